@@ -1,0 +1,260 @@
+//! Addresses, lines, byte masks and the bytes themselves.
+
+use core::fmt;
+
+/// The largest line a machine may have. A [`LineData`] always has this size;
+/// a machine with shorter lines leaves the tail zero.
+pub const LINE_BYTES_MAX: usize = 128;
+
+/// A byte address in the one flat address space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Addr(pub u64);
+
+/// The number of a line: its address divided by the line size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineAddr(pub u64);
+
+/// Which bytes of a line: bit `i` stands for byte `i`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteMask(pub u128);
+
+impl ByteMask {
+    /// No byte.
+    pub const NONE: ByteMask = ByteMask(0);
+
+    /// `count` bytes from `offset`.
+    ///
+    /// # Panics
+    /// If the range leaves the largest line.
+    #[inline]
+    #[must_use]
+    pub fn range(offset: usize, count: usize) -> Self {
+        assert!(offset + count <= LINE_BYTES_MAX, "byte range leaves the line");
+        if count == 0 {
+            return Self::NONE;
+        }
+        ByteMask((u128::MAX >> (LINE_BYTES_MAX - count)) << offset)
+    }
+
+    /// Every byte of a line of `line_bytes`.
+    #[inline]
+    #[must_use]
+    pub fn full(line_bytes: usize) -> Self {
+        Self::range(0, line_bytes)
+    }
+
+    /// Is no byte selected?
+    #[inline]
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Are all bytes of `other` selected here too?
+    #[inline]
+    #[must_use]
+    pub fn contains(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Does any byte stand in both?
+    #[inline]
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The bytes in either.
+    #[inline]
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        ByteMask(self.0 | other.0)
+    }
+
+    /// The bytes here that are not in `other`.
+    #[inline]
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        ByteMask(self.0 & !other.0)
+    }
+
+    /// The bytes in both.
+    #[inline]
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        ByteMask(self.0 & other.0)
+    }
+
+    /// How many bytes.
+    #[inline]
+    #[must_use]
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The lowest selected byte, if any.
+    #[inline]
+    #[must_use]
+    pub fn first(self) -> Option<usize> {
+        (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
+    }
+}
+
+impl fmt::Debug for ByteMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// How wide a scalar access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Width {
+    /// One byte.
+    W1 = 1,
+    /// Two bytes.
+    W2 = 2,
+    /// Four bytes.
+    W4 = 4,
+    /// Eight bytes.
+    W8 = 8,
+}
+
+impl Width {
+    /// The number of bytes.
+    #[inline]
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        self as usize
+    }
+}
+
+/// The bytes of a line, little-endian.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(align(16))]
+pub struct LineData(pub [u8; LINE_BYTES_MAX]);
+
+impl Default for LineData {
+    #[inline]
+    fn default() -> Self {
+        LineData([0; LINE_BYTES_MAX])
+    }
+}
+
+/// For each of the 256 masks of eight bytes, the 64-bit mask that selects them.
+static SPREAD: [u64; 256] = {
+    let mut table = [0u64; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let mut byte = 0;
+        while byte < 8 {
+            if mask >> byte & 1 == 1 {
+                table[mask] |= 0xff << (8 * byte);
+            }
+            byte += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// Copies into `to` the bytes of `from` that `mask` selects. Slices shorter
+/// than a full line take part as far as they reach, in steps of eight bytes.
+#[inline]
+pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
+    let mut bits = mask.0;
+    for (to, from) in to.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
+        let part = (bits & 0xff) as usize;
+        bits >>= 8;
+        if part == 0 {
+            continue;
+        }
+        if part == 0xff {
+            to.copy_from_slice(from);
+            continue;
+        }
+        let select = SPREAD[part];
+        let old = u64::from_le_bytes(to.try_into().unwrap_or_default());
+        let new = u64::from_le_bytes(from.try_into().unwrap_or_default());
+        to.copy_from_slice(&(old & !select | new & select).to_le_bytes());
+    }
+}
+
+impl LineData {
+    /// Takes the bytes of `from` that `mask` selects.
+    #[inline]
+    pub fn merge(&mut self, from: &LineData, mask: ByteMask) {
+        copy_masked(&mut self.0, &from.0, mask);
+    }
+
+    /// These bytes where `mask` selects them, zero elsewhere.
+    #[inline]
+    #[must_use]
+    pub fn masked(&self, mask: ByteMask) -> LineData {
+        let mut out = LineData::default();
+        out.merge(self, mask);
+        out
+    }
+
+    /// The little-endian scalar at `offset`.
+    #[inline]
+    #[must_use]
+    pub fn read(&self, offset: usize, width: Width) -> u64 {
+        let mut bytes = [0u8; 8];
+        let n = width.bytes();
+        bytes[..n].copy_from_slice(&self.0[offset..offset + n]);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Writes the low bytes of `value` at `offset`.
+    #[inline]
+    pub fn write(&mut self, offset: usize, width: Width, value: u64) {
+        let n = width.bytes();
+        self.0[offset..offset + n].copy_from_slice(&value.to_le_bytes()[..n]);
+    }
+}
+
+impl fmt::Debug for LineData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.0.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
+        f.write_str("0x")?;
+        if end == 0 {
+            return f.write_str("0");
+        }
+        self.0[..end].iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_masked_merge_touches_only_the_masked_bytes() {
+        for mask in [0u128, 1, 0xf0, 0xff, 0x1ff, u128::MAX, 1 << 127, 0xaaaa_5555 << 40] {
+            let mut to = LineData([0x11; LINE_BYTES_MAX]);
+            to.merge(&LineData([0x22; LINE_BYTES_MAX]), ByteMask(mask));
+            for (i, byte) in to.0.iter().enumerate() {
+                let want = if mask >> i & 1 == 1 { 0x22 } else { 0x11 };
+                assert_eq!(*byte, want, "byte {i} under {mask:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_selects_its_bytes_up_to_the_last_of_the_line() {
+        assert_eq!(ByteMask::range(0, 0), ByteMask::NONE);
+        assert_eq!(ByteMask::range(4, 4), ByteMask(0xf0));
+        assert_eq!(ByteMask::full(128), ByteMask(u128::MAX));
+        assert_eq!(ByteMask::range(127, 1).first(), Some(127));
+    }
+
+    #[test]
+    fn a_scalar_reads_back_as_written() {
+        let mut line = LineData::default();
+        line.write(12, Width::W4, 0x1_dead_beef);
+        assert_eq!(line.read(12, Width::W4), 0xdead_beef);
+        assert_eq!(line.read(16, Width::W4), 0);
+        assert_eq!(format!("{line:?}"), "0x000000000000000000000000efbeadde");
+    }
+}

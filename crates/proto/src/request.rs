@@ -1,0 +1,349 @@
+//! What a core may ask of the memory system.
+//!
+//! A request touches one line. It carries everything that any protocol of the
+//! literature looks at: operation, order, scope instance, issuer, hints and
+//! the array it belongs to.
+
+use crate::line::{ByteMask, LineAddr, LineData, Width};
+
+crate::symbols! {
+    /// The levels of the execution hierarchy that a scope can name.
+    pub enum Level {
+        /// One work-item (thread).
+        WorkItem,
+        /// The work-items of one wavefront (warp).
+        SubGroup,
+        /// One work-group (thread block).
+        WorkGroup,
+        /// The work-groups of one chiplet.
+        Chiplet,
+        /// The whole GPU.
+        Device,
+        /// The GPU and the host.
+        System,
+        /// A named set of work-items outside the hierarchy.
+        Named,
+    }
+}
+
+/// A scope *instance*: a level and which of its instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// The level.
+    pub level: Level,
+    /// Which one of that level; 0 for the device and the system.
+    pub instance: u32,
+}
+
+impl Scope {
+    /// The whole GPU.
+    pub const DEVICE: Scope = Scope { level: Level::Device, instance: 0 };
+    /// The GPU and the host.
+    pub const SYSTEM: Scope = Scope { level: Level::System, instance: 0 };
+
+    /// The scope of one work-group.
+    #[must_use]
+    pub const fn work_group(instance: u32) -> Scope {
+        Scope { level: Level::WorkGroup, instance }
+    }
+}
+
+crate::symbols! {
+    /// The memory order of an access. `Plain` is an ordinary data access.
+    pub enum Order {
+        /// An ordinary data access: not atomic, orders nothing.
+        Plain,
+        /// Atomic, orders nothing.
+        Relaxed,
+        /// Later accesses stay after it.
+        Acquire,
+        /// Earlier accesses stay before it.
+        Release,
+        /// Both.
+        AcqRel,
+        /// Both, and in one total order of all such accesses.
+        SeqCst,
+    }
+}
+
+impl Order {
+    /// Is the access atomic?
+    #[inline]
+    #[must_use]
+    pub const fn is_atomic(self) -> bool {
+        !matches!(self, Order::Plain)
+    }
+
+    /// Does it acquire? A store never acquires, whatever its order says.
+    #[inline]
+    #[must_use]
+    pub const fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Does it release? A load never releases, whatever its order says.
+    #[inline]
+    #[must_use]
+    pub const fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
+/// What a read-modify-write does with the old value and the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RmwKind {
+    /// Wrapping sum.
+    Add,
+    /// Wrapping difference.
+    Sub,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Unsigned minimum.
+    MinU,
+    /// Unsigned maximum.
+    MaxU,
+    /// Signed minimum.
+    MinS,
+    /// Signed maximum.
+    MaxS,
+    /// Sum as IEEE single precision (4 bytes) or double precision (8 bytes).
+    AddF,
+    /// The operand replaces the old value.
+    Exchange,
+    /// The operand replaces the old value if that equals `expected`.
+    CompareExchange {
+        /// The value that must be found.
+        expected: u64,
+    },
+}
+
+/// A read-modify-write of every word that the request's mask selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rmw {
+    /// The function.
+    pub kind: RmwKind,
+    /// The width of a word.
+    pub width: Width,
+    /// Does the issuer look at the old value?
+    pub uses_value: bool,
+}
+
+impl Rmw {
+    /// The new value of one word.
+    #[inline]
+    #[must_use]
+    pub fn apply(self, old: u64, operand: u64) -> u64 {
+        let bits = 8 * self.width.bytes() as u32;
+        let signed = |v: u64| ((v << (64 - bits)) as i64) >> (64 - bits);
+        let new = match self.kind {
+            RmwKind::Add => old.wrapping_add(operand),
+            RmwKind::Sub => old.wrapping_sub(operand),
+            RmwKind::And => old & operand,
+            RmwKind::Or => old | operand,
+            RmwKind::Xor => old ^ operand,
+            RmwKind::MinU => old.min(operand),
+            RmwKind::MaxU => old.max(operand),
+            RmwKind::MinS => signed(old).min(signed(operand)) as u64,
+            RmwKind::MaxS => signed(old).max(signed(operand)) as u64,
+            RmwKind::AddF if self.width == Width::W8 => {
+                (f64::from_bits(old) + f64::from_bits(operand)).to_bits()
+            }
+            RmwKind::AddF => {
+                u64::from((f32::from_bits(old as u32) + f32::from_bits(operand as u32)).to_bits())
+            }
+            RmwKind::Exchange => operand,
+            RmwKind::CompareExchange { expected } if old == expected => operand,
+            RmwKind::CompareExchange { .. } => old,
+        };
+        new & (u64::MAX >> (64 - bits))
+    }
+
+    /// Performs it on every word of `line` that `mask` selects; the operands
+    /// stand in `operands` at the same offsets. Returns the old bytes.
+    #[inline]
+    pub fn perform(self, line: &mut LineData, operands: &LineData, mask: ByteMask) -> LineData {
+        let mut old_bytes = LineData::default();
+        let width = self.width.bytes();
+        let mut left = mask;
+        while let Some(offset) = left.first() {
+            let old = line.read(offset, self.width);
+            old_bytes.write(offset, self.width, old);
+            line.write(offset, self.width, self.apply(old, operands.read(offset, self.width)));
+            left = left.minus(ByteMask::range(offset, width));
+        }
+        old_bytes
+    }
+}
+
+/// The number of a kernel of the running program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KernelId(pub u16);
+
+/// The operation of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// Read the masked bytes.
+    Load,
+    /// Write the masked bytes.
+    Store,
+    /// Read-modify-write every masked word.
+    Rmw(Rmw),
+    /// Order without an access.
+    Fence,
+    /// A kernel begins on this CU: an implicit acquire.
+    KernelBegin(KernelId),
+    /// A kernel has ended on this CU: an implicit release.
+    KernelEnd(KernelId),
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Issuer {
+    /// The lane or thread within its wavefront (the first one, if several).
+    pub work_item: u32,
+    /// The wavefront within its CU.
+    pub wavefront: u32,
+    /// The work-group in the grid.
+    pub work_group: u32,
+}
+
+/// What the program knows and the hardware may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hints {
+    /// Synchronizes with narrower scopes elsewhere (remote-scope promotion).
+    pub remote: bool,
+    /// May be reordered with other commutative updates of the same word.
+    pub commutative: bool,
+}
+
+/// The array (allocation) that an address belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ArrayId(pub u16);
+
+/// How a kernel uses an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessMode {
+    /// Only read.
+    Read,
+    /// Only written.
+    Write,
+    /// Read and written.
+    ReadWrite,
+}
+
+/// One array as one kernel uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ArrayUse {
+    /// The array.
+    pub array: ArrayId,
+    /// Its first line.
+    pub first: LineAddr,
+    /// How many lines it covers.
+    pub lines: u64,
+    /// How the kernel uses it.
+    pub mode: AccessMode,
+}
+
+/// A request of one line from a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Request {
+    /// The operation.
+    pub op: Op,
+    /// Its order.
+    pub order: Order,
+    /// Its scope instance; of no meaning for plain accesses.
+    pub scope: Scope,
+    /// Who asks.
+    pub issuer: Issuer,
+    /// What the program knows.
+    pub hints: Hints,
+    /// The array it belongs to.
+    pub array: ArrayId,
+    /// The line; of no meaning for fences and kernel boundaries.
+    pub line: LineAddr,
+    /// The bytes of that line.
+    pub mask: ByteMask,
+    /// The bytes to store, or the operands of a read-modify-write.
+    pub data: LineData,
+}
+
+impl Request {
+    /// Does the request acquire, given its operation and order?
+    #[inline]
+    #[must_use]
+    pub fn acquires(&self) -> bool {
+        match self.op {
+            Op::Load | Op::Rmw(_) | Op::Fence => self.order.acquires(),
+            Op::KernelBegin(_) => true,
+            Op::Store | Op::KernelEnd(_) => false,
+        }
+    }
+
+    /// Does the request release, given its operation and order?
+    #[inline]
+    #[must_use]
+    pub fn releases(&self) -> bool {
+        match self.op {
+            Op::Store | Op::Rmw(_) | Op::Fence => self.order.releases(),
+            Op::KernelEnd(_) => true,
+            Op::Load | Op::KernelBegin(_) => false,
+        }
+    }
+
+    /// Does the issuer need bytes back?
+    #[inline]
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        match self.op {
+            Op::Load => true,
+            Op::Rmw(rmw) => rmw.uses_value,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rmw(kind: RmwKind, width: Width) -> Rmw {
+        Rmw { kind, width, uses_value: true }
+    }
+
+    #[test]
+    fn arithmetic_wraps_at_the_width() {
+        assert_eq!(rmw(RmwKind::Add, Width::W4).apply(0xffff_ffff, 1), 0);
+        assert_eq!(rmw(RmwKind::Sub, Width::W1).apply(0, 1), 0xff);
+        assert_eq!(rmw(RmwKind::MinS, Width::W4).apply(0xffff_ffff, 0), 0xffff_ffff);
+        assert_eq!(rmw(RmwKind::MaxS, Width::W4).apply(0xffff_ffff, 0), 0);
+        assert_eq!(rmw(RmwKind::MaxU, Width::W8).apply(u64::MAX, 0), u64::MAX);
+        let half = u64::from(0.5f32.to_bits());
+        assert_eq!(rmw(RmwKind::AddF, Width::W4).apply(half, half), u64::from(1f32.to_bits()));
+    }
+
+    #[test]
+    fn a_compare_exchange_writes_only_on_a_match() {
+        let cas = rmw(RmwKind::CompareExchange { expected: 3 }, Width::W4);
+        assert_eq!(cas.apply(3, 9), 9);
+        assert_eq!(cas.apply(4, 9), 4);
+    }
+
+    #[test]
+    fn every_masked_word_is_updated_and_its_old_value_returned() {
+        let mut line = LineData::default();
+        line.write(0, Width::W4, 10);
+        line.write(8, Width::W4, 20);
+        let mut operands = LineData::default();
+        operands.write(0, Width::W4, 1);
+        operands.write(8, Width::W4, 2);
+        let mask = ByteMask::range(0, 4).union(ByteMask::range(8, 4));
+        let old = rmw(RmwKind::Add, Width::W4).perform(&mut line, &operands, mask);
+        assert_eq!((old.read(0, Width::W4), old.read(8, Width::W4)), (10, 20));
+        assert_eq!((line.read(0, Width::W4), line.read(8, Width::W4)), (11, 22));
+        assert_eq!(line.read(4, Width::W4), 0);
+    }
+}
