@@ -5,4 +5,7 @@
 //! network with latency and bandwidth; memory has channels, banks and rows.
 //! A run is single-threaded and depends on nothing but its inputs.
 
+pub mod dram;
+pub mod energy;
+pub mod noc;
 pub mod queue;
