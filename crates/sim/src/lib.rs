@@ -6,3 +6,7 @@
 //! A run is single-threaded and depends on nothing but its inputs.
 
 pub mod config;
+pub mod dram;
+pub mod energy;
+pub mod noc;
+pub mod queue;

@@ -1,6 +1,7 @@
 //! What no single number of a machine description shows to be wrong.
 
-use super::{System, Topology};
+use super::System;
+use crate::noc::NocSpec;
 
 /// An impossible machine: which key, and why, as the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ impl System {
         self.check_l2(&mut found);
         self.check_noc(&mut found);
         self.check_dram(&mut found);
+        self.check_energy(&mut found);
         found
     }
 
@@ -128,38 +130,34 @@ impl System {
     }
 
     fn check_noc(&self, found: &mut Vec<Problem>) {
-        let noc = &self.noc;
-        let nodes = u64::from(noc.columns) * u64::from(noc.rows);
-        if nodes > 16384 {
-            let message = format!("a network of {nodes} nodes, expected at most 16384");
-            found.push(Problem::new("noc", "columns", message));
+        let nodes = self.noc.topology.nodes();
+        if nodes > NocSpec::NODES_MAX {
+            let message = format!("a network of {nodes} nodes, expected at most {}", NocSpec::NODES_MAX);
+            found.push(Problem::new("noc", "topology", message));
         }
-        let grid = matches!(noc.topology, Topology::Mesh | Topology::Torus);
-        if grid && nodes < u64::from(self.cu.count) {
-            let message = format!(
-                "a grid of {} x {} nodes is too small for {} compute units",
-                noc.columns, noc.rows, self.cu.count
-            );
-            found.push(Problem::new("noc", "columns", message));
+        if nodes < u64::from(self.cu.count) {
+            let message =
+                format!("a network of {nodes} nodes is too small for {} compute units", self.cu.count);
+            found.push(Problem::new("noc", "topology", message));
         }
     }
 
     fn check_dram(&self, found: &mut Vec<Problem>) {
         let dram = &self.dram;
-        if dram.channels > 1024 {
+        if dram.channels.get() > 1024 {
             let message = format!("{} channels, expected at most 1024", dram.channels);
             found.push(Problem::new("dram", "channels", message));
         }
-        if dram.banks_per_channel > 1024 {
+        if dram.banks_per_channel.get() > 1024 {
             let message = format!("{} banks a channel, expected at most 1024", dram.banks_per_channel);
             found.push(Problem::new("dram", "banks_per_channel", message));
         }
-        if !dram.row_bytes.is_multiple_of(self.l1.line_bytes) {
-            let message = format!(
-                "a row of {} bytes, expected a multiple of the line of {} bytes",
-                dram.row_bytes, self.l1.line_bytes
-            );
-            found.push(Problem::new("dram", "row_bytes", message));
+        let line = self.l1.line_bytes;
+        for (key, bytes) in [("row_bytes", dram.row_bytes), ("interleave_bytes", dram.interleave_bytes)] {
+            if !bytes.get().is_multiple_of(line) {
+                let message = format!("{bytes} bytes, expected a multiple of the line of {line} bytes");
+                found.push(Problem::new("dram", key, message));
+            }
         }
         if dram.row_miss_cycles < dram.row_hit_cycles {
             let message = format!(
@@ -167,6 +165,15 @@ impl System {
                 dram.row_miss_cycles, dram.row_hit_cycles
             );
             found.push(Problem::new("dram", "row_miss_cycles", message));
+        }
+    }
+
+    fn check_energy(&self, found: &mut Vec<Problem>) {
+        for (key, picojoules) in self.energy.numbers() {
+            if !picojoules.is_finite() || picojoules < 0.0 {
+                let message = format!("{picojoules} pJ, expected a finite number, zero or above");
+                found.push(Problem::new("energy", key, message));
+            }
         }
     }
 }

@@ -56,37 +56,3 @@ pub(super) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Er
 pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_u64(Whole { min: 1, max: i64::MAX as u64 })
 }
-
-/// Reads a finite number that is not negative.
-struct Amount;
-
-impl Visitor<'_> for Amount {
-    type Value = f64;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "a finite number, zero or above")
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
-        if value.is_finite() && value >= 0.0 {
-            return Ok(value);
-        }
-        Err(E::invalid_value(Unexpected::Float(value), &self))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
-        if value < 0 {
-            return Err(E::invalid_value(Unexpected::Signed(value), &self));
-        }
-        Ok(value as f64)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
-        Ok(value as f64)
-    }
-}
-
-/// A finite `f64`, zero or above.
-pub(super) fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    from.deserialize_f64(Amount)
-}
