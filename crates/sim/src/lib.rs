@@ -6,6 +6,7 @@
 //! A run is single-threaded and depends on nothing but its inputs.
 
 pub mod coalesce;
+pub mod config;
 pub mod dram;
 pub mod energy;
 pub mod memory;

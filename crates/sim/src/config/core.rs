@@ -1,0 +1,131 @@
+//! The compute units, the host and how work starts.
+
+use serde::{Deserialize, Serialize};
+
+use super::number;
+
+/// Which ready wavefront of a SIMD unit issues next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// The one that was dispatched first.
+    OldestFirst,
+    /// The one after the last that issued.
+    RoundRobin,
+}
+
+/// Which operations of one wavefront may overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IssueRule {
+    /// A GPU core: plain accesses and relaxed atomics overlap until
+    /// something waits for them.
+    Gpu,
+    /// One operation at a time.
+    InOrder,
+    /// Sequential consistency with a write buffer that loads look into.
+    ScWriteBuffer,
+    /// Total store order.
+    Tso,
+    /// Relaxed memory order.
+    Rmo,
+}
+
+/// The compute units (streaming multiprocessors).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CuSpec {
+    /// How many there are.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub count: u32,
+    /// SIMD units in each.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub simd_units: u32,
+    /// Wavefronts that one compute unit holds at a time, over all SIMD units.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub wavefront_slots: u32,
+    /// Work-groups that one compute unit holds at a time.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub work_group_slots: u32,
+    /// Work-items in a wavefront.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub lanes: u32,
+    /// Which ready wavefront issues.
+    pub scheduler: Scheduler,
+}
+
+/// How long one vector operation keeps its SIMD unit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorOpSpec {
+    /// Integer add, shift, logic, compare, select, move.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub simple_cycles: u32,
+    /// Integer multiply.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub multiply_cycles: u32,
+    /// Integer divide and remainder.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub divide_cycles: u32,
+    /// Single-precision add, multiply, fused multiply-add, conversion.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub float_cycles: u32,
+    /// Single-precision divide.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub float_divide_cycles: u32,
+    /// Reciprocal, square root, exponential, logarithm, sine.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub special_cycles: u32,
+    /// Double-precision add, multiply, fused multiply-add.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub double_cycles: u32,
+    /// A value that moves between lanes: shuffle, ballot, vote.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub cross_lane_cycles: u32,
+    /// A branch, and a change of the execution mask.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub branch_cycles: u32,
+}
+
+/// The scratchpad of one compute unit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LdsSpec {
+    /// Its size.
+    #[serde(deserialize_with = "number::positive_u64")]
+    pub bytes: u64,
+    /// From issue to use, without a bank conflict.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub latency_cycles: u32,
+    /// Banks of four bytes; lanes that meet in one bank take turns.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub banks: u32,
+}
+
+/// How kernels and work-groups start.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchSpec {
+    /// From the end of one kernel to the first work-group of the next.
+    #[serde(deserialize_with = "number::whole_u32")]
+    pub kernel_cycles: u32,
+    /// Between two work-groups that the dispatcher starts.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub work_group_interval_cycles: u32,
+    /// From the dispatch of a wavefront to its first instruction.
+    #[serde(deserialize_with = "number::whole_u32")]
+    pub wavefront_cycles: u32,
+}
+
+/// The in-order processor beside the GPU that takes part at system scope.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// From the host to the GPU's memory side and back again, without the
+    /// memory access itself.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub memory_latency_cycles: u32,
+    /// One operation that touches no memory.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub operation_cycles: u32,
+}
