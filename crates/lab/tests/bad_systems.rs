@@ -37,6 +37,7 @@ fn a_wrong_key_names_the_nearest_one() {
 fn a_wrong_type_names_what_was_found_and_expected() {
     assert_error("count = 8 ", "count = \"8\" ", 9, &["string \"8\"", "a whole number from 1 to 4294967295"]);
     assert_error("count = 8 ", "count = 8.5 ", 9, &["8.5", "a whole number"]);
+    assert_error("\"oldest-first\"", "\"\\u001b[2J\"", 13, &["unknown variant `[2J`"]);
     assert_error("\"oldest-first\"", "\"youngest\"", 13, &["youngest", "oldest-first", "round-robin"]);
 }
 
@@ -45,8 +46,9 @@ fn zero_negative_and_overflowing_values_are_refused() {
     assert_error("count = 8 ", "count = 0 ", 9, &["`0`", "1 to 4294967295"]);
     assert_error("count = 8 ", "count = -8 ", 9, &["`-8`", "1 to 4294967295"]);
     assert_error("count = 8 ", "count = 4294967296 ", 9, &["`4294967296`", "1 to 4294967295"]);
-    assert_error("count = 8 ", "count = 99999999999999999999999999 ", 9, &["number"]);
-    assert_error("channels = 4 ", "channels = 0 ", 12, &["`0`", "nonzero"]);
+    assert_error("count = 8 ", "count = 99999999999999999999 ", 9, &["`99999999999999999999`,"]);
+    assert_error("channels = 4 ", "channels = 0 ", 12, &["`0`", "1 to 4294967295"]);
+    assert_error("row_hit_cycles = 22", "row_hit_cycles = -1", 18, &["`-1`", "0 to 4294967295"]);
     assert_error("vector_op_pj = 3.7", "vector_op_pj = -1", 16, &["energy.vector_op_pj", "-1"]);
     assert_error("vector_op_pj = 3.7", "vector_op_pj = inf", 16, &["energy.vector_op_pj", "inf"]);
 }

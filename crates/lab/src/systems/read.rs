@@ -48,9 +48,16 @@ fn key_offset(text: &str, problem: &Problem) -> Option<usize> {
     table.get(*last).map(|value| value.span().start)
 }
 
-/// The reader's message as one line, with the nearest key for a wrong one.
+/// The reader's message as one printable line in the words of this program,
+/// with the nearest key for a wrong one.
 fn explain(message: &str) -> String {
+    const CHARACTERS_MAX: usize = 1000;
     let line = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ");
+    let line: String = line.chars().filter(|c| !c.is_control()).take(CHARACTERS_MAX).collect();
+    let line = line
+        .replace(" as i128", "")
+        .replace("expected a nonzero u32", "expected a whole number from 1 to 4294967295")
+        .replace("expected u32", "expected a whole number from 0 to 4294967295");
     let Some(rest) = line.strip_prefix("unknown field `") else { return line };
     let Some((wrong, known)) = rest.split_once("`, expected ") else { return line };
     let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
