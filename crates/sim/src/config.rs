@@ -17,6 +17,7 @@ pub use core::{CuSpec, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, Vect
 pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 
+use proto::{CacheShape, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::dram::DramSpec;
@@ -77,17 +78,36 @@ impl System {
         u64::from(self.cu.wavefront_slots) * u64::from(self.cu.lanes)
     }
 
-    /// How many sets one L1 has.
+    /// The machine as the protocols see it. Sound only if [`System::problems`]
+    /// finds nothing.
     #[must_use]
-    pub fn l1_sets(&self) -> u64 {
-        self.l1.bytes / (u64::from(self.l1.line_bytes) * u64::from(self.l1.ways))
-    }
-
-    /// How many sets one L2 bank has.
-    #[must_use]
-    pub fn l2_sets_per_bank(&self) -> u64 {
-        let lines_per_set = u64::from(self.l2.banks) * u64::from(self.l2.ways);
-        self.l2.bytes / (u64::from(self.l1.line_bytes) * lines_per_set)
+    pub fn shape(&self) -> Shape {
+        let (l1, l2) = (&self.l1, &self.l2);
+        let sets = |bytes: u64, ways: u32| {
+            let sets = bytes / (u64::from(l1.line_bytes) * u64::from(ways)).max(1);
+            u32::try_from(sets).unwrap_or(u32::MAX)
+        };
+        let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
+        Shape {
+            cus: narrow(self.cu.count),
+            chiplets: narrow(self.chiplets),
+            banks: narrow(l2.banks),
+            line_bytes: narrow(l1.line_bytes),
+            l1: CacheShape {
+                sets: sets(l1.bytes, l1.ways),
+                ways: l1.ways,
+                policy: l1.write_policy.into(),
+                store_buffer_entries: l1.store_fifo_entries,
+                miss_registers: l1.miss_registers,
+            },
+            l2: CacheShape {
+                sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
+                ways: l2.ways,
+                policy: l2.write_policy.into(),
+                store_buffer_entries: l2.store_fifo_entries,
+                miss_registers: l2.miss_registers,
+            },
+        }
     }
 }
 
@@ -112,7 +132,9 @@ mod tests {
     #[test]
     fn the_sets_of_a_cache_follow_from_its_size() {
         let system: System = toml::from_str(TEXT).unwrap();
-        assert_eq!((system.l1_sets(), system.l2_sets_per_bank()), (16, 256));
+        let shape = system.shape();
+        assert_eq!((shape.l1.sets, shape.l2.sets, shape.banks), (16, 256, 4));
+        assert_eq!(shape.check(), Ok(()));
         assert_eq!(system.work_items_per_cu(), 2560);
     }
 

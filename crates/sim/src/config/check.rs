@@ -123,9 +123,11 @@ impl System {
             let message = format!("{} miss registers, expected at most 65536", l2.miss_registers);
             found.push(Problem::new("l2", "miss_registers", message));
         }
-        if !self.chiplets.is_power_of_two() || self.chiplets > 64 {
-            let message = format!("{} chiplets, expected 1, 2, 4, 8, 16, 32 or 64", self.chiplets);
-            found.push(Problem::new("", "chiplets", message));
+        for (what, count) in [("compute units", self.cu.count), ("L2 banks", l2.banks)] {
+            if self.chiplets == 0 || !count.is_multiple_of(self.chiplets) {
+                let message = format!("{} chiplets, expected a divisor of the {count} {what}", self.chiplets);
+                found.push(Problem::new("", "chiplets", message));
+            }
         }
     }
 

@@ -16,6 +16,16 @@ pub enum WritePolicy {
     ThroughInvalidate,
 }
 
+impl From<WritePolicy> for proto::WritePolicy {
+    fn from(policy: WritePolicy) -> Self {
+        match policy {
+            WritePolicy::Combining => proto::WritePolicy::Combining,
+            WritePolicy::Through => proto::WritePolicy::Through,
+            WritePolicy::ThroughInvalidate => proto::WritePolicy::ThroughInvalidate,
+        }
+    }
+}
+
 /// How an L1 invalidates all of its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,6 +95,10 @@ pub struct L2Spec {
     /// Misses that may be outstanding in one bank.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
+    /// Dirty lines that the store FIFO of one bank remembers until a release
+    /// at system scope.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub store_fifo_entries: u32,
     /// What it does with a store.
     pub write_policy: WritePolicy,
 }
