@@ -479,6 +479,9 @@ pub trait Protocol: Sized + Debug + 'static {
     const INFO: Info;
     /// Its kinds of controller; [`NodeId::kind`] counts in this list.
     const KINDS: &'static [Kind];
+    /// Does any of its controllers look at [`Input::Tick`]? A driver need not
+    /// deliver ticks to the others.
+    const CLOCKED: bool = false;
 
     /// The parameters for a machine.
     ///
