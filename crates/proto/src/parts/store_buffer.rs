@@ -52,6 +52,13 @@ impl StoreBuffer {
         self.fifo.len() as u32 > self.lines
     }
 
+    /// Is a flush at the head that must wait for an earlier one?
+    #[inline]
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        !self.closing.is_empty() && matches!(self.fifo.front(), Some(Entry::Flush(_)))
+    }
+
     /// Queues a line that has become dirty.
     pub fn push(&mut self, line: LineAddr) {
         self.fifo.push_back(Entry::Line(line));
@@ -87,7 +94,7 @@ impl StoreBuffer {
                     self.lines -= 1;
                     return Popped::Line(line);
                 }
-                Some(Entry::Flush(_)) if !self.closing.is_empty() => return Popped::Blocked,
+                Some(Entry::Flush(_)) if self.is_blocked() => return Popped::Blocked,
                 Some(Entry::Flush(_)) => {
                     while let Some(&Entry::Flush(slot)) = self.fifo.front() {
                         self.fifo.pop_front();
