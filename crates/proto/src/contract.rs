@@ -475,7 +475,7 @@ pub struct Info {
 }
 
 /// A protocol.
-pub trait Protocol: Sized + Debug + 'static {
+pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// All its controllers.
     type Node: Node<Self>;
     /// All its messages.

@@ -21,7 +21,7 @@ use proto::{
 };
 
 /// The protocol.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoL1;
 
 protocol_nodes! { NoL1: Port(Port, ToL1), Bank(Bank, ToBank), Host(Host, NoMessage) }

@@ -159,7 +159,7 @@ impl Lower {
     /// Is nothing under way?
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.buffer.is_idle() && self.banks_due.is_idle()
+        self.buffer.is_quiet() && self.banks_due.is_idle()
     }
 
     /// Equal values have one form.

@@ -31,7 +31,7 @@ use proto::{
 };
 
 /// The protocol.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vi;
 
 protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host, NoMessage) }
