@@ -413,7 +413,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The ways of a set that may be given up, with their ranks.
+    /// The ways of a set that may be given up, with their ranks. A controller
+    /// that needs time to give one up offers no other way of that set
+    /// meanwhile, and wakes [`Key::Way`] when it is free.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
@@ -486,6 +488,9 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     const INFO: Info;
     /// Its kinds of controller; [`NodeId::kind`] counts in this list.
     const KINDS: &'static [Kind];
+    /// Does it look at the clock? Then a tick that tells how much time has
+    /// passed comes before every other input.
+    const CLOCKED: bool = false;
 
     /// The parameters for a machine.
     ///

@@ -72,6 +72,7 @@ pub(crate) fn count(kind: u8, shape: &Shape) -> u16 {
 pub(crate) fn entry(agent: Agent) -> NodeId {
     match agent {
         Agent::Cu(index) => NodeId { kind: FIRST, index },
+        Agent::CommandProcessor => NodeId { kind: FIRST, index: 0 },
         Agent::Host => NodeId { kind: HOST, index: 0 },
     }
 }
