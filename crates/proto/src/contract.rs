@@ -48,7 +48,7 @@ pub struct Ask<'a> {
     pub slot: Slot,
     /// What it asks.
     pub req: &'a Request,
-    /// The bytes that came with [`Effects::resume`]; zero before.
+    /// The bytes that came with [`Effects::resume_with`]; zero before.
     pub data: &'a LineData,
 }
 
@@ -154,7 +154,7 @@ pub struct Uses {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inner {
     ReplyWaiters(LineAddr, LineData),
-    Resume(Slot, LineData),
+    Resume(Slot, Option<LineData>),
     Wake(Key),
 }
 
@@ -249,10 +249,17 @@ impl<M> Effects<M> {
         self.inner.push(Inner::ReplyWaiters(line, data));
     }
 
-    /// Presents the request parked under its own slot again, with bytes.
+    /// Presents the request parked under its own slot again.
     #[inline]
-    pub fn resume(&mut self, slot: Slot, data: LineData) {
-        self.inner.push(Inner::Resume(slot, data));
+    pub fn resume(&mut self, slot: Slot) {
+        self.inner.push(Inner::Resume(slot, None));
+    }
+
+    /// Presents the request parked under its own slot again, with bytes that
+    /// stay with it.
+    #[inline]
+    pub fn resume_with(&mut self, slot: Slot, data: LineData) {
+        self.inner.push(Inner::Resume(slot, Some(data)));
     }
 
     /// Presents what is parked under this key again, oldest first, until one
@@ -357,8 +364,8 @@ fn mutated<T: Table>(
 pub trait Message: Clone + Eq + Hash + Debug {
     /// Its name, for charts and statistics.
     fn name(&self) -> &'static str;
-    /// Bytes that travel beside the header.
-    fn payload_bytes(&self) -> u32;
+    /// Bytes that travel beside the header, on a machine with such lines.
+    fn payload_bytes(&self, line_bytes: u32) -> u32;
     /// The line it is about, if any.
     fn line(&self) -> Option<LineAddr>;
     /// Does it ask the receiver for a line (and count as a hit or a miss)?
@@ -373,7 +380,7 @@ impl Message for NoMessage {
     fn name(&self) -> &'static str {
         match *self {}
     }
-    fn payload_bytes(&self) -> u32 {
+    fn payload_bytes(&self, _line_bytes: u32) -> u32 {
         match *self {}
     }
     fn line(&self) -> Option<LineAddr> {
@@ -468,7 +475,7 @@ pub struct Info {
 }
 
 /// A protocol.
-pub trait Protocol: Sized + Debug + 'static {
+pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// All its controllers.
     type Node: Node<Self>;
     /// All its messages.
@@ -552,8 +559,8 @@ macro_rules! protocol_nodes {
                 match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }
             }
             #[inline]
-            fn payload_bytes(&self) -> u32 {
-                match self { $( Msg::$kind(m) => $crate::Message::payload_bytes(m) ),+ }
+            fn payload_bytes(&self, line_bytes: u32) -> u32 {
+                match self { $( Msg::$kind(m) => $crate::Message::payload_bytes(m, line_bytes) ),+ }
             }
             fn line(&self) -> Option<$crate::LineAddr> {
                 match self { $( Msg::$kind(m) => $crate::Message::line(m) ),+ }
