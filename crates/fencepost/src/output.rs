@@ -1,4 +1,4 @@
-//! Files that are whole or absent.
+//! What leaves the program: JSON, and files that are whole or absent.
 //!
 //! A file is written beside its destination under another name and renamed
 //! when it is complete. An error, a panic or Ctrl-C leaves the destination as
@@ -8,6 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+use crate::Failure;
 
 /// The unfinished files of this process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -25,6 +29,12 @@ pub fn remove_unfinished_files_on_interrupt() {
     };
     // Without a handler the system ends the process as it always does.
     ctrlc::set_handler(handler).ok();
+}
+
+/// Writes a value as indented JSON and a newline.
+pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> Result<(), Failure> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
 }
 
 /// A file that comes to be when it is [committed](WholeFile::commit).
@@ -45,9 +55,17 @@ impl WholeFile {
         let Some(name) = destination.file_name() else {
             return Err(refuse(String::from("it has no file name")));
         };
-        if destination.is_dir() {
-            return Err(refuse(String::from("it is a folder")));
-        }
+        let destination = match fs::metadata(destination) {
+            Ok(there) if there.is_dir() => return Err(refuse(String::from("it is a folder"))),
+            // Renaming onto a device or a pipe would replace it.
+            Ok(there) if !there.is_file() => return Err(refuse(String::from("it is not a regular file"))),
+            Ok(there) if there.permissions().readonly() => {
+                return Err(refuse(String::from("it is write-protected")));
+            }
+            // The file behind a link is replaced, not the link.
+            Ok(_) => fs::canonicalize(destination).map_err(|error| refuse(error.to_string()))?,
+            Err(_) => destination.to_owned(),
+        };
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".{}.unfinished", std::process::id()));
@@ -56,7 +74,7 @@ impl WholeFile {
         let file = File::create_new(&unfinished).map_err(|error| refuse(error.to_string()))?;
         listed.push(unfinished.clone());
         Ok(WholeFile {
-            destination: destination.to_owned(),
+            destination,
             unfinished,
             file: Some(BufWriter::with_capacity(1 << 16, file)),
         })
@@ -95,54 +113,5 @@ impl Drop for WholeFile {
         fs::remove_file(&self.unfinished).ok();
         let mut listed = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         listed.retain(|path| *path != self.unfinished);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scratch(name: &str) -> PathBuf {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/output-tests").join(name);
-        fs::remove_dir_all(&folder).ok();
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
-    fn entries(folder: &Path) -> usize {
-        fs::read_dir(folder).unwrap().count()
-    }
-
-    #[test]
-    fn a_file_appears_only_when_it_is_whole() {
-        let folder = scratch("whole");
-        let path = folder.join("result");
-        fs::write(&path, "old").unwrap();
-        let mut file = WholeFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        file.commit().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(entries(&folder), 1);
-    }
-
-    #[test]
-    fn an_abandoned_file_leaves_nothing() {
-        let folder = scratch("abandoned");
-        let mut file = WholeFile::create(&folder.join("result")).unwrap();
-        file.write_all(b"half").unwrap();
-        assert_eq!(entries(&folder), 1);
-        drop(file);
-        assert_eq!(entries(&folder), 0);
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_refused_by_name() {
-        let folder = scratch("refused");
-        let refused = |path: &Path| WholeFile::create(path).unwrap_err();
-        assert!(refused(&folder).contains("is a folder"));
-        assert!(refused(&folder.join("no/such/folder")).contains("no/such/folder"));
-        assert!(refused(Path::new("/")).starts_with("cannot write /"));
-        assert_eq!(entries(&folder), 0);
     }
 }

@@ -12,8 +12,10 @@ pub struct ProtocolEntry {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// The memory models that it claims to implement, and how.
+    /// The memory models that it claims to implement, comma-separated.
     pub claim: String,
+    /// How the operations of each of those models become requests.
+    pub mappings: Vec<&'static str>,
     /// Where it comes from.
     pub source: &'static str,
 }
@@ -24,12 +26,8 @@ pub fn protocols() -> Vec<ProtocolEntry> {
     let entry = |info: &proto::Info| ProtocolEntry {
         name: info.name,
         summary: info.summary,
-        claim: info
-            .claims
-            .iter()
-            .map(|claim| format!("{} ({})", claim.model, claim.mapping))
-            .collect::<Vec<_>>()
-            .join("; "),
+        claim: info.claims.iter().map(|claim| claim.model).collect::<Vec<_>>().join(", "),
+        mappings: info.claims.iter().map(|claim| claim.mapping).collect(),
         source: info.source,
     };
     zoo::ALL.iter().map(entry).collect()
