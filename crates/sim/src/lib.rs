@@ -5,8 +5,10 @@
 //! network with latency and bandwidth; memory has channels, banks and rows.
 //! A run is single-threaded and depends on nothing but its inputs.
 
+pub mod coalesce;
 pub mod config;
 pub mod dram;
 pub mod energy;
+pub mod memory;
 pub mod noc;
 pub mod queue;
