@@ -40,10 +40,12 @@ impl<T: Word> Operand<T> for Lanes<T> {
     }
 }
 
-/// Eight-byte lanes take two passes.
+/// Charges one operation on lanes of `T`: eight-byte lanes take two passes,
+/// unless the class is for them alone.
 #[inline]
-const fn passes<T: Word>() -> u32 {
-    if matches!(T::WIDTH, Width::W8) { 2 } else { 1 }
+fn charge_on<T: Word>(class: Class) {
+    let twice = matches!(T::WIDTH, Width::W8) && class != Class::Double;
+    charge(class, 1 + u32::from(twice));
 }
 
 impl<T: Word> Default for Lanes<T> {
@@ -107,7 +109,7 @@ impl<T: Word> Lanes<T> {
     #[inline]
     #[must_use]
     pub fn select(mask: Mask, yes: impl Operand<T>, no: impl Operand<T>) -> Self {
-        charge(Class::Select, passes::<T>());
+        charge_on::<T>(Class::Select);
         Lanes(core::array::from_fn(|lane| if mask.has(lane) { yes.at(lane) } else { no.at(lane) }))
     }
 
@@ -115,7 +117,7 @@ impl<T: Word> Lanes<T> {
     #[inline]
     #[must_use]
     pub fn map<U: Word>(self, class: Class, mut function: impl FnMut(T) -> U) -> Lanes<U> {
-        charge(class, passes::<T>());
+        charge_on::<T>(class);
         Lanes(core::array::from_fn(|lane| function(self.0[lane])))
     }
 
@@ -128,13 +130,13 @@ impl<T: Word> Lanes<T> {
         other: impl Operand<U>,
         mut function: impl FnMut(T, U) -> R,
     ) -> Lanes<R> {
-        charge(class, passes::<T>());
+        charge_on::<T>(class);
         Lanes(core::array::from_fn(|lane| function(self.0[lane], other.at(lane))))
     }
 
     #[inline]
     fn compare(&self, other: impl Operand<T>, holds: impl Fn(T, T) -> bool) -> Mask {
-        charge(Class::Compare, passes::<T>());
+        charge_on::<T>(Class::Compare);
         let mut mask = 0;
         for (lane, value) in self.0.iter().enumerate() {
             mask |= u64::from(holds(*value, other.at(lane))) << lane;
@@ -254,16 +256,16 @@ macro_rules! integer_lanes {
 integer_lanes!(u8, u16, u32, u64, i32, i64);
 
 macro_rules! float_lanes {
-    ($($type:ty),+) => { $(
-        operator!($type, Add, add, FloatAdd, |a, b| a + b);
-        operator!($type, Sub, sub, FloatAdd, |a, b| a - b);
-        operator!($type, Mul, mul, FloatMul, |a, b| a * b);
+    ($($type:ty: $add:ident, $mul:ident);+) => { $(
+        operator!($type, Add, add, $add, |a, b| a + b);
+        operator!($type, Sub, sub, $add, |a, b| a - b);
+        operator!($type, Mul, mul, $mul, |a, b| a * b);
         operator!($type, Div, div, FloatDiv, |a, b| a / b);
         impl Neg for Lanes<$type> {
             type Output = Self;
             #[inline]
             fn neg(self) -> Self {
-                self.map(Class::FloatAdd, |a| -a)
+                self.map(Class::$add, |a| -a)
             }
         }
         impl Lanes<$type> {
@@ -271,19 +273,19 @@ macro_rules! float_lanes {
             #[inline]
             #[must_use]
             pub fn min(self, other: impl Operand<$type>) -> Self {
-                self.zip(Class::FloatAdd, other, |a, b| a.min(b))
+                self.zip(Class::$add, other, |a, b| a.min(b))
             }
             /// The larger of each pair.
             #[inline]
             #[must_use]
             pub fn max(self, other: impl Operand<$type>) -> Self {
-                self.zip(Class::FloatAdd, other, |a, b| a.max(b))
+                self.zip(Class::$add, other, |a, b| a.max(b))
             }
             /// The magnitude of each lane.
             #[inline]
             #[must_use]
             pub fn abs(self) -> Self {
-                self.map(Class::FloatAdd, |a| a.abs())
+                self.map(Class::$add, |a| a.abs())
             }
             /// The square root of each lane.
             #[inline]
@@ -295,14 +297,14 @@ macro_rules! float_lanes {
             #[inline]
             #[must_use]
             pub fn mul_add(self, factor: impl Operand<$type>, addend: impl Operand<$type>) -> Self {
-                charge(Class::FloatMul, passes::<$type>());
+                charge_on::<$type>(Class::$mul);
                 Lanes(core::array::from_fn(|i| self.0[i].mul_add(factor.at(i), addend.at(i))))
             }
         }
     )+ };
 }
 
-float_lanes!(f32, f64);
+float_lanes!(f32: FloatAdd, FloatMul; f64: Double, Double);
 
 macro_rules! convert {
     ($($from:ty => $to:ty: $method:ident),+ $(,)?) => { $(

@@ -170,6 +170,7 @@ impl Wave {
     #[inline]
     #[must_use]
     pub fn when(&self, mask: Mask) -> Wave {
+        charge(Class::Branch, 1);
         Wave { core: self.core.clone(), exec: self.exec & mask }
     }
 

@@ -19,10 +19,12 @@ proto::symbols! {
         IntMul,
         /// Integer divide and remainder.
         IntDiv,
-        /// Float add, subtract, negate, minimum, maximum.
+        /// Single-precision add, subtract, negate, minimum, maximum.
         FloatAdd,
-        /// Float multiply, fused multiply-add.
+        /// Single-precision multiply, fused multiply-add.
         FloatMul,
+        /// Double-precision add, multiply, fused multiply-add and the like.
+        Double,
         /// Float divide.
         FloatDiv,
         /// Square root.
@@ -37,14 +39,16 @@ proto::symbols! {
         Special,
         /// Move values between lanes.
         Shuffle,
+        /// Change the execution mask.
+        Branch,
     }
 }
 
 /// How many classes there are.
-pub const CLASSES: usize = Class::Shuffle as usize + 1;
+pub const CLASSES: usize = Class::Branch as usize + 1;
 
 /// How many vector operations of each class. An operation on eight-byte lanes
-/// counts twice.
+/// counts twice, but for those of [`Class::Double`], which stands for itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work(pub [u32; CLASSES]);
 
