@@ -7,6 +7,7 @@
 //! Use it to run experiments from a program. It knows no cycle and no
 //! protocol; for those see `sim` and `zoo`.
 
+pub mod catalog;
 mod error;
 mod nearest;
 mod place;

@@ -61,7 +61,6 @@ pub struct System {
     /// The processor beside the GPU.
     pub host: HostSpec,
     /// How long the timers of protocols run.
-    #[serde(default)]
     pub timers: TimerSpec,
     /// What each access costs in energy.
     pub energy: EnergySpec,

@@ -31,6 +31,18 @@ pub enum IssueRule {
     Rmo,
 }
 
+impl From<IssueRule> for proto::issue::IssueRule {
+    fn from(rule: IssueRule) -> Self {
+        match rule {
+            IssueRule::Gpu => proto::issue::IssueRule::Gpu,
+            IssueRule::InOrder => proto::issue::IssueRule::InOrder,
+            IssueRule::ScWriteBuffer => proto::issue::IssueRule::ScWriteBuffer,
+            IssueRule::Tso => proto::issue::IssueRule::Tso,
+            IssueRule::Rmo => proto::issue::IssueRule::Rmo,
+        }
+    }
+}
+
 /// The compute units (streaming multiprocessors).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -54,37 +66,47 @@ pub struct CuSpec {
     pub scheduler: Scheduler,
 }
 
-/// How long one vector operation keeps its SIMD unit.
+/// How long one vector operation keeps its SIMD unit, by class. Operations on
+/// eight-byte lanes count as two.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {
-    /// Integer add, shift, logic, compare, select, move.
+    /// Integer add, subtract, shift, logic, minimum, maximum, move.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub simple_cycles: u32,
+    pub int_cycles: u32,
     /// Integer multiply.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub multiply_cycles: u32,
+    pub int_mul_cycles: u32,
     /// Integer divide and remainder.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub divide_cycles: u32,
-    /// Single-precision add, multiply, fused multiply-add, conversion.
+    pub int_div_cycles: u32,
+    /// Float add, subtract, negate, minimum, maximum.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub float_cycles: u32,
-    /// Single-precision divide.
+    pub float_add_cycles: u32,
+    /// Float multiply, fused multiply-add.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub float_divide_cycles: u32,
-    /// Reciprocal, square root, exponential, logarithm, sine.
+    pub float_mul_cycles: u32,
+    /// Float divide.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub float_div_cycles: u32,
+    /// Square root.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub float_sqrt_cycles: u32,
+    /// Compare into a mask.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub compare_cycles: u32,
+    /// Choose by a mask.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub select_cycles: u32,
+    /// Convert between types.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub convert_cycles: u32,
+    /// Exponential, logarithm, trigonometry.
     #[serde(deserialize_with = "number::positive_u32")]
     pub special_cycles: u32,
-    /// Double-precision add, multiply, fused multiply-add.
+    /// Move values between lanes.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub double_cycles: u32,
-    /// A value that moves between lanes: shuffle, ballot, vote.
-    #[serde(deserialize_with = "number::positive_u32")]
-    pub cross_lane_cycles: u32,
-    /// A branch, and a change of the execution mask.
-    #[serde(deserialize_with = "number::positive_u32")]
-    pub branch_cycles: u32,
+    pub shuffle_cycles: u32,
 }
 
 /// The scratchpad of one compute unit.
