@@ -7,7 +7,7 @@
 
 use proto::{
     Agent, ArrayUse, Coverage, Effects, Homes, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
-    Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Station, TimerClass, Uses, Way,
+    Node, NodeId, Protocol, Rank, Request, Role, Shape, Slot, Station, TimerClass, Uses, Way,
     World,
 };
 
@@ -83,10 +83,6 @@ pub(crate) trait Fabric {
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
     /// Time has passed.
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out);
-    /// Gives up every way of a set that may be given up.
-    fn evict_set(&mut self, to: StationId, set: SetIndex, out: &mut Out);
-    /// The station that a memory operation's answer goes to.
-    fn station_of(&self, node: NodeId) -> StationId;
     /// The lines that a station holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
     /// What is parked at a station.
@@ -110,6 +106,7 @@ pub(crate) struct Stations<P: Protocol> {
     free_messages: Vec<MessageId>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
+    line_bytes: u32,
 }
 
 /// When each way of a station was last used.
@@ -167,6 +164,7 @@ impl<P: Protocol> Stations<P> {
             free_messages: Vec::new(),
             victims: Vec::new(),
             uses: 0,
+            line_bytes: u32::from(shape.line_bytes),
         })
     }
 
@@ -217,7 +215,7 @@ impl<P: Protocol> Stations<P> {
             let mut sends = core::mem::take(&mut self.fx.sends);
             for (to, msg) in sends.drain(..) {
                 let to = self.number(to);
-                let (name, payload_bytes) = (msg.name(), msg.payload_bytes());
+                let (name, payload_bytes) = (msg.name(), msg.payload_bytes(self.line_bytes));
                 let (line, is_access) = (msg.line(), msg.is_access());
                 let message = match self.free_messages.pop() {
                     Some(id) => {
@@ -337,22 +335,6 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
         self.step(to, out, |station, world, fx| station.tick(elapsed, world, fx));
-    }
-
-    fn evict_set(&mut self, to: StationId, set: SetIndex, out: &mut Out) {
-        let mut victims = Vec::new();
-        self.stations[to as usize].node.victims(set, &mut victims);
-        self.step(to, out, |station, world, fx| {
-            for (way, _) in victims {
-                if fx.violation.is_none() {
-                    station.evict(set, way, world, fx);
-                }
-            }
-        });
-    }
-
-    fn station_of(&self, node: NodeId) -> StationId {
-        self.number(node)
     }
 
     fn lines(&self, at: StationId, out: &mut Vec<LineView>) {
