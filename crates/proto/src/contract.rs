@@ -413,7 +413,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The ways of a set that may be given up, with their ranks.
+    /// The ways of a set that may be given up, with their ranks. A controller
+    /// that needs time to give one up offers no other way of that set
+    /// meanwhile, and wakes [`Key::Way`] when it is free.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
@@ -486,6 +488,9 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     const INFO: Info;
     /// Its kinds of controller; [`NodeId::kind`] counts in this list.
     const KINDS: &'static [Kind];
+    /// Does it look at the clock? Then a tick that tells how much time has
+    /// passed comes before every other input.
+    const CLOCKED: bool = false;
 
     /// The parameters for a machine.
     ///
@@ -523,11 +528,15 @@ pub struct RowId {
 /// Writes the `Node` and `Msg` enumerations of a protocol from its kinds.
 ///
 /// ```text
-/// protocol_nodes! { Vi: L1(l1::L1), L2(l2::Bank), Host(Host) }
+/// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 /// ```
+///
+/// A kind without a message type is never told anything.
 #[macro_export]
 macro_rules! protocol_nodes {
-    ($protocol:ty : $( $kind:ident ( $controller:ty , $msg:ty ) ),+ $(,)?) => {
+    (@msg) => { $crate::NoMessage };
+    (@msg $msg:ty) => { $msg };
+    ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
         /// All controllers of the protocol.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[allow(clippy::large_enum_variant)]
@@ -543,17 +552,17 @@ macro_rules! protocol_nodes {
         pub enum Msg {
             $(
                 #[doc = concat!("To a controller of kind ", stringify!($kind), ".")]
-                $kind($msg)
+                $kind($crate::protocol_nodes!(@msg $($msg)?))
             ),+
         }
-        $(
+        $($(
             impl From<$msg> for Msg {
                 #[inline]
                 fn from(msg: $msg) -> Self {
                     Msg::$kind(msg)
                 }
             }
-        )+
+        )?)+
         impl $crate::Message for Msg {
             fn name(&self) -> &'static str {
                 match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }

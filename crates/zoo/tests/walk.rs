@@ -146,6 +146,8 @@ impl<P: Protocol> Walk<'_, P> {
         let mut next = state.clone();
         let mut fx = Effects::default();
         let world = self.world();
+        let parked =
+            |s: &State<P>| s.stations.values().flat_map(Station::parked_keys).map(|(_, n)| n).sum::<usize>();
         let id = match mv {
             Move::Issue(thread) => {
                 let op = self.threads[thread].ops[next.pc[thread]];
@@ -196,6 +198,16 @@ impl<P: Protocol> Walk<'_, P> {
         };
         if let Some(why) = fx.violation.take() {
             return Err(why);
+        }
+        let one_row = match mv {
+            Move::Issue(t) => !self.request(t, self.threads[t].ops[state.pc[t]]).order.is_atomic(),
+            _ => true,
+        };
+        if one_row && parked(&next) > parked(state) && fx.is_empty() {
+            assert!(
+                next.stations[&id].node == state.stations[&id].node,
+                "{mv:?} must wait, and changed something"
+            );
         }
         self.carry_out(&mut next, id, &mut fx);
         let station = next.stations.get_mut(&id).expect("the node exists");
