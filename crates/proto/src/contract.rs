@@ -48,7 +48,7 @@ pub struct Ask<'a> {
     pub slot: Slot,
     /// What it asks.
     pub req: &'a Request,
-    /// The bytes that came with [`Effects::resume`]; zero before.
+    /// The bytes that came with [`Effects::resume_with`]; zero before.
     pub data: &'a LineData,
 }
 
@@ -154,7 +154,7 @@ pub struct Uses {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inner {
     ReplyWaiters(LineAddr, LineData),
-    Resume(Slot, LineData),
+    Resume(Slot, Option<LineData>),
     Wake(Key),
 }
 
@@ -249,10 +249,17 @@ impl<M> Effects<M> {
         self.inner.push(Inner::ReplyWaiters(line, data));
     }
 
-    /// Presents the request parked under its own slot again, with bytes.
+    /// Presents the request parked under its own slot again.
     #[inline]
-    pub fn resume(&mut self, slot: Slot, data: LineData) {
-        self.inner.push(Inner::Resume(slot, data));
+    pub fn resume(&mut self, slot: Slot) {
+        self.inner.push(Inner::Resume(slot, None));
+    }
+
+    /// Presents the request parked under its own slot again, with bytes that
+    /// stay with it.
+    #[inline]
+    pub fn resume_with(&mut self, slot: Slot, data: LineData) {
+        self.inner.push(Inner::Resume(slot, Some(data)));
     }
 
     /// Presents what is parked under this key again, oldest first, until one
@@ -357,8 +364,8 @@ fn mutated<T: Table>(
 pub trait Message: Clone + Eq + Hash + Debug {
     /// Its name, for charts and statistics.
     fn name(&self) -> &'static str;
-    /// Bytes that travel beside the header.
-    fn payload_bytes(&self) -> u32;
+    /// Bytes that travel beside the header, on a machine with such lines.
+    fn payload_bytes(&self, line_bytes: u32) -> u32;
     /// The line it is about, if any.
     fn line(&self) -> Option<LineAddr>;
     /// Does it ask the receiver for a line (and count as a hit or a miss)?
@@ -373,7 +380,7 @@ impl Message for NoMessage {
     fn name(&self) -> &'static str {
         match *self {}
     }
-    fn payload_bytes(&self) -> u32 {
+    fn payload_bytes(&self, _line_bytes: u32) -> u32 {
         match *self {}
     }
     fn line(&self) -> Option<LineAddr> {
@@ -406,7 +413,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The ways of a set that may be given up, with their ranks.
+    /// The ways of a set that may be given up, with their ranks. A controller
+    /// that needs time to give one up offers no other way of that set
+    /// meanwhile, and wakes [`Key::Way`] when it is free.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
@@ -468,7 +477,7 @@ pub struct Info {
 }
 
 /// A protocol.
-pub trait Protocol: Sized + Debug + 'static {
+pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// All its controllers.
     type Node: Node<Self>;
     /// All its messages.
@@ -479,6 +488,9 @@ pub trait Protocol: Sized + Debug + 'static {
     const INFO: Info;
     /// Its kinds of controller; [`NodeId::kind`] counts in this list.
     const KINDS: &'static [Kind];
+    /// Does it look at the clock? Then a tick that tells how much time has
+    /// passed comes before every other input.
+    const CLOCKED: bool = false;
 
     /// The parameters for a machine.
     ///
@@ -516,11 +528,15 @@ pub struct RowId {
 /// Writes the `Node` and `Msg` enumerations of a protocol from its kinds.
 ///
 /// ```text
-/// protocol_nodes! { Vi: L1(l1::L1), L2(l2::Bank), Host(Host) }
+/// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 /// ```
+///
+/// A kind without a message type is never told anything.
 #[macro_export]
 macro_rules! protocol_nodes {
-    ($protocol:ty : $( $kind:ident ( $controller:ty , $msg:ty ) ),+ $(,)?) => {
+    (@msg) => { $crate::NoMessage };
+    (@msg $msg:ty) => { $msg };
+    ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
         /// All controllers of the protocol.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[allow(clippy::large_enum_variant)]
@@ -536,24 +552,24 @@ macro_rules! protocol_nodes {
         pub enum Msg {
             $(
                 #[doc = concat!("To a controller of kind ", stringify!($kind), ".")]
-                $kind($msg)
+                $kind($crate::protocol_nodes!(@msg $($msg)?))
             ),+
         }
-        $(
+        $($(
             impl From<$msg> for Msg {
                 #[inline]
                 fn from(msg: $msg) -> Self {
                     Msg::$kind(msg)
                 }
             }
-        )+
+        )?)+
         impl $crate::Message for Msg {
             fn name(&self) -> &'static str {
                 match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }
             }
             #[inline]
-            fn payload_bytes(&self) -> u32 {
-                match self { $( Msg::$kind(m) => $crate::Message::payload_bytes(m) ),+ }
+            fn payload_bytes(&self, line_bytes: u32) -> u32 {
+                match self { $( Msg::$kind(m) => $crate::Message::payload_bytes(m, line_bytes) ),+ }
             }
             fn line(&self) -> Option<$crate::LineAddr> {
                 match self { $( Msg::$kind(m) => $crate::Message::line(m) ),+ }

@@ -91,6 +91,9 @@ pub struct Kind {
 pub enum Agent {
     /// A compute unit.
     Cu(u16),
+    /// The command processor, which dispatches kernels. Where a protocol has no
+    /// controller for it, it shares the entry of a compute unit.
+    CommandProcessor,
     /// The host.
     Host,
 }

@@ -194,12 +194,13 @@ pub enum Op {
     Rmw(Rmw),
     /// Order without an access.
     Fence,
-    /// A kernel begins on this CU: an implicit acquire at the request's scope.
-    /// Every CU gets one at device scope; where the host has written, the
-    /// first CU gets one at system scope before them, for the whole GPU.
+    /// A kernel begins: an implicit acquire at the request's scope. First the
+    /// command processor issues one for the whole GPU, at system scope where
+    /// the host has written since the last kernel; then every CU issues one at
+    /// device scope.
     KernelBegin(KernelId),
-    /// A kernel has ended on this CU: an implicit release at the request's
-    /// scope. Every CU gets one at device scope; then the first CU gets one at
+    /// A kernel has ended: an implicit release at the request's scope. Every CU
+    /// issues one at device scope; then the command processor issues one at
     /// system scope, for the whole GPU, so that the host can read.
     KernelEnd(KernelId),
 }

@@ -236,13 +236,14 @@ impl<P: Protocol> Station<P> {
         fx.inner.clear();
     }
 
-    fn resume(&mut self, slot: Slot, data: LineData, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+    fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let key = Key::Slot(slot);
         let parked = self.parked.remove(&key).is_some();
         let Some(held) = self.held.remove(&slot).filter(|_| parked) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };
+        let data = data.unwrap_or(held.data);
         self.present(slot, &held.req, held.stage, &data, world, fx);
     }
 

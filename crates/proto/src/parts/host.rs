@@ -47,7 +47,7 @@ impl<P: Protocol> Controller<P> for Host {
                     MemoryAccess::Write { .. } => LineData::default(),
                     MemoryAccess::Read | MemoryAccess::Rmw { .. } => reply.data,
                 };
-                cx.fx.resume(reply.op.tag.slot, data);
+                cx.fx.resume_with(reply.op.tag.slot, data);
                 Disposition::Done
             }
             Input::Message { msg, .. } => match *msg {},

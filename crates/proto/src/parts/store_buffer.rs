@@ -11,9 +11,9 @@ use crate::node::Slot;
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Entry {
+enum Entry<W> {
     Line(LineAddr),
-    Flush(Slot),
+    Flush(W),
 }
 
 /// What comes out of a buffer.
@@ -27,17 +27,24 @@ pub enum Popped {
     Empty,
 }
 
-/// The store buffer of one cache.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct StoreBuffer {
-    fifo: VecDeque<Entry>,
+/// The store buffer of one cache. `W` names who waits for a flush: a request
+/// of this CU, or whoever else a protocol lets ask for one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoreBuffer<W = Slot> {
+    fifo: VecDeque<Entry<W>>,
     lines: u32,
     /// Writes that have left and are not acknowledged.
     pub acks: AckParity,
-    closing: Vec<Slot>,
+    closing: Vec<W>,
 }
 
-impl StoreBuffer {
+impl<W> Default for StoreBuffer<W> {
+    fn default() -> Self {
+        StoreBuffer { fifo: VecDeque::new(), lines: 0, acks: AckParity::default(), closing: Vec::new() }
+    }
+}
+
+impl<W: Copy + PartialEq> StoreBuffer<W> {
     /// How many lines are queued.
     #[inline]
     #[must_use]
@@ -50,6 +57,13 @@ impl StoreBuffer {
     #[must_use]
     pub fn has_flush(&self) -> bool {
         self.fifo.len() as u32 > self.lines
+    }
+
+    /// Is a flush at the head that must wait for an earlier one?
+    #[inline]
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        !self.closing.is_empty() && matches!(self.fifo.front(), Some(Entry::Flush(_)))
     }
 
     /// Queues a line that has become dirty.
@@ -66,19 +80,19 @@ impl StoreBuffer {
         }
     }
 
-    /// Begins a flush for `slot`. `true` if there is nothing to wait for.
+    /// Begins a flush for `waiter`. `true` if there is nothing to wait for.
     #[must_use]
-    pub fn flush(&mut self, slot: Slot) -> bool {
+    pub fn flush(&mut self, waiter: W) -> bool {
         if self.fifo.is_empty() && self.acks.is_idle() {
             return true;
         }
-        self.fifo.push_back(Entry::Flush(slot));
+        self.fifo.push_back(Entry::Flush(waiter));
         false
     }
 
     /// Takes the oldest line. Markers at the head are dealt with first: the
-    /// slots of flushes that thereby finish are appended to `finished`.
-    pub fn pop(&mut self, finished: &mut Vec<Slot>) -> Popped {
+    /// waiters of flushes that thereby finish are appended to `finished`.
+    pub fn pop(&mut self, finished: &mut Vec<W>) -> Popped {
         loop {
             match self.fifo.front() {
                 None => return Popped::Empty,
@@ -87,11 +101,11 @@ impl StoreBuffer {
                     self.lines -= 1;
                     return Popped::Line(line);
                 }
-                Some(Entry::Flush(_)) if !self.closing.is_empty() => return Popped::Blocked,
+                Some(Entry::Flush(_)) if self.is_blocked() => return Popped::Blocked,
                 Some(Entry::Flush(_)) => {
-                    while let Some(&Entry::Flush(slot)) = self.fifo.front() {
+                    while let Some(&Entry::Flush(waiter)) = self.fifo.front() {
                         self.fifo.pop_front();
-                        self.closing.push(slot);
+                        self.closing.push(waiter);
                     }
                     self.acks.turn();
                     self.finish(finished);
@@ -103,22 +117,23 @@ impl StoreBuffer {
     /// An acknowledgement has come; finished flushes are appended.
     /// `false` if none was due.
     #[must_use]
-    pub fn acked(&mut self, parity: bool, finished: &mut Vec<Slot>) -> bool {
+    pub fn acked(&mut self, parity: bool, finished: &mut Vec<W>) -> bool {
         let expected = self.acks.acked(parity);
         self.finish(finished);
         expected
     }
 
-    fn finish(&mut self, finished: &mut Vec<Slot>) {
+    fn finish(&mut self, finished: &mut Vec<W>) {
         if !self.acks.is_closing() {
             finished.append(&mut self.closing);
         }
     }
 
-    /// Is nothing queued and nothing outstanding?
+    /// Is no flush and no write under way? Lines may stay queued: no policy
+    /// asks them to leave.
     #[must_use]
-    pub fn is_idle(&self) -> bool {
-        self.fifo.is_empty() && self.closing.is_empty() && self.acks.is_idle()
+    pub fn is_quiet(&self) -> bool {
+        !self.has_flush() && self.closing.is_empty() && self.acks.is_idle()
     }
 
     /// Equal buffers have one form.
@@ -133,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_flush_finishes_when_what_was_queued_before_it_is_acknowledged() {
-        let (mut buffer, mut finished) = (StoreBuffer::default(), Vec::new());
+        let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
         buffer.push(LineAddr(1));
         assert!(!buffer.flush(Slot(7)));
         buffer.push(LineAddr(2));
@@ -145,12 +160,12 @@ mod tests {
         assert!(buffer.acked(first, &mut finished));
         assert_eq!(finished, [Slot(7)]);
         assert!(buffer.acked(second, &mut finished));
-        assert!(buffer.is_idle());
+        assert!(buffer.is_quiet());
     }
 
     #[test]
     fn a_second_flush_waits_for_the_first() {
-        let (mut buffer, mut finished) = (StoreBuffer::default(), Vec::new());
+        let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
         buffer.push(LineAddr(1));
         assert!(!buffer.flush(Slot(1)));
         assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(1)));
@@ -161,11 +176,11 @@ mod tests {
         assert!(buffer.acked(first, &mut finished));
         assert_eq!(buffer.pop(&mut finished), Popped::Empty);
         assert_eq!(finished, [Slot(1), Slot(2)]);
-        assert!(buffer.is_idle());
+        assert!(buffer.is_quiet());
     }
 
     #[test]
     fn an_empty_buffer_has_nothing_to_flush() {
-        assert!(StoreBuffer::default().flush(Slot(0)));
+        assert!(StoreBuffer::<Slot>::default().flush(Slot(0)));
     }
 }

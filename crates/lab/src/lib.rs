@@ -1,0 +1,18 @@
+//! The laboratory bench: systems, scenarios, runs and their results.
+//!
+//! Everything a person asks for by name is looked up here, and everything
+//! that can be wrong with what they asked becomes one [`Error`]: a sentence
+//! that names the place, what was found and what was expected.
+//!
+//! Use it to run experiments from a program. It knows no cycle and no
+//! protocol; for those see `sim` and `zoo`.
+
+pub mod catalog;
+mod error;
+mod nearest;
+mod place;
+pub mod systems;
+
+pub use error::Error;
+pub use nearest::nearest;
+pub use place::Place;
