@@ -16,7 +16,6 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
     let entries = match arguments.subject {
         Subject::Systems => systems(),
         Subject::Protocols => values(&catalog::protocols()),
-        Subject::Workloads => values(&catalog::workloads()),
         Subject::Models => values(&catalog::models()),
         Subject::Papers => values(&catalog::papers()?),
     };
@@ -26,7 +25,6 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
     let extra = match arguments.subject {
         Subject::Systems => ("file", "path"),
         Subject::Protocols => ("claims", "claim"),
-        Subject::Workloads => ("parameters", "parameters"),
         Subject::Models => ("claimed by", "claimed_by"),
         Subject::Papers => ("claims", "claims"),
     };

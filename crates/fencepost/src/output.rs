@@ -73,11 +73,7 @@ impl WholeFile {
         let mut listed = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let file = File::create_new(&unfinished).map_err(|error| refuse(error.to_string()))?;
         listed.push(unfinished.clone());
-        Ok(WholeFile {
-            destination,
-            unfinished,
-            file: Some(BufWriter::with_capacity(1 << 16, file)),
-        })
+        Ok(WholeFile { destination, unfinished, file: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
     /// Puts the file in its place.

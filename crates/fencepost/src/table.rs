@@ -64,7 +64,7 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
     }
     let eighths = ((share.min(1.0) * width as f64 * 8.0).round() as usize).max(1);
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(EIGHTHS[eighths % 8 - 1]);
     }
     bar

@@ -196,8 +196,7 @@ impl Host {
     #[track_caller]
     pub fn atomic_load<T: Word>(&self, from: Array<T>, index: u64, order: Order) -> Loading<u64, T> {
         let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
-        let post = |op: &mut crate::Posted, _| op.data.set(0, T::WIDTH, 0);
-        let id = self.core.post_access(Self::LANE, from, index, Action::Load, semantics, site, post);
+        let id = self.core.post_access(Self::LANE, from, index, Action::Load, semantics, site, |_, _| ());
         self.core.loading(id)
     }
 

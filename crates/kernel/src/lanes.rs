@@ -1,8 +1,9 @@
 //! A value per lane, and the arithmetic on it.
 //!
 //! Arithmetic works on all lanes at once and has no side effect, so it needs no
-//! mask; what an inactive lane holds is of no meaning. What a mask guards is
-//! memory (see [`crate::Wave`]) and [`Lanes::assign`].
+//! mask; what an inactive lane holds is of no meaning, and a comparison may
+//! select it: [`crate::Wave::when`] leaves only active lanes. What a mask guards
+//! is memory and [`Lanes::assign`].
 //!
 //! Nothing here panics: integers wrap, a quotient by zero has all bits set, a
 //! remainder by zero is the dividend, shift counts wrap at the width.

@@ -27,7 +27,7 @@ mod launch;
 mod mask;
 mod op;
 mod place;
-mod session;
+pub mod session;
 mod wave;
 mod word;
 mod work;

@@ -197,7 +197,8 @@ pub struct Posted {
     /// posted, or since it was last polled.
     pub work: Work,
     /// The packed operands of a store or read-modify-write, and the packed
-    /// values that a load or read-modify-write returns. Zero at first in a load.
+    /// values that a load or read-modify-write returns. Only the words of the
+    /// lanes in `exec` mean anything, and those of a load are the driver's to write.
     pub data: Packed,
     /// The bytes of a host write or read.
     pub bulk: Vec<u8>,

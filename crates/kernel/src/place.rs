@@ -44,6 +44,23 @@ pub struct Beyond {
     pub(crate) index: u64,
 }
 
+/// The values of the lanes that took part, and zero in the others.
+#[inline]
+fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
+    let mut values = T::unpack(from);
+    if lanes.0 & lanes.0.wrapping_add(1) == 0 {
+        // The lowest lanes without a gap: by far the most common.
+        values[lanes.count() as usize..].fill(T::default());
+    } else {
+        for (lane, value) in values.iter_mut().enumerate() {
+            if !lanes.has(lane) {
+                *value = T::default();
+            }
+        }
+    }
+    Lanes::from_array(values)
+}
+
 /// Consecutive elements from this index on, one a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit(pub u64);
@@ -74,8 +91,8 @@ impl Place for Unit {
     }
 
     #[inline]
-    fn unpack<T: Word>(from: &Packed, _lanes: Mask) -> Lanes<T> {
-        Lanes::from_array(T::unpack(from))
+    fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
+        unpack_lanes(from, lanes)
     }
 
     #[inline]
@@ -115,8 +132,8 @@ impl Place for Lanes<u32> {
     }
 
     #[inline]
-    fn unpack<T: Word>(from: &Packed, _lanes: Mask) -> Lanes<T> {
-        Lanes::from_array(T::unpack(from))
+    fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
+        unpack_lanes(from, lanes)
     }
 
     #[inline]

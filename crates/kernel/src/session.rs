@@ -5,6 +5,48 @@
 //! the work-groups as it dispatches them, polls each, and completes operations
 //! when its machine has performed them. After a poll says [`Polled::Waiting`],
 //! the task is polled again once that operation is complete.
+//!
+//! The smallest driver: one wavefront, and a memory in which all is zero.
+//!
+//! ```
+//! use kernel::prelude::*;
+//! use kernel::{Action, Coords, Polled, Session};
+//!
+//! async fn body(w: Wave, a: Array<u32>) {
+//!     let values = w.load(a, Unit(0)).await;
+//!     w.store(a, Unit(0), values + 1).await;
+//! }
+//!
+//! let program = Program::new("tiny", |host| async move {
+//!     let a = host.alloc::<u32>("a", 64);
+//!     let kernel = Kernel::new("body", move |w| body(w, a)).uses([a.read_write()]);
+//!     host.launch(kernel, Grid::new(1, 1)).await;
+//!     Answer::new()
+//! });
+//! let mut session = Session::new(program, Shape::default());
+//! let Polled::Waiting(launch) = session.poll_host() else { panic!("the host did not wait") };
+//! let Action::Launch(kernel) = session.ops().get(launch).action else { panic!("it launches") };
+//! session.ops().clear_posted();
+//!
+//! let mut wave = session.spawn(kernel, Coords { work_group: 0, wave: 0, compute_unit: 0 });
+//! let mut performed = Vec::new();
+//! while let Polled::Waiting(_) = wave.poll() {
+//!     let mut ops = session.ops();
+//!     for id in ops.posted().to_vec() {
+//!         let op = ops.get_mut(id);
+//!         performed.push((op.action, op.value(3), op.work.of(Class::Int)));
+//!         if op.action == Action::Load {
+//!             op.exec.iter().for_each(|lane| op.set_value(lane, 0));
+//!         }
+//!         ops.complete(id);
+//!     }
+//!     ops.clear_posted();
+//! }
+//! // The load, then the store of ones, after one vector addition.
+//! assert_eq!(performed, [(Action::Load, 0, 0), (Action::Store, 1, 1)]);
+//! session.ops().complete(launch);
+//! assert_eq!(session.poll_host(), Polled::Ended);
+//! ```
 
 use core::cell::{Cell, Ref, RefCell, RefMut};
 use core::fmt;

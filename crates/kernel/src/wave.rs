@@ -220,7 +220,8 @@ impl Wave {
 
 /// Memory. Each takes an [`crate::Array`] or an [`Lds`], and a [`Place`]: `Unit(base)`
 /// for consecutive elements, `Lanes<u32>` for an index a lane, or one `u64`
-/// for a single element touched by the lowest active lane.
+/// for a single element touched by the lowest active lane. What comes back is
+/// zero in the lanes that took no part.
 impl Wave {
     /// Loads.
     #[inline]
@@ -249,10 +250,7 @@ impl Wave {
         semantics: Semantics,
         site: Site,
     ) -> Loading<P, T> {
-        let id = self.core.post_access(self.exec, from, place, Action::Load, semantics, site, |op, lanes| {
-            let end = lanes.last().map_or(0, |lane| (lane + 1) * T::WIDTH.bytes());
-            op.data.0[..end].fill(0);
-        });
+        let id = self.core.post_access(self.exec, from, place, Action::Load, semantics, site, |_, _| ());
         self.core.loading(id)
     }
 

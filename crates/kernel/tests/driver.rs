@@ -170,20 +170,31 @@ fn a_long_run_uses_no_more_operations_than_are_in_flight() {
 }
 
 #[test]
-fn a_load_finds_its_buffer_clean() {
-    let (session, mut task) = start(|w, a, _| async move {
-        w.store(a, Unit(0), Lanes::splat(!0u32)).await;
-        let x = w.below(0, 10).load(a, Unit(0)).await;
-        w.store(a, Unit(0), x).await;
-    });
-    for _ in 0..2 {
+fn what_comes_back_is_zero_in_lanes_that_took_no_part() {
+    for exec in [Mask(0b11_1111), Mask(0b1011_0000), Mask(!0), Mask(1 << 63)] {
+        let (session, mut task) = start(move |w, a, _| async move {
+            let loaded = w.when(exec).load(a, Unit(0)).await;
+            let ones = Lanes::splat(!0u32);
+            let old = w.when(exec).exchange(a, w.lane_id(), ones, relaxed(Level::Device)).await;
+            w.store(a, Unit(0), loaded);
+            w.store(a, Unit(0), old);
+        });
+        for _ in 0..2 {
+            task.poll();
+            let id = posted(&session)[0];
+            let mut ops = session.ops();
+            let op = ops.get_mut(id);
+            op.exec.iter().for_each(|lane| op.set_value(lane, 7));
+            ops.complete(id);
+        }
         task.poll();
-        let id = posted(&session)[0];
-        session.ops().complete(id);
+        for id in posted(&session) {
+            for lane in 0..64 {
+                let want = if exec.has(lane) { 7 } else { 0 };
+                assert_eq!(session.ops().get(id).value(lane), want, "lane {lane} under {exec:?}");
+            }
+        }
     }
-    task.poll();
-    let id = posted(&session)[0];
-    assert_eq!((0..10).map(|lane| session.ops().get(id).value(lane)).max(), Some(0));
 }
 
 #[test]

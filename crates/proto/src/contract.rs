@@ -528,11 +528,15 @@ pub struct RowId {
 /// Writes the `Node` and `Msg` enumerations of a protocol from its kinds.
 ///
 /// ```text
-/// protocol_nodes! { Vi: L1(l1::L1), L2(l2::Bank), Host(Host) }
+/// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 /// ```
+///
+/// A kind without a message type is never told anything.
 #[macro_export]
 macro_rules! protocol_nodes {
-    ($protocol:ty : $( $kind:ident ( $controller:ty , $msg:ty ) ),+ $(,)?) => {
+    (@msg) => { $crate::NoMessage };
+    (@msg $msg:ty) => { $msg };
+    ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
         /// All controllers of the protocol.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[allow(clippy::large_enum_variant)]
@@ -548,17 +552,17 @@ macro_rules! protocol_nodes {
         pub enum Msg {
             $(
                 #[doc = concat!("To a controller of kind ", stringify!($kind), ".")]
-                $kind($msg)
+                $kind($crate::protocol_nodes!(@msg $($msg)?))
             ),+
         }
-        $(
+        $($(
             impl From<$msg> for Msg {
                 #[inline]
                 fn from(msg: $msg) -> Self {
                     Msg::$kind(msg)
                 }
             }
-        )+
+        )?)+
         impl $crate::Message for Msg {
             fn name(&self) -> &'static str {
                 match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }

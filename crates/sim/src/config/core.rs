@@ -1,5 +1,6 @@
 //! The compute units, the host and how work starts.
 
+use kernel::Class;
 use serde::{Deserialize, Serialize};
 
 use super::number;
@@ -67,7 +68,7 @@ pub struct CuSpec {
 }
 
 /// How long one vector operation keeps its SIMD unit, by class. Operations on
-/// eight-byte lanes count as two.
+/// eight-byte lanes count as two, but for those of double precision.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {
@@ -86,6 +87,9 @@ pub struct VectorOpSpec {
     /// Float multiply, fused multiply-add.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_mul_cycles: u32,
+    /// Double-precision add, multiply, fused multiply-add.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub double_cycles: u32,
     /// Float divide.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_div_cycles: u32,
@@ -107,6 +111,32 @@ pub struct VectorOpSpec {
     /// Move values between lanes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub shuffle_cycles: u32,
+    /// Change the execution mask.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub branch_cycles: u32,
+}
+
+impl VectorOpSpec {
+    /// How long one operation of this class takes.
+    #[must_use]
+    pub fn cycles(&self, class: Class) -> u32 {
+        match class {
+            Class::Int => self.int_cycles,
+            Class::IntMul => self.int_mul_cycles,
+            Class::IntDiv => self.int_div_cycles,
+            Class::FloatAdd => self.float_add_cycles,
+            Class::FloatMul => self.float_mul_cycles,
+            Class::Double => self.double_cycles,
+            Class::FloatDiv => self.float_div_cycles,
+            Class::FloatSqrt => self.float_sqrt_cycles,
+            Class::Compare => self.compare_cycles,
+            Class::Select => self.select_cycles,
+            Class::Convert => self.convert_cycles,
+            Class::Special => self.special_cycles,
+            Class::Shuffle => self.shuffle_cycles,
+            Class::Branch => self.branch_cycles,
+        }
+    }
 }
 
 /// The scratchpad of one compute unit.

@@ -16,15 +16,14 @@ pub use port::{Port, PortPlans};
 use crate::vi::{self, Bank, BankTable, SCOPED_CLAIMS, ToBank, ToL1};
 use proto::parts::Host;
 use proto::{
-    Agent, Channels, Info, Kind, NoMessage, NodeId, PlansView, Protocol, Role, Shape, TableView,
-    protocol_nodes,
+    Agent, Channels, Info, Kind, NodeId, PlansView, Protocol, Role, Shape, TableView, protocol_nodes,
 };
 
 /// The protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoL1;
 
-protocol_nodes! { NoL1: Port(Port, ToL1), Bank(Bank, ToBank), Host(Host, NoMessage) }
+protocol_nodes! { NoL1: Port(Port, ToL1), Bank(Bank, ToBank), Host(Host) }
 
 impl Protocol for NoL1 {
     type Node = Node;

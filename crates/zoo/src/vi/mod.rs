@@ -26,15 +26,14 @@ pub use msg::{Answer, ToBank, ToL1};
 
 use proto::parts::Host;
 use proto::{
-    Agent, Channels, Claim, Info, Kind, NoMessage, NodeId, PlansView, Protocol, Role, Shape, TableView,
-    protocol_nodes,
+    Agent, Channels, Claim, Info, Kind, NodeId, PlansView, Protocol, Role, Shape, TableView, protocol_nodes,
 };
 
 /// The protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vi;
 
-protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host, NoMessage) }
+protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 
 /// Claims that hold for every protocol whose atomics are performed at the
 /// level of their scope.
