@@ -7,8 +7,7 @@
 
 use proto::{
     Agent, ArrayUse, Coverage, Effects, Homes, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
-    Node, NodeId, Protocol, Rank, Request, Role, Shape, Slot, Station, TimerClass, Uses, Way,
-    World,
+    Node, NodeId, Protocol, Rank, Request, Role, Shape, Slot, Station, TimerClass, Uses, Way, World,
 };
 
 /// The number of a station in the order of the protocol's kinds.

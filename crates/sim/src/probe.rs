@@ -82,7 +82,8 @@ pub trait Probe {
     fn barrier(&mut self, now: Cycle, at: WaveAt) {}
     /// A station serves an input.
     #[inline]
-    fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: Cycle, until: Cycle) {}
+    fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: Cycle, until: Cycle) {
+    }
     /// A message enters the network.
     #[inline]
     fn message(&mut self, message: &MessageSeen) {}

@@ -2,11 +2,9 @@
 
 use kernel::{Action, LANES_MAX, OpId, Packed, Placed, Posted, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp, Verdict};
-use proto::{
-    ArrayId, Hints, Issuer, Level, LineData, Op, Order, Request, RmwKind, Scope, Width,
-};
+use proto::{ArrayId, Hints, Issuer, Level, LineData, Op, Order, Request, RmwKind, Scope, Width};
 
-use super::wave::{LastOp, Stage, Wave};
+use super::wave::{LastOp, Stage};
 use super::{Machine, Owner};
 use crate::coalesce::LinePart;
 use crate::probe::{Probe, WaveAt};
@@ -328,9 +326,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// A load takes its bytes from an older store of its own wavefront.
     fn forward(&mut self, now: Cycle, number: u32, id: OpId, issue: IssueId, from: IssueId) {
-        let store = self.instrs.iter().map(|(_, instr)| instr).find(|instr| {
-            instr.owner == Owner::Wave(number) && instr.issue == from && instr.op != Some(id)
-        });
+        let store =
+            self.instrs.iter().map(|(_, instr)| instr).find(|instr| {
+                instr.owner == Owner::Wave(number) && instr.issue == from && instr.op != Some(id)
+            });
         let values = {
             let ops = self.session.ops();
             store.and_then(|store| forwarded(&ops, store, ops.get(id)))
@@ -467,12 +466,5 @@ fn examine(watch: &mut crate::progress::Watch, now: Cycle, wave: u32, op: &Poste
             }
         }
         _ => watch.examine(now, (wave, site)),
-    }
-}
-
-impl Wave {
-    /// Is it between operations, with nothing to wait for but its turn?
-    pub(super) fn is_computing(&self) -> bool {
-        matches!(self.stage, Stage::Arithmetic(_))
     }
 }

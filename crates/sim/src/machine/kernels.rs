@@ -23,7 +23,6 @@ use crate::queue::Cycle;
 /// A work-group on the machine.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) kernel: KernelId,
     pub(super) number: u32,
     pub(super) waves: u32,
     pub(super) ended: u32,
@@ -244,7 +243,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         self.tally.counts.work_groups += 1;
         let group = self.groups.insert(Group {
-            kernel: launch.kernel,
             number,
             waves: grid.waves,
             ended: 0,
@@ -297,7 +295,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Placement::Spread => {
                 let order = &self.kernels.order;
                 let first = self.kernels.next_cu;
-                let at = (0..order.len()).map(|i| (first + i) % order.len()).find(|&i| has_room(&order[i]))?;
+                let at =
+                    (0..order.len()).map(|i| (first + i) % order.len()).find(|&i| has_room(&order[i]))?;
                 self.kernels.next_cu = (at + 1) % order.len();
                 Some(self.kernels.order[at])
             }

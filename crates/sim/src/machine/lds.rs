@@ -125,4 +125,3 @@ fn perform(op: &mut Posted, lds: &mut [u8]) -> bool {
     }
     changed
 }
-

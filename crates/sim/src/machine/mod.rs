@@ -383,12 +383,7 @@ pub(crate) struct Finished {
 
 impl Cu {
     fn new(system: &System) -> Cu {
-        Cu {
-            free_slots: (0..system.cu.wavefront_slots).collect(),
-            groups: 0,
-            lds_bytes: 0,
-            lds_free_at: 0,
-        }
+        Cu { free_slots: (0..system.cu.wavefront_slots).collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
     }
 }
 

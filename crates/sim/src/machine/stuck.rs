@@ -196,7 +196,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
             for parked in self.fabric.parked(number as u32) {
                 let name = &station.name;
                 words.push(match parked {
-                    Parked::Request { key, slot } => format!("{name}: request {} is parked for {key}", slot.0),
+                    Parked::Request { key, slot } => {
+                        format!("{name}: request {} is parked for {key}", slot.0)
+                    }
                     Parked::Waiting { line, slot } => {
                         format!("{name}: request {} waits for the fill of line {:#x}", slot.0, line.0)
                     }

@@ -102,11 +102,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let (what, line, start) = match origin {
             Origin::Request { line } => {
                 let latency = timing.latency_cycles + invalidation;
-                let leaving = Leaving {
-                    sends: now + latency,
-                    values: now + latency,
-                    accepts: now + 1 + invalidation,
-                };
+                let leaving =
+                    Leaving { sends: now + latency, values: now + latency, accepts: now + 1 + invalidation };
                 self.probe.serve(station, "request", line, now, now + 1 + invalidation);
                 if invalidation > 0
                     && let Some(port) = self.port_of(station)
@@ -158,17 +155,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent) {
         let bytes = self.system.noc.header_bytes + sent.payload_bytes;
         self.tally.message(sent.name, bytes);
-        let dropped = self.options.drop.as_ref().is_some_and(|drop| {
-            drop.name == sent.name && self.tally.messages_of(sent.name) == drop.nth
-        });
-        self.history.sent(Past {
-            at: now,
-            from,
-            to: sent.to,
-            name: sent.name,
-            line: sent.line,
-            dropped,
-        });
+        let dropped = self
+            .options
+            .drop
+            .as_ref()
+            .is_some_and(|drop| drop.name == sent.name && self.tally.messages_of(sent.name) == drop.nth);
+        self.history.sent(Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped });
         if dropped {
             self.tally.counts.dropped_messages += 1;
             self.tally.counts.dropped_bytes += u64::from(bytes);

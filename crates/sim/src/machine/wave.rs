@@ -93,9 +93,7 @@ impl Simd {
             let wave = &waves[wave as usize];
             match rule {
                 Scheduler::OldestFirst => wave.age,
-                Scheduler::RoundRobin => {
-                    u64::from((wave.at.slot + slots - self.last_slot - 1) % slots)
-                }
+                Scheduler::RoundRobin => u64::from((wave.at.slot + slots - self.last_slot - 1) % slots),
             }
         };
         let at = match self.ready.len() {
@@ -122,17 +120,7 @@ impl WorkCost {
     pub(super) fn new(spec: &VectorOpSpec) -> WorkCost {
         let mut cycles = [0; kernel::CLASSES];
         for class in Class::ALL {
-            cycles[class.index()] = u64::from(match class {
-                Class::Int | Class::Compare | Class::Select => spec.simple_cycles,
-                Class::IntMul => spec.multiply_cycles,
-                Class::IntDiv => spec.divide_cycles,
-                Class::FloatAdd | Class::FloatMul | Class::Convert => spec.float_cycles,
-                Class::FloatDiv => spec.float_divide_cycles,
-                Class::FloatSqrt | Class::Special => spec.special_cycles,
-                Class::Double => spec.double_cycles,
-                Class::Shuffle => spec.cross_lane_cycles,
-                Class::Branch => spec.branch_cycles,
-            });
+            cycles[class.index()] = u64::from(spec.cycles(*class));
         }
         WorkCost { cycles }
     }
