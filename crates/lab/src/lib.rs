@@ -9,10 +9,12 @@
 
 pub mod catalog;
 mod error;
-mod nearest;
+pub mod experiment;
 mod place;
+mod scenario;
 pub mod systems;
 
 pub use error::Error;
-pub use nearest::nearest;
 pub use place::Place;
+pub use scenario::Scenario;
+pub use workloads::nearest::nearest;
