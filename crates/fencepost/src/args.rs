@@ -24,6 +24,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Show what there is to choose from
     List(ListArguments),
+    /// Run one workload on one machine under one protocol
+    Run(RunArguments),
+    /// Run several scenarios side by side, with speedups over the first
+    Compare(CompareArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one page a command into a folder
@@ -36,6 +40,8 @@ pub(crate) enum Subject {
     Systems,
     /// Coherence protocols
     Protocols,
+    /// Programs to run
+    Workloads,
     /// Memory models
     Models,
     /// Papers whose designs or machines are here
@@ -54,6 +60,64 @@ pub(crate) struct ListArguments {
     pub(crate) json: bool,
 }
 
+/// What `run` and `compare` share.
+#[derive(Args, Debug)]
+pub(crate) struct Common {
+    /// The machine: a name of `list systems`, or the path of a TOML file.
+    /// Files in ./systems come before the built-in machine of the same name
+    #[arg(long, short, value_name = "NAME|FILE")]
+    pub(crate) system: String,
+    /// An input of the workload, where it has several
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) input: Option<String>,
+    /// Perturbs dispatch order and start skew, never the input
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// A parameter of the workload; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost run --system hlrc-8cu --protocol vi --workload vec-add
+  fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The coherence protocol: a name of `list protocols`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) protocol: String,
+    /// How the program uses the protocol, where the workload has a choice
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add
+  fencepost compare --system hrf-8cu --scenarios vi,no-l1 --workload reduce,histogram,vec-copy --json")]
+pub(crate) struct CompareArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    pub(crate) scenarios: Vec<String>,
+    /// The programs to run, comma-separated
+    #[arg(long, short, value_name = "NAME,...", value_delimiter = ',', required = true)]
+    pub(crate) workload: Vec<String>,
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
@@ -70,4 +134,11 @@ pub(crate) struct ManArguments {
     /// Write fencepost.1, fencepost-run.1, ... into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err(String::from("expected KEY=VALUE, for example bins=64")),
+    }
 }

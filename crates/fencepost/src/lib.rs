@@ -5,9 +5,12 @@
 //! results are the business of `lab`.
 
 mod args;
+mod compare;
 mod extras;
 mod list;
 pub mod output;
+mod progress;
+mod run;
 mod table;
 
 use std::ffi::OsString;
@@ -62,6 +65,8 @@ where
     };
     let outcome = match arguments.command {
         Command::List(arguments) => list::list(&arguments, out),
+        Command::Run(arguments) => run::run(&arguments, out),
+        Command::Compare(arguments) => compare::compare(&arguments, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };

@@ -1,0 +1,158 @@
+//! Questions, and the experiments that they ask for.
+
+use proto::Info;
+use sim::config::System;
+use workloads::{Instance, Kind, Settings, Workload};
+
+use crate::catalog;
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::systems::Systems;
+
+/// The seed of a workload's input. The seed of a run perturbs the machine and
+/// leaves the input as it is.
+const INPUT_SEED: u64 = 1;
+
+/// What is asked, as it was typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// A machine: a name or a file.
+    pub system: String,
+    /// `PROTOCOL[+POLICY]`.
+    pub scenario: String,
+    /// A workload's name.
+    pub workload: String,
+    /// One of the workload's inputs.
+    pub input: Option<String>,
+    /// Settings of the workload, name and value.
+    pub settings: Vec<(String, String)>,
+    /// Perturbs the order of dispatch and the start of wavefronts; zero
+    /// perturbs nothing.
+    pub seed: u64,
+    /// A message to lose on purpose: its name and which one, from 1.
+    pub drop: Option<(String, u64)>,
+}
+
+/// A question whose every name is known and whose every number fits.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The machine.
+    pub system: System,
+    /// The protocol and the policy.
+    pub scenario: Scenario,
+    /// The program.
+    pub workload: &'static Workload,
+    /// Its settings, the policy's included.
+    pub settings: Settings,
+    /// See [`Question::seed`].
+    pub seed: u64,
+    /// See [`Question::drop`].
+    pub drop: Option<(String, u64)>,
+}
+
+impl Experiment {
+    /// Looks up every name of a question.
+    ///
+    /// # Errors
+    /// The first name that is unknown, or the first thing that does not fit.
+    pub fn new(systems: &Systems, question: &Question) -> Result<Experiment, Error> {
+        let system = systems.load(&question.system)?;
+        let scenario = Scenario::parse(&question.scenario)?;
+        let workload = workload(&question.workload)?;
+        if let Some(input) = &question.input {
+            return Err(Error::unknown_input(workload.name, input));
+        }
+        let mut settings = workload.defaults();
+        for (name, value) in &question.settings {
+            settings.set(name, value).map_err(|error| Error::Impossible(error.to_string()))?;
+        }
+        if let Some(policy) = &scenario.policy {
+            settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
+        }
+        let experiment = Experiment {
+            system,
+            scenario,
+            workload,
+            settings,
+            seed: question.seed,
+            drop: question.drop.clone(),
+        };
+        experiment.instance()?;
+        Ok(experiment)
+    }
+
+    /// The program and the check of its answer.
+    ///
+    /// # Errors
+    /// Settings that do not go together.
+    pub fn instance(&self) -> Result<Instance, Error> {
+        let made = self.workload.instance(&self.settings, INPUT_SEED);
+        made.map_err(|error| Error::Impossible(error.to_string()))
+    }
+
+    /// What the protocol says of itself.
+    #[must_use]
+    pub fn protocol(&self) -> &'static Info {
+        let named = zoo::ALL.iter().find(|info| info.name == self.scenario.protocol);
+        named.expect("a scenario holds a name of the list")
+    }
+
+    /// The choices of the workload's policies, joined by commas; empty where
+    /// it has none.
+    #[must_use]
+    pub fn policy(&self) -> String {
+        let choices = self.settings.iter().filter(|(setting, _)| matches!(setting.kind, Kind::Policy(_)));
+        choices.map(|(_, value)| value).collect::<Vec<_>>().join(",")
+    }
+}
+
+fn workload(name: &str) -> Result<&'static Workload, Error> {
+    let known = workloads::all().iter().find(|workload| workload.name == name);
+    known.copied().ok_or_else(|| Error::unknown("workload", name, &catalog::workload_names()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question() -> Question {
+        Question {
+            system: "hlrc-8cu".to_owned(),
+            scenario: "vi".to_owned(),
+            workload: "vec-add".to_owned(),
+            ..Question::default()
+        }
+    }
+
+    fn ask(question: &Question) -> Result<Experiment, String> {
+        Experiment::new(&Systems::with_folder("no such folder"), question).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_question_is_looked_up_with_settings_and_policy() {
+        let settings = vec![("n".to_owned(), "64k".to_owned())];
+        let experiment = ask(&Question { settings, ..question() }).unwrap();
+        assert_eq!(experiment.settings.count("n"), 65536);
+        assert_eq!((experiment.protocol().name, experiment.policy().as_str()), ("vi", ""));
+        let scenario = "no-l1+work-group".to_owned();
+        let lock = Question { scenario, workload: "lock-counter".to_owned(), ..question() };
+        assert!(ask(&lock).unwrap().policy().contains("work-group"));
+    }
+
+    #[test]
+    fn every_wrong_part_of_a_question_is_named() {
+        let error = |change: fn(&mut Question)| {
+            let mut question = question();
+            change(&mut question);
+            ask(&question).unwrap_err()
+        };
+        let near = "did you mean";
+        assert!(error(|q| q.system = "hlrc8cu".to_owned()).contains(near));
+        assert!(error(|q| q.scenario = "vii".to_owned()).contains(near));
+        assert!(error(|q| q.workload = "vecadd".to_owned()).contains(near));
+        assert!(error(|q| q.scenario = "vi+sideways".to_owned()).contains("`sideways`"));
+        assert!(error(|q| q.input = Some("T1".to_owned())).contains("`T1`"));
+        assert!(error(|q| q.settings = vec![("m".to_owned(), "1".to_owned())]).contains("`m`"));
+        assert!(error(|q| q.settings = vec![("n".to_owned(), "-1".to_owned())]).contains("`-1`"));
+    }
+}
