@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use lab::experiment::Question;
 
 /// A laboratory for GPU memory: coherence protocols, memory models, and what
 /// synchronization costs.
@@ -70,8 +71,8 @@ pub(crate) struct Common {
     /// An input of the workload, where it has several
     #[arg(long, value_name = "INPUT")]
     pub(crate) input: Option<String>,
-    /// Perturbs dispatch order and start skew, never the input
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
+    #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
@@ -98,9 +99,9 @@ pub(crate) struct RunArguments {
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
-    /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) perfetto: Option<PathBuf>,
+    /// Lose a message on purpose, the Nth of that name: how a broken machine behaves
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
 }
 
 #[derive(Args, Debug)]
@@ -134,6 +135,27 @@ pub(crate) struct ManArguments {
     /// Write fencepost.1, fencepost-run.1, ... into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+impl Common {
+    /// The part of a question that these arguments hold.
+    pub(crate) fn question(&self) -> Question {
+        Question {
+            system: self.system.clone(),
+            input: self.input.clone(),
+            settings: self.parameters.clone(),
+            seed: self.seed,
+            ..Question::default()
+        }
+    }
+}
+
+fn message(text: &str) -> Result<(String, u64), String> {
+    let (name, nth) = text.split_once(':').unwrap_or((text, "1"));
+    match nth.parse() {
+        Ok(nth @ 1..) if !name.is_empty() => Ok((name.to_owned(), nth)),
+        _ => Err(String::from("expected MESSAGE or MESSAGE:N with N from 1, for example Data:3")),
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

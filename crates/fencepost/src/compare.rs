@@ -36,7 +36,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     }
     let name = experiments.first().map_or(String::new(), |experiment| experiment.system.name.clone());
     let records = perform(&experiments)?;
-    let by_workload: Vec<Vec<Record>> = records.chunks(scenarios.len().max(1)).map(<[Record]>::to_vec).collect();
+    let by_workload: Vec<Vec<Record>> =
+        records.chunks(scenarios.len().max(1)).map(<[Record]>::to_vec).collect();
     let comparison = Comparison::new(&name, arguments.common.seed, &scenarios, &by_workload);
     if arguments.common.json {
         write_json(out, &comparison)?;

@@ -5,6 +5,7 @@
 //! results are the business of `lab`.
 
 mod args;
+mod clock;
 mod compare;
 mod extras;
 mod list;
@@ -80,6 +81,15 @@ where
     // When even the complaint cannot be written, the exit code has to do.
     writeln!(err, "fencepost: {message}").ok();
     code
+}
+
+/// Reads `args` without doing what they say: nothing if they would be obeyed,
+/// or else the exit code, with the reason in `err` (or the help in `out`).
+pub fn refuses<I>(args: I, out: &mut dyn Write, err: &mut dyn Write) -> Option<u8>
+where
+    I: IntoIterator<Item = OsString>,
+{
+    Arguments::try_parse_from(args).err().map(|error| explain(&error, out, err))
 }
 
 /// Help and version go to `out`, mistakes to `err`.

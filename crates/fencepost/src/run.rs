@@ -10,7 +10,7 @@ use lab::systems::Systems;
 use crate::Failure;
 use crate::args::RunArguments;
 use crate::clock::Stopwatch;
-use crate::output::{WholeFile, write_json};
+use crate::output::write_json;
 use crate::progress::Progress;
 use crate::table::{Side, Table, bar, bytes, energy, grouped};
 
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), F
     question.workload.clone_from(&arguments.workload);
     question.scenario = scenario(&arguments.protocol, arguments.policy.as_deref());
     question.drop.clone_from(&arguments.drop);
-    let mut record = perform(arguments, &question)?;
+    let mut record = perform(&question)?;
     let failure = record.error.clone().filter(|_| !record.answer_ok);
     if arguments.common.json {
         write_json(out, &record)?;
@@ -40,24 +40,14 @@ fn scenario(protocol: &str, policy: Option<&str>) -> String {
     }
 }
 
-fn perform(arguments: &RunArguments, question: &Question) -> Result<Record, Failure> {
+fn perform(question: &Question) -> Result<Record, Failure> {
     let experiment = Experiment::new(&Systems::default(), question)?;
     let title = format!("{} on {}", question.workload, experiment.system.name);
     let watch = Stopwatch::start();
-    let mut record = match &arguments.perfetto {
-        None => {
-            let pulse = Pulse::default();
-            let _progress = Progress::of(title, pulse.clone());
-            lab::run::run(&experiment, &mut pulse.clone())?
-        }
-        Some(path) => {
-            let mut file = WholeFile::create(path).map_err(Failure::BadInput)?;
-            let _progress = Progress::of(title, Pulse::default());
-            let record = lab::run::run_traced(&experiment, &mut file)?;
-            file.commit().map_err(Failure::BadInput)?;
-            record
-        }
-    };
+    let pulse = Pulse::default();
+    let progress = Progress::of(title, pulse.clone());
+    let mut record = lab::run::run(&experiment, &mut pulse.clone())?;
+    drop(progress);
     record.wall_seconds = watch.seconds();
     Ok(record)
 }

@@ -7,9 +7,8 @@ use kernel::{FaultKind, Program, WrongAnswer};
 use proto::Protocol;
 use sim::config::System;
 use sim::error::RunError;
-use sim::machine::{DropMessage, RunOptions};
-use sim::outcome::Outcome;
 use sim::probe::{Probe, WaveAt};
+use sim::{DropMessage, KernelTime, Outcome, RunOptions};
 
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -84,7 +83,7 @@ fn is_misfit(kind: &FaultKind) -> bool {
 }
 
 fn record(experiment: &Experiment, outcome: Outcome, wrong: Option<&WrongAnswer>) -> Record {
-    let kernel = |kernel: sim::outcome::KernelTime| KernelRecord {
+    let kernel = |kernel: KernelTime| KernelRecord {
         name: kernel.name,
         from_cycle: kernel.from,
         until_cycle: kernel.until,
