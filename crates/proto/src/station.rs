@@ -9,11 +9,13 @@ use crate::contract::{
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::request::{Op, Request};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A request that must be presented again.
+/// A request that must be presented again when its key is woken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Held {
+    key: Key,
     req: Request,
     stage: u8,
     data: LineData,
@@ -32,8 +34,10 @@ pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
+    /// Who waits for a key, oldest first. A request that waits for word about
+    /// itself stands in `held` alone.
     parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
-    waiting: BTreeMap<LineAddr, Vec<Slot>>,
+    waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
     held: BTreeMap<Slot, Held>,
 }
 
@@ -113,22 +117,21 @@ impl<P: Protocol> Station<P> {
     /// How many inputs are parked under a key.
     #[must_use]
     pub fn parked_count(&self, key: Key) -> usize {
-        self.parked.get(&key).map_or(0, VecDeque::len)
+        match key {
+            Key::Slot(slot) => usize::from(self.held.get(&slot).is_some_and(|held| held.key == key)),
+            _ => self.parked.get(&key).map_or(0, VecDeque::len),
+        }
     }
 
     /// The keys under which something is parked, with how many inputs.
     pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
-        self.parked.iter().map(|(&key, list)| (key, list.len()))
+        let slots = self.held.iter().filter(|(slot, held)| held.key == Key::Slot(**slot));
+        self.parked.iter().map(|(&key, list)| (key, list.len())).chain(slots.map(|(_, held)| (held.key, 1)))
     }
 
     /// The requests that are parked, with what they wait for.
     pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
-        self.parked.iter().flat_map(|(&key, list)| {
-            list.iter().filter_map(move |p| match p {
-                Parked::Request(slot) => Some((key, *slot)),
-                Parked::Message(..) => None,
-            })
-        })
+        self.held.iter().map(|(&slot, held)| (held.key, slot))
     }
 
     /// The messages that are parked, with what they wait for.
@@ -183,8 +186,10 @@ impl<P: Protocol> Station<P> {
                 return None;
             }
         };
-        self.held.insert(slot, Held { req: *req, stage, data: *data });
-        self.parked.entry(key).or_default().push_back(Parked::Request(slot));
+        self.held.insert(slot, Held { key, req: *req, stage, data: *data });
+        if key != Key::Slot(slot) {
+            self.parked.entry(key).or_default().push_back(Parked::Request(slot));
+        }
         Some(key)
     }
 
@@ -237,9 +242,8 @@ impl<P: Protocol> Station<P> {
     }
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let key = Key::Slot(slot);
-        let parked = self.parked.remove(&key).is_some();
-        let Some(held) = self.held.remove(&slot).filter(|_| parked) else {
+        let waits = self.held.get(&slot).is_some_and(|held| held.key == Key::Slot(slot));
+        let Some(held) = self.held.remove(&slot).filter(|_| waits) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };
@@ -259,13 +263,17 @@ impl<P: Protocol> Station<P> {
                 }
                 Parked::Message(from, msg) => self.deliver(from, msg, world, fx),
             };
-            if again == Some(key) && self.parked.contains_key(&key) {
-                // Blocked once more: it stays the first in line.
+            // Blocked once more: it stays the first in line. While the list is
+            // out, nothing else can have parked under its key.
+            if again == Some(key)
+                && let Some(mut blocked) = self.parked.remove(&key)
+            {
+                blocked.drain(..).for_each(|input| list.push_front(input));
                 break;
             }
         }
         if !list.is_empty() {
-            self.parked.entry(key).or_default().append(&mut list);
+            self.parked.insert(key, list);
         }
         steps
     }
