@@ -72,7 +72,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "INPUT")]
     pub(crate) input: Option<String>,
     /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
     pub(crate) seed: u64,
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
@@ -148,6 +148,10 @@ impl Common {
             ..Question::default()
         }
     }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 fn message(text: &str) -> Result<(String, u64), String> {

@@ -17,7 +17,8 @@ mod table;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Arguments, Command};
 
@@ -92,13 +93,31 @@ where
     Arguments::try_parse_from(args).err().map(|error| explain(&error, out, err))
 }
 
-/// Help and version go to `out`, mistakes to `err`.
+/// Help and version go to `out`, mistakes to `err` as one sentence.
 fn explain(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
-    if error.use_stderr() {
+    if !error.use_stderr() {
+        write!(out, "{text}").and_then(|()| out.flush()).ok();
+        return SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         write!(err, "{text}").ok();
         return BAD_INPUT;
     }
-    write!(out, "{text}").and_then(|()| out.flush()).ok();
-    SUCCESS
+    let mut sentence =
+        text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
+    if let Some(tip) = text.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
+        sentence.push_str("; ");
+        sentence.push_str(tip);
+    } else if let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidSubcommand) {
+        let known: Vec<String> =
+            Arguments::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        if let Some(near) = lab::nearest(found, &known) {
+            sentence.push_str(&format!(", did you mean '{near}'?"));
+        }
+    }
+    let sentence: String = sentence.chars().filter(|c| !c.is_control()).collect();
+    let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
+    writeln!(err, "fencepost: {sentence} (see --help)").ok();
+    BAD_INPUT
 }

@@ -228,7 +228,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         wave.next_issue = wave.next_issue.wrapping_add(1);
         let lane = op.exec.first().unwrap_or(0);
         let address = (op.is_access() && op.space == Space::Global).then(|| op.addr(lane).0);
-        wave.last = Some(LastOp { site: op.site, what: describe(op), address, value: None });
+        let again = wave.last.filter(|last| last.site == op.site && last.address == address);
+        let value = again.and_then(|last| last.value);
+        wave.last = Some(LastOp { site: op.site, what: describe(op), address, value });
         let at = wave.at;
         self.probe.issue(now, at, op);
         drop(ops);

@@ -2,7 +2,7 @@
 //!
 //! Each serves its line requests in the order in which they came, so many a
 //! cycle. A request that its station cannot answer yet waits inside the
-//! station; it does not block the port.
+//! station; it does not block the port, until too many wait.
 
 use std::collections::VecDeque;
 
@@ -41,11 +41,27 @@ pub(super) struct Port {
     pub(super) flights: Slab<Flight>,
     pub(super) free_at: Cycle,
     is_scheduled: bool,
+    /// How many requests may be under way.
+    flights_max: usize,
+    /// Served no request because so many were under way.
+    is_full: bool,
 }
 
+/// Requests under way at an L1, for each of its miss registers. Those that
+/// wait for a register wait in the station, so that hits behind them pass.
+pub(super) const FLIGHTS_PER_MISS_REGISTER: usize = 4;
+
 impl Port {
-    pub(super) fn new(entry: StationId) -> Port {
-        Port { entry, queue: VecDeque::new(), flights: Slab::default(), free_at: 0, is_scheduled: false }
+    pub(super) fn new(entry: StationId, flights_max: usize) -> Port {
+        Port {
+            entry,
+            queue: VecDeque::new(),
+            flights: Slab::default(),
+            free_at: 0,
+            is_scheduled: false,
+            flights_max,
+            is_full: false,
+        }
     }
 }
 
@@ -70,7 +86,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline]
     fn port_next(&mut self, now: Cycle, number: u32) {
         let port = &mut self.ports[number as usize];
-        if port.is_scheduled || port.queue.is_empty() {
+        if port.is_scheduled || port.is_full || port.queue.is_empty() {
             return;
         }
         if port.free_at > now {
@@ -96,6 +112,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.ports[number as usize].free_at = now + 1;
         for _ in 0..self.system.l1.ports {
             let port = &mut self.ports[number as usize];
+            if port.flights.len() >= port.flights_max {
+                port.is_full = true;
+                return;
+            }
             let Some(ask) = port.queue.pop_front() else { break };
             self.tally.counts.l1_port_wait_cycles += now - ask.since;
             self.present(now, number, ask);
@@ -129,11 +149,19 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// A request is answered; its bytes are there at `at`.
     pub(super) fn answer(&mut self, now: Cycle, at: Cycle, port: u32, slot: Slot, data: Option<&LineData>) {
         let Some(flight) = self.ports[port as usize].flights.remove(slot.0) else {
-            let name = &self.stations[self.ports[port as usize].entry as usize].name;
+            let port = &self.ports[port as usize];
+            let name = &self.stations[port.entry as usize].name;
             let why = format!("{name} answers request {} twice", slot.0);
             return self.violate(now, why);
         };
         self.tally.counts.answers += 1;
+        let entrance = &mut self.ports[port as usize];
+        if entrance.is_full {
+            entrance.is_full = false;
+            entrance.is_scheduled = true;
+            let when = entrance.free_at.max(now);
+            self.at(when, Event::Port(port));
+        }
         let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
         instr.left -= 1;
         instr.done_at = instr.done_at.max(at);

@@ -212,11 +212,12 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 }
             })
             .collect();
+        let flights_max = system.l1.miss_registers as usize * l1::FLIGHTS_PER_MISS_REGISTER;
         let mut ports: Vec<Port> = Vec::new();
         let mut port_of = |agent| {
             let entry = fabric.entry(agent);
             let at = ports.iter().position(|port: &Port| port.entry == entry).unwrap_or_else(|| {
-                ports.push(Port::new(entry));
+                ports.push(Port::new(entry, flights_max));
                 ports.len() - 1
             });
             at as u32

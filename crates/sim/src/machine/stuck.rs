@@ -25,7 +25,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let mut waits = Vec::new();
         waits.extend(self.host_waits(&mut lines));
         for wave in 0..self.waves.len() as u32 {
-            waits.extend(self.wave_waits(wave, &mut lines));
+            waits.extend(self.wave_waits(wave, cause, &mut lines));
         }
         RunError::Stuck(Box::new(Stuck {
             cause,
@@ -56,7 +56,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Wait { who: format!("host program `{}`", self.session.program()), what, site })
     }
 
-    fn wave_waits(&self, number: u32, lines: &mut BTreeSet<LineAddr>) -> Option<Wait> {
+    fn wave_waits(&self, number: u32, cause: Cause, lines: &mut BTreeSet<LineAddr>) -> Option<Wait> {
         let wave = &self.waves[number as usize];
         let is_live = wave.task.is_some() || wave.ended;
         if !is_live {
@@ -84,10 +84,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let what = Awaited::Barrier { arrived, ended: group.ended, waves: group.waves };
             return Some(Wait { who, what, site });
         }
-        let is_long = |instr: &Instr| instr.issued_at <= self.watch.last_progress();
+        let is_long =
+            |instr: &Instr| cause == Cause::NothingMoves || instr.issued_at <= self.watch.last_progress();
         let what = match (found, wave.last) {
             // An answer that is long overdue, or one that nothing will bring.
-            (Some((number, instr)), last) if is_long(instr) || last.is_none() || self.queue.is_empty() => {
+            (Some((number, instr)), last) if is_long(instr) || last.is_none() => {
                 let what = instr.op.map_or("store", |id| describe(ops.get(id)));
                 self.answer_waits(number, instr, what, lines)
             }
