@@ -109,7 +109,7 @@ fn two_runs_with_one_seed_differ_in_nothing_but_wall_seconds() {
         record.as_object_mut().unwrap().remove("wall_seconds").unwrap();
         record.to_string()
     };
-    let beside = std::thread::spawn(move || ask());
+    let beside = std::thread::spawn(ask);
     assert_eq!(ask(), beside.join().unwrap());
 }
 

@@ -141,6 +141,7 @@ mod tests {
             answer_ok,
             error: (!answer_ok).then(|| "wrong".to_owned()),
             wall_seconds: 0.0,
+            events: 0,
             counters: BTreeMap::from([("noc_bytes_sent".to_owned(), cycles * 2)]),
             energy_pj: BTreeMap::from([("total", cycles as f64)]),
             kernels: Vec::new(),

@@ -32,6 +32,8 @@ pub struct Record {
     /// How long the run took on the host. Zero unless the caller measures it:
     /// the one value that differs from run to run.
     pub wall_seconds: f64,
+    /// How many events the simulation took.
+    pub events: u64,
     /// Every counter by its name. They add up.
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part, and `total`.
