@@ -9,6 +9,7 @@ use crate::contract::{
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::request::{Op, Request};
+use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -45,7 +46,7 @@ pub struct Station<P: Protocol> {
     pub node: P::Node,
     id: NodeId,
     parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
-    waiting: BTreeMap<LineAddr, Vec<Slot>>,
+    waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
     held: BTreeMap<Slot, Box<Held>>,
 }
 
