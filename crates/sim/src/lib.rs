@@ -22,6 +22,7 @@ mod machine;
 pub mod memory;
 pub mod noc;
 mod outcome;
+pub mod perfetto;
 mod placement;
 pub mod probe;
 mod progress;
