@@ -77,6 +77,10 @@ pub(crate) struct Common {
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
+    /// Give a run up after so many cycles without progress: no wavefront
+    /// retired, no byte changed, no operation new
+    #[arg(long, value_name = "CYCLES", value_parser = cycles)]
+    pub(crate) patience: Option<u64>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -145,6 +149,7 @@ impl Common {
             input: self.input.clone(),
             settings: self.parameters.clone(),
             seed: self.seed,
+            patience_cycles: self.patience,
             ..Question::default()
         }
     }
@@ -152,6 +157,13 @@ impl Common {
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+fn cycles(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(cycles @ 1..) => Ok(cycles),
+        _ => Err(format!("expected a whole number from 1 to {}", u64::MAX)),
+    }
 }
 
 fn message(text: &str) -> Result<(String, u64), String> {

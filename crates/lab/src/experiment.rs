@@ -31,6 +31,9 @@ pub struct Question {
     pub seed: u64,
     /// A message to lose on purpose: its name and which one, from 1.
     pub drop: Option<(String, u64)>,
+    /// For how many cycles a run may go on without progress, if not for as
+    /// long as usual.
+    pub patience_cycles: Option<u64>,
 }
 
 /// A question whose every name is known and whose every number fits.
@@ -48,6 +51,8 @@ pub struct Experiment {
     pub seed: u64,
     /// See [`Question::drop`].
     pub drop: Option<(String, u64)>,
+    /// See [`Question::patience_cycles`].
+    pub patience_cycles: Option<u64>,
 }
 
 impl Experiment {
@@ -76,6 +81,7 @@ impl Experiment {
             settings,
             seed: question.seed,
             drop: question.drop.clone(),
+            patience_cycles: question.patience_cycles,
         };
         experiment.instance()?;
         Ok(experiment)

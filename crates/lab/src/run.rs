@@ -43,10 +43,12 @@ impl Probe for Pulse {
 /// not end are results: the record says so.
 pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record, Error> {
     let (program, check) = experiment.instance()?.into_parts();
+    let usual = RunOptions::default();
     let options = RunOptions {
         seed: experiment.seed,
+        patience_cycles: experiment.patience_cycles.unwrap_or(usual.patience_cycles),
         drop: experiment.drop.clone().map(|(name, nth)| DropMessage { name, nth }),
-        ..RunOptions::default()
+        ..usual
     };
     let job = Job { system: &experiment.system, program, options, probe };
     let done = zoo::with(experiment.scenario.protocol, job);
