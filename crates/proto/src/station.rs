@@ -31,12 +31,26 @@ enum Parked<M> {
     Message(NodeId, Box<M>),
 }
 
-/// What became of a request that is not dealt with.
+/// What became of an input that is not dealt with.
+#[derive(Clone, Copy)]
 enum Found {
     /// It waits for the coming fill of its line.
     Waits,
     /// It is to be presented again when the key is woken.
     Parks(Key),
+    /// It is to be presented again when a way of the set was given up.
+    NeedsWay(SetIndex),
+}
+
+impl Found {
+    /// The key to park under, if any; a way that is needed is asked for.
+    fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
+        match self {
+            Found::Waits => None,
+            Found::Parks(key) => Some(key),
+            Found::NeedsWay(set) => Some(need(fx, set)),
+        }
+    }
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
@@ -75,11 +89,31 @@ impl<P: Protocol> Station<P> {
     /// Presents a new request. Its slot must not be in use here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        self.request_choosing(slot, req, world, fx, |_, _, _| None);
+    }
+
+    /// The same, with a driver that chooses at once which way is given up: it
+    /// is shown the controller, the set and the ways used in this step. The
+    /// request then need not be parked for one.
+    #[inline]
+    pub fn request_choosing(
+        &mut self,
+        slot: Slot,
+        req: &Request,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) {
         let bypasses = fx.uses.bypasses;
         let mut stage = 0;
         let data = LineData::default();
-        let found = self.step_request(slot, req, &mut stage, &data, world, fx);
-        if let Some(Found::Parks(key)) = found {
+        let found = loop {
+            match self.step_request(slot, req, &mut stage, &data, world, fx) {
+                Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                found => break found,
+            }
+        };
+        if let Some(key) = found.and_then(|found| found.key(fx)) {
             self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false }));
         }
         if !matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_)) {
@@ -91,13 +125,62 @@ impl<P: Protocol> Station<P> {
     /// Delivers a message.
     #[inline]
     pub fn message(&mut self, from: NodeId, msg: P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        self.message_choosing(from, msg, world, fx, |_, _, _| None);
+    }
+
+    /// The same, with a driver that chooses at once which way is given up.
+    #[inline]
+    pub fn message_choosing(
+        &mut self,
+        from: NodeId,
+        msg: P::Msg,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) {
         let bypasses = fx.uses.bypasses;
         let is_access = msg.is_access();
-        let done = self.deliver(from, msg, world, fx).is_none();
+        let found = loop {
+            match self.step_message(from, &msg, world, fx) {
+                Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                found => break found,
+            }
+        };
+        if let Some(key) = found.and_then(|found| found.key(fx)) {
+            self.parked.entry(key).or_default().push_back(Parked::Message(from, Box::new(msg)));
+        }
         if is_access {
-            count_access(fx, bypasses, done);
+            count_access(fx, bypasses, found.is_none());
         }
         self.settle(world, fx);
+    }
+
+    /// Gives up a way of the set that the driver chooses, if it chooses one and
+    /// nobody waits for one already.
+    fn gives_up(
+        &mut self,
+        set: SetIndex,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        choose: &mut impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) -> bool {
+        if self.parked.contains_key(&Key::Way(set)) {
+            return false;
+        }
+        let Some(way) = choose(&self.node, set, &fx.touches) else { return false };
+        fx.uses.evictions += 1;
+        let mut cx = Cx { world, me: self.id, stage: 0, fx };
+        match self.node.step(Input::Evict(way), &mut cx) {
+            Disposition::Done => true,
+            Disposition::Impossible(why) => {
+                self.violate(fx, why);
+                false
+            }
+            other => {
+                self.violate(fx, &format!("an eviction cannot wait: {other:?}"));
+                false
+            }
+        }
     }
 
     /// Delivers memory's answer.
@@ -201,7 +284,7 @@ impl<P: Protocol> Station<P> {
                 Some(Found::Waits)
             }
             Disposition::Stall(key) => Some(Found::Parks(key)),
-            Disposition::NeedWay(set) => Some(Found::Parks(need(fx, set))),
+            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
             Disposition::Impossible(why) => {
                 self.violate(fx, why);
                 None
@@ -230,38 +313,50 @@ impl<P: Protocol> Station<P> {
         let bypasses = fx.uses.bypasses;
         let found = self.step_request(slot, &held.req, &mut stage, &held.data, world, fx);
         fx.uses.bypasses = bypasses;
-        match found {
-            Some(Found::Parks(key)) => {
-                held.stage = stage;
-                self.park(slot, key, held);
-                Some(key)
-            }
-            Some(Found::Waits) | None => None,
-        }
+        let key = found?.key(fx)?;
+        held.stage = stage;
+        self.park(slot, key, held);
+        Some(key)
     }
 
-    fn deliver(
+    /// Presents a message and says what became of it, unless it is dealt with.
+    #[inline]
+    fn step_message(
         &mut self,
         from: NodeId,
-        msg: P::Msg,
+        msg: &P::Msg,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
-    ) -> Option<Key> {
+    ) -> Option<Found> {
         let mut cx = Cx { world, me: self.id, stage: 0, fx };
-        let key = match self.node.step(Input::Message { from, msg: &msg }, &mut cx) {
-            Disposition::Done => return None,
-            Disposition::Stall(key) => key,
-            Disposition::NeedWay(set) => need(fx, set),
+        match self.node.step(Input::Message { from, msg }, &mut cx) {
+            Disposition::Done => None,
+            Disposition::Stall(key) => Some(Found::Parks(key)),
+            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
             Disposition::Impossible(why) => {
                 self.violate(fx, &format!("{} from {from:?}: {why}", msg.name()));
-                return None;
+                None
             }
             Disposition::Wait(_) => {
                 self.violate(fx, "a message cannot wait for a fill");
-                return None;
+                None
             }
-        };
-        self.parked.entry(key).or_default().push_back(Parked::Message(from, Box::new(msg)));
+        }
+    }
+
+    /// Presents a message once more. Returns the key under which it parked.
+    fn deliver_again(
+        &mut self,
+        from: NodeId,
+        msg: Box<P::Msg>,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let bypasses = fx.uses.bypasses;
+        let found = self.step_message(from, &msg, world, fx);
+        fx.uses.bypasses = bypasses;
+        let key = found?.key(fx)?;
+        self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
         Some(key)
     }
 
@@ -316,12 +411,7 @@ impl<P: Protocol> Station<P> {
                     let Some(held) = self.held.remove(&slot) else { continue };
                     self.present_again(slot, held, world, fx)
                 }
-                Parked::Message(from, msg) => {
-                    let bypasses = fx.uses.bypasses;
-                    let key = self.deliver(from, *msg, world, fx);
-                    fx.uses.bypasses = bypasses;
-                    key
-                }
+                Parked::Message(from, msg) => self.deliver_again(from, msg, world, fx),
             };
             if again == Some(key)
                 && let Some(mut blocked) = self.parked.remove(&key)
