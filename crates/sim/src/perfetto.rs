@@ -88,7 +88,10 @@ enum Track {
     /// A heading with tracks below it.
     Group(&'static str),
     Kernels,
-    Wave { cu: u32, slot: u32 },
+    Wave {
+        cu: u32,
+        slot: u32,
+    },
     Station(u32),
     Link(u32),
 }
@@ -205,10 +208,8 @@ impl<W: Write> Timeline<W> {
             open.end = until;
         }
         let (iid, interned) = self.intern(name);
-        let annotation = |&(name, value): &(&str, u64)| Annotation {
-            name: name.to_owned(),
-            uint_value: Some(value),
-        };
+        let annotation =
+            |&(name, value): &(&str, u64)| Annotation { name: name.to_owned(), uint_value: Some(value) };
         self.write(Packet {
             timestamp: Some(from),
             interned_data: interned,
