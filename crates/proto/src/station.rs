@@ -226,7 +226,11 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let mut stage = held.stage;
-        match self.step_request(slot, &held.req, &mut stage, &held.data, world, fx) {
+        // It was counted as a miss when it first came, whatever it does now.
+        let bypasses = fx.uses.bypasses;
+        let found = self.step_request(slot, &held.req, &mut stage, &held.data, world, fx);
+        fx.uses.bypasses = bypasses;
+        match found {
             Some(Found::Parks(key)) => {
                 held.stage = stage;
                 self.park(slot, key, held);
@@ -312,7 +316,12 @@ impl<P: Protocol> Station<P> {
                     let Some(held) = self.held.remove(&slot) else { continue };
                     self.present_again(slot, held, world, fx)
                 }
-                Parked::Message(from, msg) => self.deliver(from, *msg, world, fx),
+                Parked::Message(from, msg) => {
+                    let bypasses = fx.uses.bypasses;
+                    let key = self.deliver(from, *msg, world, fx);
+                    fx.uses.bypasses = bypasses;
+                    key
+                }
             };
             if again == Some(key)
                 && let Some(mut blocked) = self.parked.remove(&key)
