@@ -103,6 +103,9 @@ pub(crate) struct RunArguments {
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
+    /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
     /// Lose a message on purpose, the Nth of that name: how a broken machine behaves
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lab::experiment::{Experiment, Question};
+use lab::experiment::Experiment;
 use lab::run::Pulse;
 use lab::systems::Systems;
 use lab::{Comparison, Error, Record, Row};
@@ -21,19 +21,10 @@ use crate::table::{Side, Table, bar, bytes, energy, grouped};
 const BAR_LETTERS: usize = 24;
 
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(), Failure> {
-    let scenarios: Vec<String> = arguments.scenarios.iter().map(|text| text.trim().to_owned()).collect();
-    let systems = Systems::default();
-    let mut experiments = Vec::new();
-    for workload in &arguments.workload {
-        for scenario in &scenarios {
-            let question = Question {
-                workload: workload.trim().to_owned(),
-                scenario: scenario.clone(),
-                ..arguments.common.question()
-            };
-            experiments.push(Experiment::new(&systems, &question)?);
-        }
-    }
+    let trimmed = |texts: &[String]| texts.iter().map(|text| text.trim().to_owned()).collect::<Vec<_>>();
+    let (scenarios, workloads) = (trimmed(&arguments.scenarios), trimmed(&arguments.workload));
+    let question = arguments.common.question();
+    let experiments = Experiment::grid(&Systems::default(), &question, &scenarios, &workloads)?;
     let name = experiments.first().map_or(String::new(), |experiment| experiment.system.name.clone());
     let records = perform(&experiments)?;
     let by_workload: Vec<Vec<Record>> =
@@ -49,7 +40,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     }
     let failed = comparison.rows.iter().filter(|row| !row.answer_ok);
     let reasons = failed.map(|row| {
-        let reason = row.error.as_deref().unwrap_or("wrong answer");
+        let reason = row.error.as_deref().and_then(|error| error.lines().next()).unwrap_or("wrong answer");
         format!("{} under {}: {reason}", row.workload, row.scenario)
     });
     Err(Failure::CheckFailed(reasons.collect::<Vec<_>>().join("\n")))

@@ -1,16 +1,17 @@
 //! `fencepost run`.
 
 use std::io::Write;
+use std::path::Path;
 
 use lab::Record;
 use lab::experiment::{Experiment, Question};
-use lab::run::Pulse;
+use lab::run::{Pulse, Timeline};
 use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::RunArguments;
 use crate::clock::Stopwatch;
-use crate::output::write_json;
+use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bar, bytes, energy, grouped};
 
@@ -22,7 +23,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), F
     question.workload.clone_from(&arguments.workload);
     question.scenario = scenario(&arguments.protocol, arguments.policy.as_deref());
     question.drop.clone_from(&arguments.drop);
-    let mut record = perform(&question)?;
+    let mut record = perform(arguments, &question)?;
     let failure = record.error.clone().filter(|_| !record.answer_ok);
     if arguments.common.json {
         write_json(out, &record)?;
@@ -40,15 +41,30 @@ fn scenario(protocol: &str, policy: Option<&str>) -> String {
     }
 }
 
-fn perform(question: &Question) -> Result<Record, Failure> {
+fn perform(arguments: &RunArguments, question: &Question) -> Result<Record, Failure> {
     let experiment = Experiment::new(&Systems::default(), question)?;
     let title = format!("{} on {}", question.workload, experiment.system.name);
     let watch = Stopwatch::start();
     let pulse = Pulse::default();
     let progress = Progress::of(title, pulse.clone());
-    let mut record = lab::run::run(&experiment, &mut pulse.clone())?;
+    let mut record = match &arguments.perfetto {
+        None => lab::run::run(&experiment, &mut pulse.clone())?,
+        Some(path) => draw(&experiment, path)?,
+    };
     drop(progress);
     record.wall_seconds = watch.seconds();
+    Ok(record)
+}
+
+/// Runs with a time line, which is drawn of a failed run too.
+fn draw(experiment: &Experiment, path: &Path) -> Result<Record, Failure> {
+    let file = WholeFile::create(path).map_err(Failure::BadInput)?;
+    let mut timeline = Timeline::new(file);
+    let record = lab::run::run(experiment, &mut timeline)?;
+    let file = timeline
+        .finish()
+        .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
+    file.commit().map_err(Failure::BadInput)?;
     Ok(record)
 }
 

@@ -249,6 +249,68 @@ fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
 }
 
 #[test]
+fn a_time_line_is_written_whole_and_draws_a_failed_run_too() {
+    let folder = scratch("perfetto");
+    let path = folder.join("run.perfetto-trace");
+    let file = path.to_str().unwrap();
+    let args = run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, SMALL[0], SMALL[1]]);
+    succeed(&args);
+    let trace = fs::read(&path).unwrap();
+    for name in ["L1[0]", "L2[0]", "CU[0]"] {
+        assert!(trace.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name} is drawn");
+    }
+    succeed(&args);
+    assert_eq!(fs::read(&path).unwrap(), trace, "the same run draws the same line");
+    fs::remove_file(&path).unwrap();
+    let (code, ..) = fencepost(&[&args[..], &["--drop", "Data:3"]].concat());
+    assert_eq!((code, path.exists()), (1, true));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_and_leaves_no_file() {
+    let folder = scratch("unwritable");
+    let refused_at = |path: &Path| {
+        let file = path.to_str().unwrap();
+        let sentence = refused(&run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, SMALL[0], SMALL[1]]));
+        assert!(sentence.starts_with(&format!("fencepost: cannot write {file}: ")), "{sentence}");
+        assert_eq!(sentence.lines().count(), 1);
+    };
+    refused_at(&folder);
+    refused_at(&folder.join("absent/trace"));
+    #[cfg(target_os = "linux")]
+    refused_at(Path::new("/proc/trace"));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    // Bad input is found before anything is written.
+    let path = folder.join("trace");
+    let file = path.to_str().unwrap();
+    refused(&run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, "--drop", "Nope", SMALL[0], SMALL[1]]));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing_half_written() {
+    let folder = scratch("interrupted");
+    let path = folder.join("trace");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "vec-add", "--set", "n=16m"])
+        .args(["--perfetto", path.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The unfinished file shows that the run has begun.
+    while fs::read_dir(&folder).unwrap().count() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "the run is long");
+        std::thread::yield_now();
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
 fn manual_pages_are_written_whole_or_not_at_all() {
     let folder = scratch("man");
     succeed(&["man", "--dir", folder.to_str().unwrap()]);

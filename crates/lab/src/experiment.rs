@@ -87,6 +87,37 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// Every scenario on every workload, workload by workload. A setting goes
+    /// to the workloads that have it; at least one must.
+    ///
+    /// # Errors
+    /// As for a single question.
+    pub fn grid(
+        systems: &Systems,
+        question: &Question,
+        scenarios: &[String],
+        workloads: &[String],
+    ) -> Result<Vec<Experiment>, Error> {
+        let named = workloads.iter().map(|name| workload(name)).collect::<Result<Vec<_>, _>>()?;
+        let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
+        let mut experiments = Vec::new();
+        for workload in &named {
+            let known_elsewhere = |name: &str| named.iter().any(|other| has(other, name));
+            let mut settings = question.settings.clone();
+            settings.retain(|(name, _)| has(workload, name) || !known_elsewhere(name));
+            for scenario in scenarios {
+                let question = Question {
+                    workload: workload.name.to_owned(),
+                    scenario: scenario.clone(),
+                    settings: settings.clone(),
+                    ..question.clone()
+                };
+                experiments.push(Experiment::new(systems, &question)?);
+            }
+        }
+        Ok(experiments)
+    }
+
     /// The program and the check of its answer.
     ///
     /// # Errors
@@ -143,6 +174,26 @@ mod tests {
         let scenario = "no-l1+work-group".to_owned();
         let lock = Question { scenario, workload: "lock-counter".to_owned(), ..question() };
         assert!(ask(&lock).unwrap().policy().contains("work-group"));
+    }
+
+    #[test]
+    fn a_grid_gives_each_workload_the_settings_that_it_has() {
+        let [scenarios, workloads] =
+            [["vi", "no-l1"], ["reduce", "histogram"]].map(|names| names.map(str::to_owned));
+        let grid = |settings: &[(&str, &str)]| {
+            let settings =
+                settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let question = Question { settings, ..question() };
+            let systems = Systems::with_folder("no such folder");
+            Experiment::grid(&systems, &question, &scenarios, &workloads).map_err(|error| error.to_string())
+        };
+        let four = grid(&[("n", "100"), ("bins", "7")]).unwrap();
+        let names: Vec<_> =
+            four.iter().map(|e| (e.workload.name, e.scenario.protocol, e.settings.count("n"))).collect();
+        let expected = [("reduce", "vi"), ("reduce", "no-l1"), ("histogram", "vi"), ("histogram", "no-l1")];
+        assert_eq!(names, expected.map(|(workload, protocol)| (workload, protocol, 100)));
+        assert_eq!(four[3].settings.count("bins"), 7);
+        assert!(grid(&[("binz", "7")]).unwrap_err().contains("`binz`"));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use sim::error::RunError;
 use sim::probe::{Probe, WaveAt};
 use sim::{DropMessage, KernelTime, Outcome, RunOptions};
 
+pub use sim::perfetto::Timeline;
+
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::record::{KernelRecord, Record};
