@@ -2,6 +2,11 @@
 //! controllers that are timed, under every order of issue, delivery, memory,
 //! timers and evictions.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "this set has a hasher without a seed, and nothing iterates over it"
+)]
+
 use proto::{
     Agent, Effects, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Mutation, NodeId,
     Protocol, Request, SetIndex, Shape, Slot, Station, TimerClass, World, WritePolicy,
