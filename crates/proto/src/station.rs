@@ -4,7 +4,7 @@
 //! An input is carried out together with everything it wakes, at once.
 
 use crate::contract::{
-    Ask, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
+    Ask, Channels, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
 };
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
@@ -17,6 +17,8 @@ struct Held {
     req: Request,
     stage: u8,
     data: LineData,
+    /// Is it known whether it hits, misses or passes on?
+    counted: bool,
 }
 
 /// An input that waits for a key.
@@ -27,12 +29,17 @@ enum Parked<M> {
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
+///
+/// Where channels keep their order, it holds up to the controller: an access
+/// of one sender never passes an earlier one to the same line that is parked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
     parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
+    /// For each sender and line with an access that is parked: those behind it.
+    behind: BTreeMap<(NodeId, LineAddr), VecDeque<P::Msg>>,
     waiting: BTreeMap<LineAddr, Vec<Slot>>,
     held: BTreeMap<Slot, Held>,
 }
@@ -48,6 +55,7 @@ impl<P: Protocol> Station<P> {
             node: P::node(id, params),
             id,
             parked: BTreeMap::new(),
+            behind: BTreeMap::new(),
             waiting: BTreeMap::new(),
             held: BTreeMap::new(),
         }
@@ -62,17 +70,21 @@ impl<P: Protocol> Station<P> {
     /// Presents a new request. Its slot must not be in use here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let bypasses = fx.uses.bypasses;
-        let done = self.present(slot, req, 0, &LineData::default(), world, fx).is_none();
-        if !matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_)) {
-            count_access(fx, bypasses, done);
-        }
+        let counted = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
+        let ask = Ask { slot, req, data: &LineData::default() };
+        self.present(ask, 0, counted, world, fx);
         self.settle(world, fx);
     }
 
     /// Delivers a message.
     #[inline]
     pub fn message(&mut self, from: NodeId, msg: P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        let line = ordered_by::<P>(&msg);
+        if let Some(behind) = line.and_then(|line| self.behind.get_mut(&(from, line))) {
+            behind.push_back(msg);
+            count_access(fx, fx.uses.bypasses, false);
+            return;
+        }
         let bypasses = fx.uses.bypasses;
         let is_access = msg.is_access();
         let done = self.deliver(from, msg, world, fx).is_none();
@@ -133,12 +145,17 @@ impl<P: Protocol> Station<P> {
 
     /// The messages that are parked, with what they wait for.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
-        self.parked.iter().flat_map(|(&key, list)| {
+        let parked = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Message(from, msg) => Some((key, *from, msg)),
                 Parked::Request(_) => None,
             })
-        })
+        });
+        let behind = self
+            .behind
+            .iter()
+            .flat_map(|(&(from, line), list)| list.iter().map(move |msg| (Key::Line(line), from, msg)));
+        parked.chain(behind)
     }
 
     /// The requests that wait for a fill, with the line.
@@ -158,34 +175,56 @@ impl<P: Protocol> Station<P> {
 
     /// Presents a request. Returns the key under which it parked, if it did;
     /// a request that waits for a fill counts as parked under its line.
+    #[inline]
     fn present(
         &mut self,
-        slot: Slot,
-        req: &Request,
+        ask: Ask<'_>,
         stage: u8,
-        data: &LineData,
+        mut counted: bool,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
+        let bypasses = fx.uses.bypasses;
         let mut cx = Cx { world, me: self.id, stage, fx };
-        let disposition = self.node.step(Input::Request(Ask { slot, req, data }), &mut cx);
+        let disposition = self.node.step(Input::Request(ask), &mut cx);
         let stage = cx.stage;
         let key = match disposition {
-            Disposition::Done => return None,
-            Disposition::Wait(line) => {
-                self.waiting.entry(line).or_default().push(slot);
-                return Some(Key::Line(line));
-            }
-            Disposition::Stall(key) => key,
-            Disposition::NeedWay(set) => need(fx, set),
+            Disposition::Done => None,
+            Disposition::Wait(line) => Some(Key::Line(line)),
+            Disposition::Stall(key) => Some(key),
+            Disposition::NeedWay(set) => Some(need(fx, set)),
             Disposition::Impossible(why) => {
                 self.violate(fx, why);
                 return None;
             }
         };
-        self.held.insert(slot, Held { req: *req, stage, data: *data });
-        self.parked.entry(key).or_default().push_back(Parked::Request(slot));
+        // A request that waits for word about itself, and was not passed on,
+        // has not come to its access yet.
+        if counted {
+            fx.uses.bypasses = bypasses;
+        } else if fx.uses.bypasses != bypasses || key != Some(Key::Slot(ask.slot)) {
+            count_access(fx, bypasses, key.is_none());
+            counted = true;
+        }
+        let key = key?;
+        if let Disposition::Wait(line) = disposition {
+            self.waiting.entry(line).or_default().push(ask.slot);
+        } else {
+            self.held.insert(ask.slot, Held { req: *ask.req, stage, data: *ask.data, counted });
+            self.parked.entry(key).or_default().push_back(Parked::Request(ask.slot));
+        }
         Some(key)
+    }
+
+    fn present_again(
+        &mut self,
+        slot: Slot,
+        held: &Held,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let ask = Ask { slot, req: &held.req, data: &held.data };
+        self.present(ask, held.stage, held.counted, world, fx)
     }
 
     fn deliver(
@@ -209,8 +248,36 @@ impl<P: Protocol> Station<P> {
                 return None;
             }
         };
+        if let Some(line) = ordered_by::<P>(&msg) {
+            self.behind.entry((from, line)).or_default();
+        }
         self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
         Some(key)
+    }
+
+    /// Presents a message that was parked. When it is dealt with, those that
+    /// had to stay behind it follow, until one of them must park.
+    fn deliver_again(
+        &mut self,
+        from: NodeId,
+        msg: P::Msg,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let bypasses = fx.uses.bypasses;
+        let line = ordered_by::<P>(&msg);
+        let again = self.deliver(from, msg, world, fx);
+        if let (Some(line), None) = (line, again) {
+            let mut behind = self.behind.remove(&(from, line)).unwrap_or_default();
+            while let Some(msg) = behind.pop_front() {
+                if self.deliver(from, msg, world, fx).is_some() {
+                    self.behind.insert((from, line), behind);
+                    break;
+                }
+            }
+        }
+        fx.uses.bypasses = bypasses;
+        again
     }
 
     /// Carries out what the last step set off, until nothing is left.
@@ -239,12 +306,12 @@ impl<P: Protocol> Station<P> {
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let key = Key::Slot(slot);
         let parked = self.parked.remove(&key).is_some();
-        let Some(held) = self.held.remove(&slot).filter(|_| parked) else {
+        let Some(mut held) = self.held.remove(&slot).filter(|_| parked) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };
-        let data = data.unwrap_or(held.data);
-        self.present(slot, &held.req, held.stage, &data, world, fx);
+        held.data = data.unwrap_or(held.data);
+        self.present_again(slot, &held, world, fx);
     }
 
     fn wake(&mut self, key: Key, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> u32 {
@@ -255,9 +322,9 @@ impl<P: Protocol> Station<P> {
             let again = match parked {
                 Parked::Request(slot) => {
                     let Some(held) = self.held.remove(&slot) else { continue };
-                    self.present(slot, &held.req, held.stage, &held.data, world, fx)
+                    self.present_again(slot, &held, world, fx)
                 }
-                Parked::Message(from, msg) => self.deliver(from, msg, world, fx),
+                Parked::Message(from, msg) => self.deliver_again(from, msg, world, fx),
             };
             if again == Some(key) && self.parked.contains_key(&key) {
                 // Blocked once more: it stays the first in line.
@@ -274,6 +341,13 @@ impl<P: Protocol> Station<P> {
         let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
         fx.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", self.id.index));
     }
+}
+
+/// The line whose accesses this message must not pass, if its channel keeps
+/// order.
+fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
+    let ordered = P::INFO.channels == Channels::Fifo && msg.is_access();
+    ordered.then(|| msg.line()).flatten()
 }
 
 fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {

@@ -219,7 +219,10 @@ impl L1 {
                     false => cx.fx.accept(ask.slot),
                 }
             }
-            (LineAction::Unqueue, _) => self.lower.buffer.remove(line),
+            (LineAction::Unqueue, _) => {
+                self.lower.buffer.remove(line);
+                cx.fx.wake(Key::StoreBuffer);
+            }
             (LineAction::WriteOut, _) => {
                 let mask = self.array.dirty(way);
                 let data = self.array.read(way).masked(mask);

@@ -66,7 +66,7 @@ symbols! {
         Accept,
         /// Update the words and answer with the old bytes; a clean line joins the store buffer.
         Perform,
-        /// Take the line out of the store buffer.
+        /// Take the line out of the store buffer, and present what waits for room in it.
         Unqueue,
         /// Send the dirty bytes to the bank; they are clean from now on.
         WriteOut,
