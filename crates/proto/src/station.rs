@@ -4,7 +4,7 @@
 //! An input is carried out together with everything it wakes, at once.
 
 use crate::contract::{
-    Ask, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
+    Ask, Channels, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
 };
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
@@ -21,6 +21,8 @@ struct Held {
     data: LineData,
     /// It is parked under its own slot, and stands in no list.
     own: bool,
+    /// Is it known whether it hits, misses or passes on?
+    counted: bool,
 }
 
 /// An input that waits for a key.
@@ -29,6 +31,18 @@ enum Parked<M> {
     Request(Slot),
     // A message is large, and lists of what is parked are moved about.
     Message(NodeId, Box<M>),
+    /// The oldest access of this sender to this line that is parked.
+    Turn(NodeId, LineAddr),
+}
+
+/// The accesses of one sender to one line that are parked, oldest first. Each
+/// has a turn in some list; whose turn it is does not matter, the oldest takes
+/// it. So they keep their order, and nobody is passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Line<M> {
+    messages: VecDeque<Box<M>>,
+    /// The key under which one of them parked last.
+    key: Key,
 }
 
 /// What became of a request that is not dealt with.
@@ -40,12 +54,16 @@ enum Found {
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
+///
+/// Where channels keep their order, it holds up to the controller: an access
+/// of one sender never passes an earlier one to the same line that is parked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
     parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
+    ordered: BTreeMap<(NodeId, LineAddr), Line<P::Msg>>,
     waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
     held: BTreeMap<Slot, Box<Held>>,
 }
@@ -61,6 +79,7 @@ impl<P: Protocol> Station<P> {
             node: P::node(id, params),
             id,
             parked: BTreeMap::new(),
+            ordered: BTreeMap::new(),
             waiting: BTreeMap::new(),
             held: BTreeMap::new(),
         }
@@ -75,15 +94,11 @@ impl<P: Protocol> Station<P> {
     /// Presents a new request. Its slot must not be in use here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let bypasses = fx.uses.bypasses;
-        let mut stage = 0;
-        let data = LineData::default();
-        let found = self.step_request(slot, req, &mut stage, &data, world, fx);
+        let (mut stage, data) = (0, LineData::default());
+        let mut counted = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
+        let found = self.step_request(Ask { slot, req, data: &data }, &mut stage, &mut counted, world, fx);
         if let Some(Found::Parks(key)) = found {
-            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false }));
-        }
-        if !matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_)) {
-            count_access(fx, bypasses, found.is_none());
+            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, counted }));
         }
         self.settle(world, fx);
     }
@@ -91,6 +106,13 @@ impl<P: Protocol> Station<P> {
     /// Delivers a message.
     #[inline]
     pub fn message(&mut self, from: NodeId, msg: P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        if let Some(line) = ordered_by::<P>(&msg)
+            && let Some(older) = self.ordered.get_mut(&(from, line))
+        {
+            older.messages.push_back(Box::new(msg));
+            self.parked.entry(older.key).or_default().push_back(Parked::Turn(from, line));
+            return count_access(fx, fx.uses.bypasses, false);
+        }
         let bypasses = fx.uses.bypasses;
         let is_access = msg.is_access();
         let done = self.deliver(from, msg, world, fx).is_none();
@@ -149,7 +171,7 @@ impl<P: Protocol> Station<P> {
         let listed = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Request(slot) => Some((key, *slot)),
-                Parked::Message(..) => None,
+                Parked::Message(..) | Parked::Turn(..) => None,
             })
         });
         listed.chain(own)
@@ -157,12 +179,17 @@ impl<P: Protocol> Station<P> {
 
     /// The messages that are parked, with what they wait for.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
-        self.parked.iter().flat_map(|(&key, list)| {
+        let unordered = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Message(from, msg) => Some((key, *from, &**msg)),
-                Parked::Request(_) => None,
+                Parked::Request(_) | Parked::Turn(..) => None,
             })
-        })
+        });
+        let ordered = self
+            .ordered
+            .iter()
+            .flat_map(|(&(from, _), line)| line.messages.iter().map(move |msg| (line.key, from, &**msg)));
+        unordered.chain(ordered)
     }
 
     /// The requests that wait for a fill, with the line.
@@ -184,29 +211,39 @@ impl<P: Protocol> Station<P> {
     #[inline]
     fn step_request(
         &mut self,
-        slot: Slot,
-        req: &Request,
+        ask: Ask<'_>,
         stage: &mut u8,
-        data: &LineData,
+        counted: &mut bool,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
+        let bypasses = fx.uses.bypasses;
         let mut cx = Cx { world, me: self.id, stage: *stage, fx };
-        let disposition = self.node.step(Input::Request(Ask { slot, req, data }), &mut cx);
+        let disposition = self.node.step(Input::Request(ask), &mut cx);
         *stage = cx.stage;
-        match disposition {
+        let found = match disposition {
             Disposition::Done => None,
             Disposition::Wait(line) => {
-                self.waiting.entry(line).or_default().push(slot);
+                self.waiting.entry(line).or_default().push(ask.slot);
                 Some(Found::Waits)
             }
             Disposition::Stall(key) => Some(Found::Parks(key)),
             Disposition::NeedWay(set) => Some(Found::Parks(need(fx, set))),
             Disposition::Impossible(why) => {
                 self.violate(fx, why);
-                None
+                return None;
             }
+        };
+        // A request that waits for word about itself, and was not passed on,
+        // has not come to its access yet.
+        let undecided = matches!(found, Some(Found::Parks(Key::Slot(_)))) && fx.uses.bypasses == bypasses;
+        if *counted {
+            fx.uses.bypasses = bypasses;
+        } else if !undecided {
+            count_access(fx, bypasses, found.is_none());
+            *counted = true;
         }
+        found
     }
 
     fn park(&mut self, slot: Slot, key: Key, mut held: Box<Held>) {
@@ -225,14 +262,12 @@ impl<P: Protocol> Station<P> {
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
-        let mut stage = held.stage;
-        // It was counted as a miss when it first came, whatever it does now.
-        let bypasses = fx.uses.bypasses;
-        let found = self.step_request(slot, &held.req, &mut stage, &held.data, world, fx);
-        fx.uses.bypasses = bypasses;
+        let Held { mut stage, mut counted, .. } = *held;
+        let ask = Ask { slot, req: &held.req, data: &held.data };
+        let found = self.step_request(ask, &mut stage, &mut counted, world, fx);
         match found {
             Some(Found::Parks(key)) => {
-                held.stage = stage;
+                (held.stage, held.counted) = (stage, counted);
                 self.park(slot, key, held);
                 Some(key)
             }
@@ -247,22 +282,84 @@ impl<P: Protocol> Station<P> {
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
+        let key = self.step_message(from, &msg, world, fx)?;
+        let parked = match ordered_by::<P>(&msg) {
+            None => Parked::Message(from, Box::new(msg)),
+            Some(line) => {
+                let messages = VecDeque::from([Box::new(msg)]);
+                self.ordered.insert((from, line), Line { messages, key });
+                Parked::Turn(from, line)
+            }
+        };
+        self.parked.entry(key).or_default().push_back(parked);
+        Some(key)
+    }
+
+    /// Presents a message. Returns the key under which it is to park.
+    #[inline]
+    fn step_message(
+        &mut self,
+        from: NodeId,
+        msg: &P::Msg,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
         let mut cx = Cx { world, me: self.id, stage: 0, fx };
-        let key = match self.node.step(Input::Message { from, msg: &msg }, &mut cx) {
-            Disposition::Done => return None,
-            Disposition::Stall(key) => key,
-            Disposition::NeedWay(set) => need(fx, set),
+        match self.node.step(Input::Message { from, msg }, &mut cx) {
+            Disposition::Done => None,
+            Disposition::Stall(key) => Some(key),
+            Disposition::NeedWay(set) => Some(need(fx, set)),
             Disposition::Impossible(why) => {
                 self.violate(fx, &format!("{} from {from:?}: {why}", msg.name()));
-                return None;
+                None
             }
             Disposition::Wait(_) => {
                 self.violate(fx, "a message cannot wait for a fill");
-                return None;
+                None
             }
-        };
-        self.parked.entry(key).or_default().push_back(Parked::Message(from, Box::new(msg)));
-        Some(key)
+        }
+    }
+
+    /// Presents a message that was parked. It was counted as a miss when it
+    /// first came, whatever it does now.
+    fn deliver_again(
+        &mut self,
+        from: NodeId,
+        msg: Box<P::Msg>,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let bypasses = fx.uses.bypasses;
+        let again = self.step_message(from, &msg, world, fx);
+        fx.uses.bypasses = bypasses;
+        if let Some(key) = again {
+            self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
+        }
+        again
+    }
+
+    /// Presents the oldest access of a sender to a line.
+    fn take_turn(
+        &mut self,
+        from: NodeId,
+        line: LineAddr,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let place = (from, line);
+        let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
+        let bypasses = fx.uses.bypasses;
+        let again = self.step_message(from, &msg, world, fx);
+        fx.uses.bypasses = bypasses;
+        let parked = self.ordered.get_mut(&place)?;
+        if let Some(key) = again {
+            parked.messages.push_front(msg);
+            parked.key = key;
+            self.parked.entry(key).or_default().push_back(Parked::Turn(from, line));
+        } else if parked.messages.is_empty() {
+            self.ordered.remove(&place);
+        }
+        again
     }
 
     /// Carries out what the last step set off, until nothing is left.
@@ -316,12 +413,8 @@ impl<P: Protocol> Station<P> {
                     let Some(held) = self.held.remove(&slot) else { continue };
                     self.present_again(slot, held, world, fx)
                 }
-                Parked::Message(from, msg) => {
-                    let bypasses = fx.uses.bypasses;
-                    let key = self.deliver(from, *msg, world, fx);
-                    fx.uses.bypasses = bypasses;
-                    key
-                }
+                Parked::Message(from, msg) => self.deliver_again(from, msg, world, fx),
+                Parked::Turn(from, line) => self.take_turn(from, line, world, fx),
             };
             if again == Some(key)
                 && let Some(mut blocked) = self.parked.remove(&key)
@@ -347,6 +440,13 @@ impl<P: Protocol> Station<P> {
         let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
         fx.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", self.id.index));
     }
+}
+
+/// The line whose accesses this message must not pass, if its channel keeps
+/// order.
+fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
+    let ordered = P::INFO.channels == Channels::Fifo && msg.is_access();
+    ordered.then(|| msg.line()).flatten()
 }
 
 fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
