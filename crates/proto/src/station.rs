@@ -45,12 +45,26 @@ struct Line<M> {
     key: Key,
 }
 
-/// What became of a request that is not dealt with.
+/// What became of an input that is not dealt with.
+#[derive(Clone, Copy)]
 enum Found {
     /// It waits for the coming fill of its line.
     Waits,
     /// It is to be presented again when the key is woken.
     Parks(Key),
+    /// It is to be presented again when a way of the set was given up.
+    NeedsWay(SetIndex),
+}
+
+impl Found {
+    /// The key to park under, if any; a way that is needed is asked for.
+    fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
+        match self {
+            Found::Waits => None,
+            Found::Parks(key) => Some(key),
+            Found::NeedsWay(set) => Some(need(fx, set)),
+        }
+    }
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
@@ -94,10 +108,32 @@ impl<P: Protocol> Station<P> {
     /// Presents a new request. Its slot must not be in use here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        self.request_choosing(slot, req, world, fx, |_, _, _| None);
+    }
+
+    /// The same, with a driver that chooses at once which way is given up: it
+    /// is shown the controller, the set and the ways used in this step. The
+    /// request then need not be parked for one.
+    #[inline]
+    pub fn request_choosing(
+        &mut self,
+        slot: Slot,
+        req: &Request,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) {
         let (mut stage, data) = (0, LineData::default());
-        let mut counted = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
-        let found = self.step_request(Ask { slot, req, data: &data }, &mut stage, &mut counted, world, fx);
-        if let Some(Found::Parks(key)) = found {
+        let bypasses = fx.uses.bypasses;
+        let found = loop {
+            match self.step_request(Ask { slot, req, data: &data }, &mut stage, world, fx) {
+                Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                found => break found,
+            }
+        };
+        let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
+        let counted = count_request(fx, bypasses, found, is_order);
+        if let Some(key) = found.and_then(|found| found.key(fx)) {
             self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, counted }));
         }
         self.settle(world, fx);
@@ -106,18 +142,47 @@ impl<P: Protocol> Station<P> {
     /// Delivers a message.
     #[inline]
     pub fn message(&mut self, from: NodeId, msg: P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        if let Some(line) = ordered_by::<P>(&msg)
+        self.message_choosing(from, msg, world, fx, |_, _, _| None);
+    }
+
+    /// The same, with a driver that chooses at once which way is given up.
+    #[inline]
+    pub fn message_choosing(
+        &mut self,
+        from: NodeId,
+        msg: P::Msg,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) {
+        let bypasses = fx.uses.bypasses;
+        let line = ordered_by::<P>(&msg);
+        if let Some(line) = line
             && let Some(older) = self.ordered.get_mut(&(from, line))
         {
             older.messages.push_back(Box::new(msg));
             self.parked.entry(older.key).or_default().push_back(Parked::Turn(from, line));
-            return count_access(fx, fx.uses.bypasses, false);
+            return count_access(fx, bypasses, false);
         }
-        let bypasses = fx.uses.bypasses;
-        let is_access = msg.is_access();
-        let done = self.deliver(from, msg, world, fx).is_none();
-        if is_access {
-            count_access(fx, bypasses, done);
+        let found = loop {
+            match self.step_message(from, &msg, world, fx) {
+                Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                found => break found,
+            }
+        };
+        if msg.is_access() {
+            count_access(fx, bypasses, found.is_none());
+        }
+        if let Some(key) = found.and_then(|found| found.key(fx)) {
+            let parked = match line {
+                None => Parked::Message(from, Box::new(msg)),
+                Some(line) => {
+                    let messages = VecDeque::from([Box::new(msg)]);
+                    self.ordered.insert((from, line), Line { messages, key });
+                    Parked::Turn(from, line)
+                }
+            };
+            self.parked.entry(key).or_default().push_back(parked);
         }
         self.settle(world, fx);
     }
@@ -207,43 +272,59 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
+    /// Gives up a way of the set that the driver chooses, if it chooses one and
+    /// nobody waits for one already.
+    fn gives_up(
+        &mut self,
+        set: SetIndex,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        choose: &mut impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) -> bool {
+        if self.parked.contains_key(&Key::Way(set)) {
+            return false;
+        }
+        let Some(way) = choose(&self.node, set, &fx.touches) else { return false };
+        fx.uses.evictions += 1;
+        let mut cx = Cx { world, me: self.id, stage: 0, fx };
+        match self.node.step(Input::Evict(way), &mut cx) {
+            Disposition::Done => true,
+            Disposition::Impossible(why) => {
+                self.violate(fx, why);
+                false
+            }
+            other => {
+                self.violate(fx, &format!("an eviction cannot wait: {other:?}"));
+                false
+            }
+        }
+    }
+
     /// Presents a request and says what became of it, unless it is dealt with.
     #[inline]
     fn step_request(
         &mut self,
         ask: Ask<'_>,
         stage: &mut u8,
-        counted: &mut bool,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
-        let bypasses = fx.uses.bypasses;
         let mut cx = Cx { world, me: self.id, stage: *stage, fx };
         let disposition = self.node.step(Input::Request(ask), &mut cx);
         *stage = cx.stage;
-        let found = match disposition {
+        match disposition {
             Disposition::Done => None,
             Disposition::Wait(line) => {
                 self.waiting.entry(line).or_default().push(ask.slot);
                 Some(Found::Waits)
             }
             Disposition::Stall(key) => Some(Found::Parks(key)),
-            Disposition::NeedWay(set) => Some(Found::Parks(need(fx, set))),
+            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
             Disposition::Impossible(why) => {
                 self.violate(fx, why);
-                return None;
+                None
             }
-        };
-        // A request that waits for word about itself, and was not passed on,
-        // has not come to its access yet.
-        let undecided = matches!(found, Some(Found::Parks(Key::Slot(_)))) && fx.uses.bypasses == bypasses;
-        if *counted {
-            fx.uses.bypasses = bypasses;
-        } else if !undecided {
-            count_access(fx, bypasses, found.is_none());
-            *counted = true;
         }
-        found
     }
 
     fn park(&mut self, slot: Slot, key: Key, mut held: Box<Held>) {
@@ -262,40 +343,18 @@ impl<P: Protocol> Station<P> {
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
-        let Held { mut stage, mut counted, .. } = *held;
+        let mut stage = held.stage;
         let ask = Ask { slot, req: &held.req, data: &held.data };
-        let found = self.step_request(ask, &mut stage, &mut counted, world, fx);
-        match found {
-            Some(Found::Parks(key)) => {
-                (held.stage, held.counted) = (stage, counted);
-                self.park(slot, key, held);
-                Some(key)
-            }
-            Some(Found::Waits) | None => None,
-        }
-    }
-
-    fn deliver(
-        &mut self,
-        from: NodeId,
-        msg: P::Msg,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Option<Key> {
-        let key = self.step_message(from, &msg, world, fx)?;
-        let parked = match ordered_by::<P>(&msg) {
-            None => Parked::Message(from, Box::new(msg)),
-            Some(line) => {
-                let messages = VecDeque::from([Box::new(msg)]);
-                self.ordered.insert((from, line), Line { messages, key });
-                Parked::Turn(from, line)
-            }
-        };
-        self.parked.entry(key).or_default().push_back(parked);
+        let bypasses = fx.uses.bypasses;
+        let found = self.step_request(ask, &mut stage, world, fx);
+        let counted = count_request(fx, bypasses, found, held.counted);
+        let key = found?.key(fx)?;
+        (held.stage, held.counted) = (stage, counted);
+        self.park(slot, key, held);
         Some(key)
     }
 
-    /// Presents a message. Returns the key under which it is to park.
+    /// Presents a message and says what became of it, unless it is dealt with.
     #[inline]
     fn step_message(
         &mut self,
@@ -303,12 +362,12 @@ impl<P: Protocol> Station<P> {
         msg: &P::Msg,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
-    ) -> Option<Key> {
+    ) -> Option<Found> {
         let mut cx = Cx { world, me: self.id, stage: 0, fx };
         match self.node.step(Input::Message { from, msg }, &mut cx) {
             Disposition::Done => None,
-            Disposition::Stall(key) => Some(key),
-            Disposition::NeedWay(set) => Some(need(fx, set)),
+            Disposition::Stall(key) => Some(Found::Parks(key)),
+            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
             Disposition::Impossible(why) => {
                 self.violate(fx, &format!("{} from {from:?}: {why}", msg.name()));
                 None
@@ -330,8 +389,9 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let bypasses = fx.uses.bypasses;
-        let again = self.step_message(from, &msg, world, fx);
+        let found = self.step_message(from, &msg, world, fx);
         fx.uses.bypasses = bypasses;
+        let again = found.and_then(|found| found.key(fx));
         if let Some(key) = again {
             self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
         }
@@ -349,8 +409,9 @@ impl<P: Protocol> Station<P> {
         let place = (from, line);
         let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
         let bypasses = fx.uses.bypasses;
-        let again = self.step_message(from, &msg, world, fx);
+        let found = self.step_message(from, &msg, world, fx);
         fx.uses.bypasses = bypasses;
+        let again = found.and_then(|found| found.key(fx));
         let parked = self.ordered.get_mut(&place)?;
         if let Some(key) = again {
             parked.messages.push_front(msg);
@@ -454,6 +515,22 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
         fx.needs.push(set);
     }
     Key::Way(set)
+}
+
+/// Counts a request when it is known what becomes of its access, and says
+/// whether it is. One that waits for word about itself, and was not passed on,
+/// has not come to its access yet.
+fn count_request<M>(fx: &mut Effects<M>, bypasses_before: u32, found: Option<Found>, counted: bool) -> bool {
+    if counted {
+        fx.uses.bypasses = bypasses_before;
+        return true;
+    }
+    let waits_for_itself = matches!(found, Some(Found::Parks(Key::Slot(_))));
+    if waits_for_itself && fx.uses.bypasses == bypasses_before {
+        return false;
+    }
+    count_access(fx, bypasses_before, found.is_none());
+    true
 }
 
 fn count_access<M>(fx: &mut Effects<M>, bypasses_before: u32, done: bool) {

@@ -7,7 +7,8 @@
 
 use proto::{
     Agent, ArrayUse, Coverage, Effects, Homes, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
-    Node, NodeId, Protocol, Rank, Request, Role, Shape, Slot, Station, TimerClass, Uses, Way, World,
+    Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Station, TimerClass, Uses, Way,
+    World,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -183,7 +184,7 @@ impl<P: Protocol> Stations<P> {
         &mut self,
         at: StationId,
         out: &mut Out,
-        input: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
+        input: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>, &mut Chooser<'_>),
     ) {
         let world = World {
             params: &self.params,
@@ -193,16 +194,13 @@ impl<P: Protocol> Stations<P> {
         };
         let station = &mut self.stations[at as usize];
         self.fx.clear();
-        input(station, world, &mut self.fx);
         let recency = &mut self.recency[at as usize];
-        if !self.fx.touches.is_empty() {
-            self.uses += 1;
-            for way in self.fx.touches.drain(..) {
-                recency.touch(way, self.uses);
-            }
-        }
+        let mut chooser = Chooser { recency, victims: &mut self.victims, uses: &mut self.uses };
+        input(station, world, &mut self.fx, &mut chooser);
+        chooser.touch(&self.fx.touches);
+        self.fx.touches.clear();
         if !self.fx.needs.is_empty() {
-            make_room(station, world, &mut self.fx, recency, &mut self.victims, &mut self.uses);
+            make_room(station, world, &mut self.fx, &mut chooser);
         }
         self.hand_out(out, station_node(&self.stations[at as usize]));
     }
@@ -243,32 +241,59 @@ fn station_node<P: Protocol>(station: &Station<P>) -> NodeId {
     station.id()
 }
 
-/// Gives up ways where the station asks for them: of the ways that may go, one
-/// of the lowest rank, and of those the least recently used.
+/// Chooses the ways that a station gives up.
+struct Chooser<'a> {
+    recency: &'a mut Recency,
+    victims: &'a mut Vec<(Way, Rank)>,
+    uses: &'a mut u64,
+}
+
+impl Chooser<'_> {
+    #[inline]
+    fn touch(&mut self, ways: &[Way]) {
+        if !ways.is_empty() {
+            *self.uses += 1;
+            for &way in ways {
+                self.recency.touch(way, *self.uses);
+            }
+        }
+    }
+
+    /// Of the ways that may go, the least recently used of the lowest rank.
+    fn choose<P: Protocol>(&mut self, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
+        self.touch(touched);
+        self.victims.clear();
+        node.victims(set, self.victims);
+        // Uses are counted, and no run counts to 2^56.
+        let key = |&(way, Rank(rank)): &(Way, Rank)| u64::from(rank) << 56 | self.recency.last_use(way);
+        let mut best: Option<(u64, Way)> = None;
+        for victim in self.victims.iter() {
+            let key = key(victim);
+            if best.is_none_or(|(least, _)| key < least) {
+                best = Some((key, victim.0));
+            }
+        }
+        best.map(|(_, way)| way)
+    }
+}
+
+/// Gives up ways where inputs are parked for one. Without a victim an input
+/// stays parked until a way comes free.
 fn make_room<P: Protocol>(
     station: &mut Station<P>,
     world: World<'_, P>,
     fx: &mut Effects<P::Msg>,
-    recency: &mut Recency,
-    victims: &mut Vec<(Way, Rank)>,
-    uses: &mut u64,
+    chooser: &mut Chooser<'_>,
 ) {
     let mut evictions = 0;
     let mut needs = Vec::new();
     while !fx.needs.is_empty() && fx.violation.is_none() {
         needs.append(&mut fx.needs);
         for set in needs.drain(..) {
-            victims.clear();
-            station.node.victims(set, victims);
-            let victim = victims.iter().min_by_key(|&&(way, rank)| (rank, recency.last_use(way), way));
-            // Without a victim the input stays parked until a way comes free.
-            let Some(&(way, _)) = victim else { continue };
+            let Some(way) = chooser.choose::<P>(&station.node, set, &fx.touches) else { continue };
+            fx.touches.clear();
             evictions += 1;
             station.evict(set, way, world, fx);
-            *uses += 1;
-            for way in fx.touches.drain(..) {
-                recency.touch(way, *uses);
-            }
         }
         if evictions > EVICTIONS_PER_INPUT_MAX {
             let name = Stations::<P>::name(station.id());
@@ -276,6 +301,8 @@ fn make_room<P: Protocol>(
         }
     }
     fx.needs.clear();
+    chooser.touch(&fx.touches);
+    fx.touches.clear();
 }
 
 impl<P: Protocol> Fabric for Stations<P> {
@@ -307,7 +334,11 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {
-        self.step(to, out, |station, world, fx| station.request(slot, request, world, fx));
+        self.step(to, out, |station, world, fx, chooser| {
+            station.request_choosing(slot, request, world, fx, |node, set, touched| {
+                chooser.choose::<P>(node, set, touched)
+            });
+        });
     }
 
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
@@ -316,7 +347,11 @@ impl<P: Protocol> Fabric for Stations<P> {
             return;
         };
         self.free_messages.push(message);
-        self.step(to, out, |station, world, fx| station.message(from, msg, world, fx));
+        self.step(to, out, |station, world, fx, chooser| {
+            station.message_choosing(from, msg, world, fx, |node, set, touched| {
+                chooser.choose::<P>(node, set, touched)
+            });
+        });
     }
 
     fn drop_message(&mut self, message: MessageId) {
@@ -325,15 +360,15 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out) {
-        self.step(to, out, |station, world, fx| station.memory(reply, world, fx));
+        self.step(to, out, |station, world, fx, _| station.memory(reply, world, fx));
     }
 
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
-        self.step(to, out, |station, world, fx| station.timer(class, world, fx));
+        self.step(to, out, |station, world, fx, _| station.timer(class, world, fx));
     }
 
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
-        self.step(to, out, |station, world, fx| station.tick(elapsed, world, fx));
+        self.step(to, out, |station, world, fx, _| station.tick(elapsed, world, fx));
     }
 
     fn lines(&self, at: StationId, out: &mut Vec<LineView>) {

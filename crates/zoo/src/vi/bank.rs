@@ -492,8 +492,8 @@ where
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        let settled = |way: &Way| self.array.state(*way) == BankState::V;
-        out.extend(self.array.in_set(set).filter(settled).map(|way| (way, Rank(0))));
+        let settled = self.array.in_set_where(set, |state| state == BankState::V);
+        out.extend(settled.map(|way| (way, Rank(0))));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
