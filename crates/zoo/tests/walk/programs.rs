@@ -51,6 +51,7 @@ pub(crate) fn all() -> Vec<Expected> {
     all.extend(alone());
     all.extend(shared());
     all.extend(system());
+    all.extend(fetches());
     all
 }
 
@@ -179,6 +180,241 @@ fn alone() -> Vec<Expected> {
             ],
             &[X, Z],
             &[&[&[0], &[1], &[2, 4]], &[&[1], &[0], &[2, 4]]],
+        ),
+    ]
+}
+
+/// Accesses that meet a line while it is fetched, in an L1 or in a bank.
+fn fetches() -> Vec<Expected> {
+    let quiet = on(1, &[Do::Load(Z, PLAIN)]);
+    let mut all = fills();
+    all.extend([
+        case(
+            "a_fetch_of_a_peer_is_not_kept_across_a_system_acquire",
+            &[
+                host(&writer(System)),
+                on(0, &[Do::Await(Y, 1, (Acquire, System)), Do::Load(X, PLAIN)]),
+                quiet.clone(),
+            ],
+            &[],
+            &[&[&[], &[1], &[0]]],
+        ),
+        case(
+            "a_fetch_under_dirty_bytes_is_not_kept_across_a_system_acquire",
+            &[
+                host(&writer(System)),
+                on(0, &[Do::Store(Z, 2, DEV), Do::Await(Y, 1, (Acquire, System)), Do::Load(X, PLAIN)]),
+                on(1, &[Do::Load(X, DEV)]),
+            ],
+            &[Z],
+            &[&[&[], &[1], &[0], &[2]], &[&[], &[1], &[1], &[2]]],
+        ),
+        case(
+            "accesses_of_every_kind_meet_a_fetch",
+            &[
+                on(
+                    0,
+                    &[
+                        Do::Store(X, 1, DEV),
+                        Do::Add(X, 1, SYS),
+                        Do::Store(X, 5, DEV),
+                        Do::Add(X, 1, SYS),
+                        Do::Update(X, 1, DEV),
+                        Do::Load(X, DEV),
+                    ],
+                ),
+                quiet.clone(),
+            ],
+            &[X],
+            &[&[&[1, 5, 7], &[0], &[7]]],
+        ),
+        case(
+            "system_accesses_meet_a_fetch",
+            &[on(0, &[Do::Add(X, 1, SYS), Do::Add(X, 1, SYS), Do::Load(X, PLAIN)]), quiet.clone()],
+            &[X],
+            &[&[&[0, 1, 2], &[0], &[2]]],
+        ),
+        case(
+            "a_system_fence_meets_a_fetch",
+            &[
+                on(
+                    0,
+                    &[
+                        Do::Store(X, 1, DEV),
+                        Do::Add(X, 1, SYS),
+                        Do::Store(X, 3, DEV),
+                        Do::Fence((AcqRel, System)),
+                        Do::Store(Y, 1, SYS),
+                        Do::Load(X, DEV),
+                    ],
+                ),
+                quiet,
+                host(&[Do::Await(Y, 1, SYS), Do::Load(X, SYS)]),
+            ],
+            &[X],
+            &[&[&[1, 3], &[0], &[3], &[3]]],
+        ),
+        case(
+            "accesses_of_every_kind_meet_a_fetch_that_is_dropped",
+            &[
+                on(0, &[Do::Load(X, DEV)]),
+                on(1, &[Do::Add(X, 1, SYS)]),
+                on(1, &[Do::Store(Z, 3, DEV), Do::Load(Z, DEV), Do::Update(Z, 1, DEV), Do::Load(Z, PLAIN)]),
+            ],
+            &[X, Z],
+            &[&[&[0], &[0], &[3, 4], &[1, 4]], &[&[1], &[0], &[3, 4], &[1, 4]]],
+        ),
+        case(
+            "system_accesses_meet_a_fetch_that_is_dropped",
+            &[
+                on(0, &[Do::Load(X, DEV)]),
+                on(1, &[Do::Add(X, 1, SYS)]),
+                on(
+                    1,
+                    &[
+                        Do::Store(Z, 3, DEV),
+                        Do::Add(Z, 1, SYS),
+                        Do::Fence((AcqRel, System)),
+                        Do::Load(Z, DEV),
+                    ],
+                ),
+            ],
+            &[X, Z],
+            &[&[&[0], &[0], &[3, 4], &[1, 4]], &[&[1], &[0], &[3, 4], &[1, 4]]],
+        ),
+        case(
+            "a_system_fence_meets_a_fetch_that_is_dropped",
+            &[
+                on(0, &[Do::Load(X, DEV)]),
+                on(1, &[Do::Add(X, 1, SYS)]),
+                on(1, &[Do::Store(Z, 3, DEV), Do::Fence((AcqRel, System)), Do::Load(Z, SYS)]),
+            ],
+            &[X, Z],
+            &[&[&[0], &[0], &[3], &[1, 3]], &[&[1], &[0], &[3], &[1, 3]]],
+        ),
+        case(
+            "a_line_is_asked_for_while_its_fetch_is_dropped",
+            &[
+                on(
+                    0,
+                    &[
+                        Do::Store(Z, 2, DEV),
+                        Do::Add(X, 1, SYS),
+                        Do::Store(Z, 3, DEV),
+                        Do::Load(X, PLAIN),
+                        Do::Load(Z, PLAIN),
+                    ],
+                ),
+                on(1, &[Do::Load(X, DEV)]),
+            ],
+            &[X, Z],
+            &[&[&[0, 1, 3], &[0], &[1, 3]], &[&[0, 1, 3], &[1], &[1, 3]]],
+        ),
+    ]);
+    all
+}
+
+fn fills() -> Vec<Expected> {
+    let peer = on(0, &[Do::Load(Z, PLAIN)]);
+    vec![
+        case(
+            "a_stale_fill_of_a_peer_is_not_kept",
+            &[
+                on(0, &writer(Device)),
+                on(1, &[Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)]),
+                on(1, &[Do::Load(Z, PLAIN)]),
+            ],
+            &[],
+            &[&[&[], &[1], &[0]]],
+        ),
+        case(
+            "a_stale_fill_under_dirty_bytes_is_not_kept",
+            &[
+                on(0, &writer(Device)),
+                on(1, &[Do::Store(Z, 2, PLAIN), Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)]),
+                on(1, &[Do::Load(X, WG)]),
+            ],
+            &[X, Z],
+            &[&[&[], &[1], &[0], &[1, 2]], &[&[], &[1], &[1], &[1, 2]]],
+        ),
+        case(
+            "a_release_carries_a_store_into_a_line_that_is_filled",
+            &[
+                on(0, &writer(Device)),
+                peer.clone(),
+                on(1, &[Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)]),
+            ],
+            &[],
+            &[&[&[], &[0], &[1]]],
+        ),
+        case(
+            "accesses_of_two_levels_meet_a_fill",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Load(X, DEV), Do::Store(X, 2, PLAIN), Do::Load(X, DEV)]),
+                peer.clone(),
+            ],
+            &[X],
+            &[&[&[1, 2], &[0], &[2]]],
+        ),
+        case(
+            "acquires_and_stores_meet_a_fill",
+            &[
+                on(
+                    0,
+                    &[
+                        Do::Fence((Acquire, Device)),
+                        Do::Store(X, 1, PLAIN),
+                        Do::Fence((AcqRel, Device)),
+                        Do::Store(X, 2, PLAIN),
+                        Do::Fence((Acquire, Device)),
+                        Do::Load(X, PLAIN),
+                    ],
+                ),
+                peer.clone(),
+            ],
+            &[X],
+            &[&[&[2], &[0], &[2]]],
+        ),
+        case(
+            "an_update_below_meets_a_fill",
+            &[on(0, &[Do::Store(X, 1, PLAIN), Do::Add(X, 1, DEV), Do::Load(X, PLAIN)]), peer.clone()],
+            &[X],
+            &[&[&[1, 2], &[0], &[2]]],
+        ),
+        case(
+            "an_update_below_meets_a_fill_that_is_dropped",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Add(X, 1, DEV), Do::Load(X, PLAIN)]),
+                on(0, &[Do::Fence((Acquire, Device))]),
+                peer.clone(),
+            ],
+            &[X],
+            &[&[&[1, 2], &[], &[0], &[2]]],
+        ),
+        case(
+            "an_access_below_makes_the_copy_stale",
+            &[on(0, &[Do::Load(Z, PLAIN), Do::Store(X, 7, DEV), Do::Load(X, PLAIN)])],
+            &[X],
+            &[&[&[0, 7], &[7]]],
+        ),
+        case(
+            "an_access_below_makes_dirty_bytes_stale",
+            &[on(0, &[Do::Store(X, 1, PLAIN), Do::Store(X, 7, DEV), Do::Load(X, PLAIN)])],
+            &[X],
+            &[&[&[7], &[7]]],
+        ),
+        case("two_loads_wait_for_one_fill", &[on(0, &[Do::Load(X, PLAIN)]), peer], &[], &[&[&[0], &[0]]]),
+        case(
+            "an_update_needs_the_rest_of_a_line",
+            &[on(0, &[Do::Store(Z, 1, PLAIN), Do::Add(X, 1, WG), Do::Load(Z, PLAIN)])],
+            &[X, Z],
+            &[&[&[0, 1], &[1, 1]]],
+        ),
+        case(
+            "an_update_needs_the_rest_of_a_line_in_the_bank",
+            &[on(0, &[Do::Store(Z, 1, DEV), Do::Add(X, 1, DEV), Do::Load(Z, PLAIN)])],
+            &[X, Z],
+            &[&[&[0, 1], &[1, 1]]],
         ),
     ]
 }

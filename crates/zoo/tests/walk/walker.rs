@@ -94,6 +94,7 @@ struct State<P: Protocol> {
     channels: BTreeMap<(NodeId, NodeId), VecDeque<P::Msg>>,
     memory: BTreeMap<LineAddr, LineData>,
     memory_queue: BTreeMap<(NodeId, LineAddr), VecDeque<MemoryOp>>,
+    memory_replies: BTreeMap<(NodeId, LineAddr), VecDeque<MemoryReply>>,
     timers: BTreeSet<(NodeId, usize)>,
     pc: Vec<usize>,
     waiting: Vec<bool>,
@@ -114,7 +115,9 @@ pub(crate) struct Found {
 enum Move {
     Issue(usize),
     Deliver(NodeId, NodeId),
+    /// Memory performs an operation; its word about it comes later.
     Memory(NodeId, LineAddr),
+    Reply(NodeId, LineAddr),
     Timer(NodeId, TimerClass),
     Evict(NodeId, SetIndex, proto::Way),
 }
@@ -166,6 +169,7 @@ struct Walk<'a, P: Protocol> {
     mutation: Option<Mutation>,
     evictions: bool,
     states_max: usize,
+    bounds: Bounds,
 }
 
 /// Words are four bytes; a line of the bounded machine holds two.
@@ -224,6 +228,7 @@ impl<P: Protocol> Walk<'_, P> {
         let mut moves: Vec<_> = (0..threads.len()).filter(ready).map(Move::Issue).collect();
         moves.extend(state.channels.keys().map(|&(from, to)| Move::Deliver(from, to)));
         moves.extend(state.memory_queue.keys().map(|&(node, line)| Move::Memory(node, line)));
+        moves.extend(state.memory_replies.keys().map(|&(node, line)| Move::Reply(node, line)));
         let classes = <TimerClass as proto::Symbol>::ALL;
         moves.extend(state.timers.iter().map(|&(node, class)| Move::Timer(node, classes[class])));
         let mut whims = Vec::new();
@@ -273,7 +278,13 @@ impl<P: Protocol> Walk<'_, P> {
                     }
                     MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(bytes, &data, mask),
                 };
-                station(&mut next, node).memory(&MemoryReply { op, data }, world, &mut fx);
+                let reply = MemoryReply { op, data };
+                next.memory_replies.entry((node, line)).or_default().push_back(reply);
+                node
+            }
+            Move::Reply(node, line) => {
+                let reply = take(&mut next.memory_replies, (node, line));
+                station(&mut next, node).memory(&reply, world, &mut fx);
                 node
             }
             Move::Timer(node, class) => {
@@ -377,6 +388,26 @@ impl<P: Protocol> Walk<'_, P> {
         outcome
     }
 
+    /// What is not as it must be at the end: nothing is under way, every line
+    /// can be given up, and a level that writes through holds no dirty bytes.
+    fn unrest(&self, id: NodeId, station: &Station<P>) -> Option<String> {
+        if !station.is_quiet() {
+            return Some(format!("at the end {id:?} is not quiet"));
+        }
+        let (mut views, mut victims) = (Vec::new(), Vec::new());
+        proto::Node::lines(&station.node, &mut views);
+        proto::Node::victims(&station.node, SetIndex(0), &mut victims);
+        if views.len() != victims.len() {
+            return Some(format!("at the end {id:?} cannot give up some of {views:?}"));
+        }
+        let policy = match P::KINDS[usize::from(id.kind)].role {
+            proto::Role::L1 => self.bounds.l1,
+            _ => self.bounds.l2,
+        };
+        let dirty = views.iter().any(|v| !v.dirty.is_empty());
+        (dirty && policy != WritePolicy::Combining).then(|| format!("at the end {id:?} holds dirty bytes"))
+    }
+
     fn walk(&self) -> Found {
         let stations = proto::nodes::<P>(&self.shape).map(|id| (id, Station::new(id, &self.params)));
         let n = self.program.threads.len();
@@ -385,6 +416,7 @@ impl<P: Protocol> Walk<'_, P> {
             channels: BTreeMap::new(),
             memory: BTreeMap::new(),
             memory_queue: BTreeMap::new(),
+            memory_replies: BTreeMap::new(),
             timers: BTreeSet::new(),
             pc: vec![0; n],
             waiting: vec![false; n],
@@ -403,8 +435,8 @@ impl<P: Protocol> Walk<'_, P> {
             if needed == 0 && done {
                 ends.push(id);
                 found.outcomes.insert(self.outcome(&state));
-                if let Some((id, _)) = state.stations.iter().find(|(_, s)| !s.is_quiet()) {
-                    found.violation = Some(format!("at the end {id:?} is not quiet"));
+                found.violation = state.stations.iter().find_map(|(&id, s)| self.unrest(id, s));
+                if found.violation.is_some() {
                     break;
                 }
                 continue;
@@ -469,10 +501,7 @@ fn station<P: Protocol>(state: &mut State<P>, id: NodeId) -> &mut Station<P> {
     state.stations.get_mut(&id).expect("every node has a station")
 }
 
-fn take<K: Ord, T>(queues: &mut BTreeMap<K, VecDeque<T>>, key: K) -> T
-where
-    K: Copy,
-{
+fn take<K: Ord + Copy, T>(queues: &mut BTreeMap<K, VecDeque<T>>, key: K) -> T {
     let queue = queues.get_mut(&key).expect("a queue that is not empty");
     let first = queue.pop_front().expect("a queue that is not empty");
     if queue.is_empty() {
@@ -488,5 +517,5 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds, mutation: Opt
     let params = P::params(&shape).expect("a bounded shape is sound");
     let homes = Homes::new(&shape, 1);
     let evictions = bounds.evictions;
-    Walk::<P> { program, shape, params, homes, mutation, evictions, states_max: 400_000 }.walk()
+    Walk::<P> { program, shape, params, homes, mutation, evictions, states_max: 400_000, bounds }.walk()
 }
