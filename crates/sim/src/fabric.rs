@@ -72,18 +72,14 @@ pub(crate) trait Fabric {
     /// Tells the protocol which arrays a kernel uses. Kernels come in order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
     /// Presents a request.
-    #[inline(never)]
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out);
     /// Delivers a message that was sent.
-    #[inline(never)]
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out);
     /// Forgets a message that was sent.
     fn drop_message(&mut self, message: MessageId);
     /// Delivers memory's answer.
-    #[inline(never)]
     fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out);
     /// A timer has run out.
-    #[inline(never)]
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
     /// Time has passed.
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out);
@@ -337,7 +333,6 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.kernels.push(uses.to_vec());
     }
 
-    #[inline(never)]
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {
         self.step(to, out, |station, world, fx, chooser| {
             station.request_choosing(slot, request, world, fx, |node, set, touched| {
@@ -346,7 +341,6 @@ impl<P: Protocol> Fabric for Stations<P> {
         });
     }
 
-    #[inline(never)]
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
         let Some((from, msg)) = self.messages[message as usize].take() else {
             out.violation = Some("a message was delivered twice".to_owned());
@@ -365,12 +359,10 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.free_messages.push(message);
     }
 
-    #[inline(never)]
     fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out) {
         self.step(to, out, |station, world, fx, _| station.memory(reply, world, fx));
     }
 
-    #[inline(never)]
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
         self.step(to, out, |station, world, fx, _| station.timer(class, world, fx));
     }
