@@ -5,7 +5,7 @@ use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass}
 
 use super::{Event, Machine, Transit};
 use crate::error::RunError;
-use crate::fabric::{Sent, StationId};
+use crate::fabric::{Out, Sent, StationId};
 use crate::history::Past;
 use crate::probe::{MessageSeen, Probe};
 use crate::queue::Cycle;
@@ -57,12 +57,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let role = self.stations[station as usize].role;
         self.tally.uses(role, &self.out.uses);
         if let Some(why) = self.out.violation.take() {
+            self.out = Out::default();
             return self.violate(now, why);
         }
         let leaving = self.leaving(now, station, origin);
-        for i in 0..self.out.sends.len() {
-            let sent = self.out.sends[i];
-            self.send(now, leaving.sends, station, sent);
+        if !self.out.sends.is_empty() {
+            let mut sends = core::mem::take(&mut self.out.sends);
+            for sent in sends.drain(..) {
+                self.send(now, leaving.sends, station, sent);
+            }
+            self.out.sends = sends;
         }
         if !self.out.memory.is_empty() {
             let mut ops = core::mem::take(&mut self.out.memory);
@@ -74,8 +78,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !self.out.replies.is_empty() {
             self.answer_all(now, station, leaving);
         }
-        for i in 0..self.out.timers.len() {
-            let class = self.out.timers[i];
+        while let Some(class) = self.out.timers.pop() {
             self.arm(now, station, class);
         }
     }
@@ -148,7 +151,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// it earlier. Memory is the destination behind the last station.
     #[inline]
     fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
-        let last = &mut self.stations[from as usize].last_leave[to];
+        let state = &mut self.stations[from as usize];
+        let last = if state.is_serial { &mut state.last_leave } else { &mut state.last_leave_for[to] };
         *last = leave.max(*last);
         *last
     }
@@ -183,7 +187,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn depart(&mut self, now: Cycle, number: u32) {
         let Some(&transit) = self.transits.get(number) else { return };
-        let (from, to) = (self.stations[transit.from as usize].at, self.stations[transit.to as usize].at);
+        let (from, to) = (self.places[transit.from as usize], self.places[transit.to as usize]);
         let probe = &mut *self.probe;
         let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
         self.probe.message(&MessageSeen {
