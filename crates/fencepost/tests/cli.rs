@@ -249,6 +249,23 @@ fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
 }
 
 #[test]
+fn a_scope_that_is_too_narrow_gives_the_wrong_sum_and_the_run_says_so() {
+    let count = |protocol: &str, policy: &str| {
+        let (code, out, err) =
+            fencepost(&run("hlrc-8cu", protocol, "lock-counter", &["--policy", policy, "--json"]));
+        let record: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(record["answer_ok"].as_bool(), Some(code == 0));
+        (code, err)
+    };
+    let (code, err) = count("vi", "work-group,different-cus");
+    assert_eq!(code, 1);
+    assert!(err.contains("wrong answer: element 0 of `counter`: expected"), "{err}");
+    assert_eq!(count("vi", "work-group,same-cu"), (0, String::new()));
+    assert_eq!(count("no-l1", "work-group,different-cus"), (0, String::new()));
+    assert_eq!(count("vi", "device,different-cus"), (0, String::new()));
+}
+
+#[test]
 fn a_time_line_is_written_whole_and_draws_a_failed_run_too() {
     let folder = scratch("perfetto");
     let path = folder.join("run.perfetto-trace");
