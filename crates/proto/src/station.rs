@@ -4,7 +4,7 @@
 //! An input is carried out together with everything it wakes, at once.
 
 use crate::contract::{
-    Ask, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
+    Ask, Channels, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
 };
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
@@ -21,6 +21,8 @@ struct Held {
     data: LineData,
     /// It is parked under its own slot, and stands in no list.
     own: bool,
+    /// Is it known whether it hits, misses or passes on?
+    counted: bool,
 }
 
 /// An input that waits for a key.
@@ -29,6 +31,18 @@ enum Parked<M> {
     Request(Slot),
     // A message is large, and lists of what is parked are moved about.
     Message(NodeId, Box<M>),
+    /// The oldest access of this sender to this line that is parked.
+    Turn(NodeId, LineAddr),
+}
+
+/// The accesses of one sender to one line that are parked, oldest first. Each
+/// has a turn in some list; whose turn it is does not matter, the oldest takes
+/// it. So they keep their order, and nobody is passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Line<M> {
+    messages: VecDeque<Box<M>>,
+    /// The key under which one of them parked last.
+    key: Key,
 }
 
 /// What became of an input that is not dealt with.
@@ -54,12 +68,16 @@ impl Found {
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
+///
+/// Where channels keep their order, it holds up to the controller: an access
+/// of one sender never passes an earlier one to the same line that is parked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
     parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
+    ordered: BTreeMap<(NodeId, LineAddr), Line<P::Msg>>,
     waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
     held: BTreeMap<Slot, Box<Held>>,
 }
@@ -75,6 +93,7 @@ impl<P: Protocol> Station<P> {
             node: P::node(id, params),
             id,
             parked: BTreeMap::new(),
+            ordered: BTreeMap::new(),
             waiting: BTreeMap::new(),
             held: BTreeMap::new(),
         }
@@ -104,20 +123,18 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
         mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
     ) {
+        let (mut stage, data) = (0, LineData::default());
         let bypasses = fx.uses.bypasses;
-        let mut stage = 0;
-        let data = LineData::default();
         let found = loop {
-            match self.step_request(slot, req, &mut stage, &data, world, fx) {
+            match self.step_request(Ask { slot, req, data: &data }, &mut stage, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
         };
+        let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
+        let counted = count_request(fx, bypasses, found, is_order);
         if let Some(key) = found.and_then(|found| found.key(fx)) {
-            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false }));
-        }
-        if !matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_)) {
-            count_access(fx, bypasses, found.is_none());
+            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, counted }));
         }
         self.settle(world, fx);
     }
@@ -139,48 +156,35 @@ impl<P: Protocol> Station<P> {
         mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
     ) {
         let bypasses = fx.uses.bypasses;
-        let is_access = msg.is_access();
+        let line = ordered_by::<P>(&msg);
+        if let Some(line) = line
+            && let Some(older) = self.ordered.get_mut(&(from, line))
+        {
+            older.messages.push_back(Box::new(msg));
+            self.parked.entry(older.key).or_default().push_back(Parked::Turn(from, line));
+            return count_access(fx, bypasses, false);
+        }
         let found = loop {
             match self.step_message(from, &msg, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
         };
-        if let Some(key) = found.and_then(|found| found.key(fx)) {
-            self.parked.entry(key).or_default().push_back(Parked::Message(from, Box::new(msg)));
-        }
-        if is_access {
+        if msg.is_access() {
             count_access(fx, bypasses, found.is_none());
         }
+        if let Some(key) = found.and_then(|found| found.key(fx)) {
+            let parked = match line {
+                None => Parked::Message(from, Box::new(msg)),
+                Some(line) => {
+                    let messages = VecDeque::from([Box::new(msg)]);
+                    self.ordered.insert((from, line), Line { messages, key });
+                    Parked::Turn(from, line)
+                }
+            };
+            self.parked.entry(key).or_default().push_back(parked);
+        }
         self.settle(world, fx);
-    }
-
-    /// Gives up a way of the set that the driver chooses, if it chooses one and
-    /// nobody waits for one already.
-    fn gives_up(
-        &mut self,
-        set: SetIndex,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-        choose: &mut impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
-    ) -> bool {
-        if self.parked.contains_key(&Key::Way(set)) {
-            return false;
-        }
-        let Some(way) = choose(&self.node, set, &fx.touches) else { return false };
-        fx.uses.evictions += 1;
-        let mut cx = Cx { world, me: self.id, stage: 0, fx };
-        match self.node.step(Input::Evict(way), &mut cx) {
-            Disposition::Done => true,
-            Disposition::Impossible(why) => {
-                self.violate(fx, why);
-                false
-            }
-            other => {
-                self.violate(fx, &format!("an eviction cannot wait: {other:?}"));
-                false
-            }
-        }
     }
 
     /// Delivers memory's answer.
@@ -232,7 +236,7 @@ impl<P: Protocol> Station<P> {
         let listed = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Request(slot) => Some((key, *slot)),
-                Parked::Message(..) => None,
+                Parked::Message(..) | Parked::Turn(..) => None,
             })
         });
         listed.chain(own)
@@ -240,12 +244,17 @@ impl<P: Protocol> Station<P> {
 
     /// The messages that are parked, with what they wait for.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
-        self.parked.iter().flat_map(|(&key, list)| {
+        let unordered = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Message(from, msg) => Some((key, *from, &**msg)),
-                Parked::Request(_) => None,
+                Parked::Request(_) | Parked::Turn(..) => None,
             })
-        })
+        });
+        let ordered = self
+            .ordered
+            .iter()
+            .flat_map(|(&(from, _), line)| line.messages.iter().map(move |msg| (line.key, from, &**msg)));
+        unordered.chain(ordered)
     }
 
     /// The requests that wait for a fill, with the line.
@@ -263,24 +272,50 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
+    /// Gives up a way of the set that the driver chooses, if it chooses one and
+    /// nobody waits for one already.
+    fn gives_up(
+        &mut self,
+        set: SetIndex,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+        choose: &mut impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
+    ) -> bool {
+        if self.parked.contains_key(&Key::Way(set)) {
+            return false;
+        }
+        let Some(way) = choose(&self.node, set, &fx.touches) else { return false };
+        fx.uses.evictions += 1;
+        let mut cx = Cx { world, me: self.id, stage: 0, fx };
+        match self.node.step(Input::Evict(way), &mut cx) {
+            Disposition::Done => true,
+            Disposition::Impossible(why) => {
+                self.violate(fx, why);
+                false
+            }
+            other => {
+                self.violate(fx, &format!("an eviction cannot wait: {other:?}"));
+                false
+            }
+        }
+    }
+
     /// Presents a request and says what became of it, unless it is dealt with.
     #[inline]
     fn step_request(
         &mut self,
-        slot: Slot,
-        req: &Request,
+        ask: Ask<'_>,
         stage: &mut u8,
-        data: &LineData,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
         let mut cx = Cx { world, me: self.id, stage: *stage, fx };
-        let disposition = self.node.step(Input::Request(Ask { slot, req, data }), &mut cx);
+        let disposition = self.node.step(Input::Request(ask), &mut cx);
         *stage = cx.stage;
         match disposition {
             Disposition::Done => None,
             Disposition::Wait(line) => {
-                self.waiting.entry(line).or_default().push(slot);
+                self.waiting.entry(line).or_default().push(ask.slot);
                 Some(Found::Waits)
             }
             Disposition::Stall(key) => Some(Found::Parks(key)),
@@ -309,12 +344,12 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let mut stage = held.stage;
-        // It was counted as a miss when it first came, whatever it does now.
+        let ask = Ask { slot, req: &held.req, data: &held.data };
         let bypasses = fx.uses.bypasses;
-        let found = self.step_request(slot, &held.req, &mut stage, &held.data, world, fx);
-        fx.uses.bypasses = bypasses;
+        let found = self.step_request(ask, &mut stage, world, fx);
+        let counted = count_request(fx, bypasses, found, held.counted);
         let key = found?.key(fx)?;
-        held.stage = stage;
+        (held.stage, held.counted) = (stage, counted);
         self.park(slot, key, held);
         Some(key)
     }
@@ -344,7 +379,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a message once more. Returns the key under which it parked.
+    /// Presents a message that was parked. It was counted as a miss when it
+    /// first came, whatever it does now.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -355,9 +391,36 @@ impl<P: Protocol> Station<P> {
         let bypasses = fx.uses.bypasses;
         let found = self.step_message(from, &msg, world, fx);
         fx.uses.bypasses = bypasses;
-        let key = found?.key(fx)?;
-        self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
-        Some(key)
+        let again = found.and_then(|found| found.key(fx));
+        if let Some(key) = again {
+            self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
+        }
+        again
+    }
+
+    /// Presents the oldest access of a sender to a line.
+    fn take_turn(
+        &mut self,
+        from: NodeId,
+        line: LineAddr,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let place = (from, line);
+        let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
+        let bypasses = fx.uses.bypasses;
+        let found = self.step_message(from, &msg, world, fx);
+        fx.uses.bypasses = bypasses;
+        let again = found.and_then(|found| found.key(fx));
+        let parked = self.ordered.get_mut(&place)?;
+        if let Some(key) = again {
+            parked.messages.push_front(msg);
+            parked.key = key;
+            self.parked.entry(key).or_default().push_back(Parked::Turn(from, line));
+        } else if parked.messages.is_empty() {
+            self.ordered.remove(&place);
+        }
+        again
     }
 
     /// Carries out what the last step set off, until nothing is left.
@@ -412,6 +475,7 @@ impl<P: Protocol> Station<P> {
                     self.present_again(slot, held, world, fx)
                 }
                 Parked::Message(from, msg) => self.deliver_again(from, msg, world, fx),
+                Parked::Turn(from, line) => self.take_turn(from, line, world, fx),
             };
             if again == Some(key)
                 && let Some(mut blocked) = self.parked.remove(&key)
@@ -439,11 +503,34 @@ impl<P: Protocol> Station<P> {
     }
 }
 
+/// The line whose accesses this message must not pass, if its channel keeps
+/// order.
+fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
+    let ordered = P::INFO.channels == Channels::Fifo && msg.is_access();
+    ordered.then(|| msg.line()).flatten()
+}
+
 fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
     if !fx.needs.contains(&set) {
         fx.needs.push(set);
     }
     Key::Way(set)
+}
+
+/// Counts a request when it is known what becomes of its access, and says
+/// whether it is. One that waits for word about itself, and was not passed on,
+/// has not come to its access yet.
+fn count_request<M>(fx: &mut Effects<M>, bypasses_before: u32, found: Option<Found>, counted: bool) -> bool {
+    if counted {
+        fx.uses.bypasses = bypasses_before;
+        return true;
+    }
+    let waits_for_itself = matches!(found, Some(Found::Parks(Key::Slot(_))));
+    if waits_for_itself && fx.uses.bypasses == bypasses_before {
+        return false;
+    }
+    count_access(fx, bypasses_before, found.is_none());
+    true
 }
 
 fn count_access<M>(fx: &mut Effects<M>, bypasses_before: u32, done: bool) {
