@@ -52,6 +52,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Carries out what the last step of a station did.
+    #[inline(never)]
     pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin) {
         let role = self.stations[station as usize].role;
         self.tally.uses(role, &self.out.uses);
@@ -179,6 +180,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(leave, Event::Depart(transit));
     }
 
+    #[inline(never)]
     pub(super) fn depart(&mut self, now: Cycle, number: u32) {
         let Some(&transit) = self.transits.get(number) else { return };
         let (from, to) = (self.stations[transit.from as usize].at, self.stations[transit.to as usize].at);
@@ -196,6 +198,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(arrives, Event::Arrive(number));
     }
 
+    #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.transits.remove(number) else { return };
         let Transit { to, message, name, bytes, line, is_access, .. } = transit;
@@ -217,6 +220,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Memory performs an operation, and answers when the data have come over
     /// its channel.
+    #[inline(never)]
     pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
         let line_bytes = self.system.l1.line_bytes;
         let Some((from, reply)) = self.memory_ops.get_mut(number) else { return };
@@ -246,6 +250,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(done + way, Event::MemoryDone(number));
     }
 
+    #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let Some((to, reply)) = self.memory_ops.remove(number) else { return };
         self.tally.counts.memory_answers += 1;
@@ -271,6 +276,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.queue.push(now + period, Event::Timer(station, class));
     }
 
+    #[inline(never)]
     pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
         self.catch_up(now, station);
