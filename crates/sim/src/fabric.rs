@@ -298,7 +298,7 @@ fn make_room<P: Protocol>(
             let Some(way) = chooser.choose::<P>(&station.node, set, &fx.touches) else { continue };
             fx.touches.clear();
             evictions += 1;
-            station.evict(set, way, world, fx);
+            station.evict(way, world, fx);
         }
         if evictions > EVICTIONS_PER_INPUT_MAX {
             let name = Stations::<P>::name(station.id());

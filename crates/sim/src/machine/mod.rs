@@ -63,7 +63,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        RunOptions { seed: 0, patience_cycles: 50_000, cycles_max: None, drop: None, mutation: None }
+        RunOptions { seed: 0, patience_cycles: 500_000, cycles_max: None, drop: None, mutation: None }
     }
 }
 

@@ -292,8 +292,8 @@ impl<P: Protocol> Walk<'_, P> {
                 station(&mut next, node).timer(class, world, &mut fx);
                 node
             }
-            Move::Evict(node, set, way) => {
-                station(&mut next, node).evict(set, way, world, &mut fx);
+            Move::Evict(node, _, way) => {
+                station(&mut next, node).evict(way, world, &mut fx);
                 node
             }
         };
