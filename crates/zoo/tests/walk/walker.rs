@@ -1,5 +1,10 @@
 //! The walker: every order of issue, delivery, memory, timers and evictions.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "these maps have hashers without a seed, and nothing iterates over them"
+)]
+
 use proto::{
     Agent, Coverage, Effects, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Mutation,
     NodeId, Protocol, Request, SetIndex, Shape, Slot, Station, TimerClass, World, WritePolicy,
