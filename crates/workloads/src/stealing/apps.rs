@@ -12,7 +12,7 @@ use super::sssp::{self, Sssp};
 use super::sweep::{CHUNK, Plan, QUEUES, SWEEPS, WAVES, check_work};
 use super::worker::TASKS_MAX;
 use crate::data;
-use crate::graph::{Csr, power_law};
+use crate::graph::{Csr, Weights, power_law};
 use crate::instance::{Instance, Purpose, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
 
@@ -46,6 +46,9 @@ pub(crate) static PAGERANK: Workload = Workload {
     make: |settings, seed| generated(App::PageRank, settings, seed),
 };
 
+/// Lengths of arcs are from 1 to this in a graph that is made.
+const LENGTH_MAX: u64 = 100;
+
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum App {
@@ -71,37 +74,30 @@ impl App {
         }
     }
 
-    /// The application on this graph, with the lengths of its arcs in the
-    /// order of its targets. The settings are those of [`App::workload`]; what
-    /// they say about the graph is not looked at. The seed decides from whom
-    /// is stolen, and the priorities of a colouring.
+    /// The application on this graph. The settings are those of
+    /// [`App::workload`]; what they say about the graph is not looked at. The
+    /// seed decides from whom is stolen, and the priorities of a colouring.
     ///
     /// # Errors
     /// If the settings do not go together, or do not fit the graph.
-    pub fn instance(
-        self,
-        graph: &Csr,
-        lengths: &[u32],
-        settings: &Settings,
-        seed: u64,
-    ) -> Result<Instance, BadSetting> {
-        if lengths.len() != graph.targets.len() {
-            let (have, want) = (lengths.len(), graph.targets.len());
-            return Err(settings.conflict(format!("the graph has {want} arcs, but {have} lengths")));
-        }
-        if u32::try_from(graph.edges()).is_err() || graph.edges() == u64::from(u32::MAX) {
-            let arcs = graph.edges();
-            return Err(settings.conflict(format!("a graph of {arcs} arcs; at most 4294967294 can be used")));
-        }
+    pub fn instance(self, graph: &Csr, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         let plan = Plan::of(settings, graph.vertices(), seed);
         if u64::from(plan.tasks()) >= TASKS_MAX {
             let tasks = plan.tasks();
             return Err(settings.conflict(format!("{tasks} tasks; there must be fewer than {TASKS_MAX}")));
         }
+        let arcs = match self {
+            App::Color => InArcs::of(&graph.undirected()),
+            App::Sssp | App::PageRank => InArcs::of(graph),
+        };
+        let Some(arcs) = arcs else {
+            let why = "a graph of 4294967296 arcs or more: the kernels count arcs in 32 bits";
+            return Err(settings.conflict(why.to_owned()));
+        };
         match self {
-            App::Sssp => shortest(InArcs::of(graph, lengths), plan, settings),
-            App::Color => Ok(colored(InArcs::undirected(graph), plan, seed)),
-            App::PageRank => Ok(ranked(InArcs::of(graph, lengths), plan)),
+            App::Sssp => shortest(arcs, plan, settings),
+            App::Color => Ok(colored(arcs, plan, seed)),
+            App::PageRank => Ok(ranked(arcs, plan)),
         }
     }
 }
@@ -111,10 +107,10 @@ fn generated(app: App, settings: &Settings, seed: u64) -> Result<Instance, BadSe
     if vertices == 1 && edges > 0 {
         return Err(settings.conflict(format!("1 vertex cannot have {edges} edges to others")));
     }
-    let graph = power_law(vertices as u32, edges, seed);
-    let mut lengths = data::words_below(seed, edges, 100);
-    lengths.iter_mut().for_each(|length| *length += 1);
-    app.instance(&graph, &lengths, settings, seed)
+    let mut graph = power_law(vertices as u32, edges, seed);
+    let lengths = data::words_below(seed, edges, LENGTH_MAX);
+    graph.weights = Some(Weights::Whole(lengths.into_iter().map(|length| length + 1).collect()));
+    app.instance(&graph, settings, seed)
 }
 
 fn shortest(arcs: InArcs, plan: Plan, settings: &Settings) -> Result<Instance, BadSetting> {

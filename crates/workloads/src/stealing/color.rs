@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_reference_colours_properly_and_a_clash_is_found() {
-        let arcs = InArcs::undirected(&power_law(500, 3000, 4));
+        let arcs = InArcs::of(&power_law(500, 3000, 4).undirected()).unwrap();
         let (mut colors, sweeps) = reference(&arcs, 1, 0);
         assert_eq!(first_clash(&arcs, &colors, true), None);
         assert_eq!(colors.iter().max(), Some(&(sweeps - 1)));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn fewer_sweeps_leave_vertices_without_a_colour_but_clash_nowhere() {
-        let arcs = InArcs::undirected(&power_law(500, 3000, 4));
+        let arcs = InArcs::of(&power_law(500, 3000, 4).undirected()).unwrap();
         let (colors, _) = reference(&arcs, 1, 2);
         assert!(colors.contains(&0) && colors.contains(&1) && colors.contains(&2));
         assert_eq!(first_clash(&arcs, &colors, false), None);

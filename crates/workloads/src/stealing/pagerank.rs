@@ -131,8 +131,7 @@ mod tests {
 
     #[test]
     fn ranks_that_are_still_are_those_of_the_power_iteration_without_end() {
-        let graph = power_law(300, 2000, 5);
-        let arcs = InArcs::of(&graph, &vec![1; graph.targets.len()]);
+        let arcs = InArcs::of(&power_law(300, 2000, 5)).unwrap();
         let sweeps = sweeps_needed(&arcs);
         assert!((10..200).contains(&sweeps), "{sweeps}");
         let (now, end) = (reference(&arcs, sweeps), reference(&arcs, 1000));

@@ -129,12 +129,13 @@ pub(crate) fn dijkstra(arcs: &InArcs, from: u32) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::data;
-    use crate::graph::power_law;
+    use crate::graph::{Weights, power_law};
 
     #[test]
     fn sweeps_without_end_find_what_dijkstra_finds_and_fewer_do_not() {
-        let graph = power_law(500, 3000, 4);
-        let arcs = InArcs::of(&graph, &data::words_below(3, 3000, 100));
+        let mut graph = power_law(500, 3000, 4);
+        graph.weights = Some(Weights::Whole(data::words_below(3, 3000, 100)));
+        let arcs = InArcs::of(&graph).unwrap();
         let (distances, sweeps) = reference(&arcs, 0, 0);
         assert!(sweeps > 4, "{sweeps}");
         assert_eq!(distances, dijkstra(&arcs, 0));
