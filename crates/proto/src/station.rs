@@ -9,6 +9,8 @@ use crate::contract::{
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::request::{Op, Request};
+use smallvec::SmallVec;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A request that must be presented again.
@@ -17,13 +19,24 @@ struct Held {
     req: Request,
     stage: u8,
     data: LineData,
+    /// It is parked under its own slot, and stands in no list.
+    own: bool,
 }
 
 /// An input that waits for a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Parked<M> {
     Request(Slot),
-    Message(NodeId, M),
+    // A message is large, and lists of what is parked are moved about.
+    Message(NodeId, Box<M>),
+}
+
+/// What became of a request that is not dealt with.
+enum Found {
+    /// It waits for the coming fill of its line.
+    Waits,
+    /// It is to be presented again when the key is woken.
+    Parks(Key),
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
@@ -33,8 +46,8 @@ pub struct Station<P: Protocol> {
     pub node: P::Node,
     id: NodeId,
     parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
-    waiting: BTreeMap<LineAddr, Vec<Slot>>,
-    held: BTreeMap<Slot, Held>,
+    waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
+    held: BTreeMap<Slot, Box<Held>>,
 }
 
 /// A wake that never ends is a fault of the protocol, not of the run.
@@ -63,9 +76,14 @@ impl<P: Protocol> Station<P> {
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let bypasses = fx.uses.bypasses;
-        let done = self.present(slot, req, 0, &LineData::default(), world, fx).is_none();
+        let mut stage = 0;
+        let data = LineData::default();
+        let found = self.step_request(slot, req, &mut stage, &data, world, fx);
+        if let Some(Found::Parks(key)) = found {
+            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false }));
+        }
         if !matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_)) {
-            count_access(fx, bypasses, done);
+            count_access(fx, bypasses, found.is_none());
         }
         self.settle(world, fx);
     }
@@ -113,29 +131,35 @@ impl<P: Protocol> Station<P> {
     /// How many inputs are parked under a key.
     #[must_use]
     pub fn parked_count(&self, key: Key) -> usize {
-        self.parked.get(&key).map_or(0, VecDeque::len)
+        match key {
+            Key::Slot(slot) => usize::from(self.held.get(&slot).is_some_and(|held| held.own)),
+            _ => self.parked.get(&key).map_or(0, VecDeque::len),
+        }
     }
 
     /// The keys under which something is parked, with how many inputs.
     pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
-        self.parked.iter().map(|(&key, list)| (key, list.len()))
+        let own = self.held.iter().filter(|(_, held)| held.own).map(|(&slot, _)| (Key::Slot(slot), 1));
+        self.parked.iter().map(|(&key, list)| (key, list.len())).chain(own)
     }
 
     /// The requests that are parked, with what they wait for.
     pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
-        self.parked.iter().flat_map(|(&key, list)| {
+        let own = self.held.iter().filter(|(_, held)| held.own).map(|(&slot, _)| (Key::Slot(slot), slot));
+        let listed = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Request(slot) => Some((key, *slot)),
                 Parked::Message(..) => None,
             })
-        })
+        });
+        listed.chain(own)
     }
 
     /// The messages that are parked, with what they wait for.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
         self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
-                Parked::Message(from, msg) => Some((key, *from, msg)),
+                Parked::Message(from, msg) => Some((key, *from, &**msg)),
                 Parked::Request(_) => None,
             })
         })
@@ -156,36 +180,64 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Presents a request. Returns the key under which it parked, if it did;
-    /// a request that waits for a fill counts as parked under its line.
-    fn present(
+    /// Presents a request and says what became of it, unless it is dealt with.
+    #[inline]
+    fn step_request(
         &mut self,
         slot: Slot,
         req: &Request,
-        stage: u8,
+        stage: &mut u8,
         data: &LineData,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
-    ) -> Option<Key> {
-        let mut cx = Cx { world, me: self.id, stage, fx };
+    ) -> Option<Found> {
+        let mut cx = Cx { world, me: self.id, stage: *stage, fx };
         let disposition = self.node.step(Input::Request(Ask { slot, req, data }), &mut cx);
-        let stage = cx.stage;
-        let key = match disposition {
-            Disposition::Done => return None,
+        *stage = cx.stage;
+        match disposition {
+            Disposition::Done => None,
             Disposition::Wait(line) => {
                 self.waiting.entry(line).or_default().push(slot);
-                return Some(Key::Line(line));
+                Some(Found::Waits)
             }
-            Disposition::Stall(key) => key,
-            Disposition::NeedWay(set) => need(fx, set),
+            Disposition::Stall(key) => Some(Found::Parks(key)),
+            Disposition::NeedWay(set) => Some(Found::Parks(need(fx, set))),
             Disposition::Impossible(why) => {
                 self.violate(fx, why);
-                return None;
+                None
             }
-        };
-        self.held.insert(slot, Held { req: *req, stage, data: *data });
-        self.parked.entry(key).or_default().push_back(Parked::Request(slot));
-        Some(key)
+        }
+    }
+
+    fn park(&mut self, slot: Slot, key: Key, mut held: Box<Held>) {
+        held.own = key == Key::Slot(slot);
+        if !held.own {
+            self.parked.entry(key).or_default().push_back(Parked::Request(slot));
+        }
+        self.held.insert(slot, held);
+    }
+
+    /// Presents a request once more. Returns the key under which it parked.
+    fn present_again(
+        &mut self,
+        slot: Slot,
+        mut held: Box<Held>,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        let mut stage = held.stage;
+        // It was counted as a miss when it first came, whatever it does now.
+        let bypasses = fx.uses.bypasses;
+        let found = self.step_request(slot, &held.req, &mut stage, &held.data, world, fx);
+        fx.uses.bypasses = bypasses;
+        match found {
+            Some(Found::Parks(key)) => {
+                held.stage = stage;
+                self.park(slot, key, held);
+                Some(key)
+            }
+            Some(Found::Waits) | None => None,
+        }
     }
 
     fn deliver(
@@ -209,7 +261,7 @@ impl<P: Protocol> Station<P> {
                 return None;
             }
         };
-        self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
+        self.parked.entry(key).or_default().push_back(Parked::Message(from, Box::new(msg)));
         Some(key)
     }
 
@@ -237,17 +289,24 @@ impl<P: Protocol> Station<P> {
     }
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let key = Key::Slot(slot);
-        let parked = self.parked.remove(&key).is_some();
-        let Some(held) = self.held.remove(&slot).filter(|_| parked) else {
+        let is_own = self.held.get(&slot).is_some_and(|held| held.own);
+        let Some(mut held) = self.held.remove(&slot).filter(|_| is_own) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };
-        let data = data.unwrap_or(held.data);
-        self.present(slot, &held.req, held.stage, &data, world, fx);
+        if let Some(data) = data {
+            held.data = data;
+        }
+        self.present_again(slot, held, world, fx);
     }
 
     fn wake(&mut self, key: Key, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> u32 {
+        if let Key::Slot(slot) = key {
+            if self.parked_count(key) > 0 {
+                self.resume(slot, None, world, fx);
+            }
+            return 1;
+        }
         let Some(mut list) = self.parked.remove(&key) else { return 0 };
         let mut steps = 0;
         while let Some(parked) = list.pop_front() {
@@ -255,17 +314,31 @@ impl<P: Protocol> Station<P> {
             let again = match parked {
                 Parked::Request(slot) => {
                     let Some(held) = self.held.remove(&slot) else { continue };
-                    self.present(slot, &held.req, held.stage, &held.data, world, fx)
+                    self.present_again(slot, held, world, fx)
                 }
-                Parked::Message(from, msg) => self.deliver(from, msg, world, fx),
+                Parked::Message(from, msg) => {
+                    let bypasses = fx.uses.bypasses;
+                    let key = self.deliver(from, *msg, world, fx);
+                    fx.uses.bypasses = bypasses;
+                    key
+                }
             };
-            if again == Some(key) && self.parked.contains_key(&key) {
+            if again == Some(key)
+                && let Some(mut blocked) = self.parked.remove(&key)
+            {
                 // Blocked once more: it stays the first in line.
+                while let Some(last) = blocked.pop_back() {
+                    list.push_front(last);
+                }
                 break;
             }
         }
-        if !list.is_empty() {
-            self.parked.entry(key).or_default().append(&mut list);
+        match self.parked.entry(key) {
+            _ if list.is_empty() => {}
+            Entry::Vacant(place) => {
+                place.insert(list);
+            }
+            Entry::Occupied(mut place) => place.get_mut().append(&mut list),
         }
         steps
     }

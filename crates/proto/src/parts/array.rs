@@ -9,6 +9,19 @@ use core::hash::Hash;
 
 const EMPTY: u64 = u64::MAX;
 
+/// Where a tag stands. Whole chunks are compared without an early exit, so that
+/// the compiler can use vector instructions.
+#[inline]
+fn position(tags: &[u64], tag: u64) -> Option<usize> {
+    for (i, chunk) in tags.chunks(16).enumerate() {
+        let hits = chunk.iter().enumerate().fold(0u32, |hits, (i, &t)| hits | u32::from(t == tag) << i);
+        if hits != 0 {
+            return Some(16 * i + hits.trailing_zeros() as usize);
+        }
+    }
+    None
+}
+
 /// Tags first, then states and masks, then bytes: a lookup touches tags only.
 /// The same type serves two lines and four megabytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +79,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn find(&self, line: LineAddr) -> Option<Way> {
         let range = self.range(self.set(line));
         let first = range.start;
-        self.tags[range].iter().position(|&t| t == line.0).map(|i| Way((first + i) as u32))
+        position(&self.tags[range], line.0).map(|i| Way((first + i) as u32))
     }
 
     /// A way that a line could take, if its set has a free one.
@@ -75,7 +88,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn free_way(&self, line: LineAddr) -> Option<Way> {
         let range = self.range(self.set(line));
         let first = range.start;
-        self.tags[range].iter().position(|&t| t == EMPTY).map(|i| Way((first + i) as u32))
+        position(&self.tags[range], EMPTY).map(|i| Way((first + i) as u32))
     }
 
     /// Puts a line without bytes into a free way.
