@@ -10,13 +10,7 @@
 //! * [`Policy`]: scopes, stealing, padding. [`SCENARIOS`]: those of the paper.
 //! * [`App`]: shortest paths, colouring and PageRank on any graph.
 //!
-//! The paper says that vertices are distributed evenly over the queues, not how
-//! many of them a task has. A task here has as many as a wavefront has lanes
-//! (64, a setting). Table 6 speaks for it: the share of atomics that are served
-//! by the L2, which is about one for each variable of the queues in each
-//! sweep, times the vertices of the input is the same for eight of its nine
-//! rows. For 24 KB of lines that makes an atomic for every 8 vertices, so
-//! tasks of a few tens.
+//! `docs/work-stealing.md` tells what was chosen where the paper is silent.
 
 pub mod order;
 
@@ -33,5 +27,5 @@ mod worker;
 pub use apps::App;
 pub(crate) use apps::{COLOR, PAGERANK, SSSP};
 pub use deque::{Queues, Theft, atomic_bytes};
-pub use policy::{Policy, SCENARIOS, Scenario, Stealing, scenario};
+pub use policy::{Policy, SCENARIOS, Scenario, Stealing, page as scenarios_page, scenario};
 pub use worker::{Worker, lds_bytes};

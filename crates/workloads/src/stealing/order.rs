@@ -27,8 +27,8 @@
 //! The published code has no ordering at all but the atomicity of its
 //! compare-exchange: that is the `published` column.
 
-use proto::Order;
 use proto::Order::{Plain, Relaxed, Release, SeqCst};
+use proto::{Order, Symbol};
 
 proto::symbols! {
     /// What is done with a queue.
@@ -263,10 +263,22 @@ impl Step {
     }
 }
 
+/// The table as Markdown.
+#[must_use]
+pub fn page() -> String {
+    let mut page =
+        "| step | touches | by | order | as published | why |\n|---|---|---|---|---|---|\n".to_owned();
+    for row in &STEPS {
+        let (step, side) = (row.step.name(), row.side.name().to_lowercase());
+        let (access, variable) = (row.access.name(), row.variable.name().to_lowercase());
+        let (order, published, why) = (row.order.name(), row.published.name(), row.reason);
+        page += &format!("| {step} | {access} {variable} | {side} | {order} | {published} | {why} |\n");
+    }
+    page
+}
+
 #[cfg(test)]
 mod tests {
-    use proto::Symbol;
-
     use super::*;
 
     #[test]
@@ -292,6 +304,12 @@ mod tests {
         }
         // All that replace a value are, too: they take part in the same decision.
         assert!(STEPS.iter().filter(|r| r.access == Access::CompareExchange).all(|r| r.order == SeqCst));
+    }
+
+    #[test]
+    fn the_page_shows_the_table() {
+        let shown = include_str!("../../../../docs/work-stealing.md");
+        assert!(shown.contains(&page()), "docs/work-stealing.md is to have this table:\n{}", page());
     }
 
     #[test]

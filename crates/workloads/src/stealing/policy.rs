@@ -98,6 +98,16 @@ pub fn scenario(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|s| s.name == name)
 }
 
+/// The scenarios as Markdown.
+#[must_use]
+pub fn page() -> String {
+    let mut page = "| scenario | policy | what it says |\n|---|---|---|\n".to_owned();
+    for Scenario { name, policy, summary } in &SCENARIOS {
+        page += &format!("| `{name}` | `{policy}` | {summary} |\n");
+    }
+    page
+}
+
 pub(crate) const SCOPE: Setting = Setting::policy(
     "scope",
     &[("device", "the whole GPU"), ("work-group", "the own work-group only")],
@@ -174,5 +184,16 @@ impl Policy {
             (Side::Thief, Stealing::None | Stealing::Device) => Semantics::new(order, Level::Device),
             (Side::Thief, Stealing::Remote) => Semantics::new(order, Level::Device).remote(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_shows_the_scenarios() {
+        let shown = include_str!("../../../../docs/work-stealing.md");
+        assert!(shown.contains(&page()), "docs/work-stealing.md is to have this table:\n{}", page());
     }
 }
