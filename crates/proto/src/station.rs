@@ -7,11 +7,11 @@ use crate::contract::{
     Ask, Channels, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
 };
 use crate::line::{LineAddr, LineData};
+use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::request::{Op, Request};
 use smallvec::SmallVec;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A request that must be presented again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,10 +76,10 @@ pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
-    parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
-    ordered: BTreeMap<(NodeId, LineAddr), Line<P::Msg>>,
-    waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
-    held: BTreeMap<Slot, Box<Held>>,
+    parked: Lookup<Key, VecDeque<Parked<P::Msg>>>,
+    ordered: Lookup<(NodeId, LineAddr), Line<P::Msg>>,
+    waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
+    held: Lookup<Slot, Box<Held>>,
 }
 
 /// A wake that never ends is a fault of the protocol, not of the run.
@@ -92,10 +92,10 @@ impl<P: Protocol> Station<P> {
         Station {
             node: P::node(id, params),
             id,
-            parked: BTreeMap::new(),
-            ordered: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            held: BTreeMap::new(),
+            parked: Lookup::default(),
+            ordered: Lookup::default(),
+            waiting: Lookup::default(),
+            held: Lookup::default(),
         }
     }
 
@@ -161,7 +161,7 @@ impl<P: Protocol> Station<P> {
             && let Some(older) = self.ordered.get_mut(&(from, line))
         {
             older.messages.push_back(Box::new(msg));
-            self.parked.entry(older.key).or_default().push_back(Parked::Turn(from, line));
+            self.parked.or_default(older.key).push_back(Parked::Turn(from, line));
             return count_access(fx, bypasses, false);
         }
         let found = loop {
@@ -182,7 +182,7 @@ impl<P: Protocol> Station<P> {
                     Parked::Turn(from, line)
                 }
             };
-            self.parked.entry(key).or_default().push_back(parked);
+            self.parked.or_default(key).push_back(parked);
         }
         self.settle(world, fx);
     }
@@ -315,7 +315,7 @@ impl<P: Protocol> Station<P> {
         match disposition {
             Disposition::Done => None,
             Disposition::Wait(line) => {
-                self.waiting.entry(line).or_default().push(ask.slot);
+                self.waiting.or_default(line).push(ask.slot);
                 Some(Found::Waits)
             }
             Disposition::Stall(key) => Some(Found::Parks(key)),
@@ -330,7 +330,7 @@ impl<P: Protocol> Station<P> {
     fn park(&mut self, slot: Slot, key: Key, mut held: Box<Held>) {
         held.own = key == Key::Slot(slot);
         if !held.own {
-            self.parked.entry(key).or_default().push_back(Parked::Request(slot));
+            self.parked.or_default(key).push_back(Parked::Request(slot));
         }
         self.held.insert(slot, held);
     }
@@ -393,7 +393,7 @@ impl<P: Protocol> Station<P> {
         fx.uses.bypasses = bypasses;
         let again = found.and_then(|found| found.key(fx));
         if let Some(key) = again {
-            self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
+            self.parked.or_default(key).push_back(Parked::Message(from, msg));
         }
         again
     }
@@ -416,7 +416,7 @@ impl<P: Protocol> Station<P> {
         if let Some(key) = again {
             parked.messages.push_front(msg);
             parked.key = key;
-            self.parked.entry(key).or_default().push_back(Parked::Turn(from, line));
+            self.parked.or_default(key).push_back(Parked::Turn(from, line));
         } else if parked.messages.is_empty() {
             self.ordered.remove(&place);
         }
@@ -487,12 +487,11 @@ impl<P: Protocol> Station<P> {
                 break;
             }
         }
-        match self.parked.entry(key) {
-            _ if list.is_empty() => {}
-            Entry::Vacant(place) => {
-                place.insert(list);
+        if !list.is_empty() {
+            match self.parked.get_mut(&key) {
+                None => self.parked.insert(key, list),
+                Some(parked) => parked.append(&mut list),
             }
-            Entry::Occupied(mut place) => place.get_mut().append(&mut list),
         }
         steps
     }

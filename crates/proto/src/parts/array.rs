@@ -274,18 +274,14 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         tags.filter(|&(_, &tag)| tag != EMPTY).map(move |(i, _)| Way((first + i) as u32))
     }
 
-    /// The occupied ways of a set whose state is one of those that `accepts`.
+    /// The ways of a set whose state is one of those that `accepts`, which
+    /// must not accept the state of an absent line.
     #[inline]
-    pub fn in_set_where<'a>(
-        &'a self,
-        set: SetIndex,
-        accepts: impl Fn(S) -> bool + 'a,
-    ) -> impl Iterator<Item = Way> + 'a {
+    pub fn in_set_where(&self, set: SetIndex, accepts: impl Fn(S) -> bool) -> impl Iterator<Item = Way> {
         let range = self.range(set);
         let first = range.start;
-        let ways = self.tags[range.clone()].iter().zip(&self.states[range]).enumerate();
-        ways.filter(move |&(_, (&tag, &state))| tag != EMPTY && accepts(state))
-            .map(move |(i, _)| Way((first + i) as u32))
+        let states = self.states[range].iter().enumerate();
+        states.filter(move |&(_, &state)| accepts(state)).map(move |(i, _)| Way((first + i) as u32))
     }
 
     /// How many ways there are in all.
