@@ -216,7 +216,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
         let (kind, address, value, (order, level)) = match op {
             Do::Store(a, v, s) => (Op::Store, a, v, s),
-            Do::Load(a, s) | Do::Await(a, _, s) => (Op::Load, a, 0, s),
+            Do::Load(a, s) | Do::Await(a, _, s) | Do::Until(a, _, s, _) => (Op::Load, a, 0, s),
             Do::Add(a, v, s) => (rmw(RmwKind::Add, true), a, v, s),
             Do::Update(a, v, s) => (rmw(RmwKind::Add, false), a, v, s),
             Do::Take(a, s) => (rmw(RmwKind::CompareExchange { expected: 0 }, true), a, 1, s),

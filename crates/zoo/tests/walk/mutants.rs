@@ -2,13 +2,13 @@
 //! which of them does some program notice?
 
 use crate::programs::{self, Expected};
-use crate::walker::{Bounds, walk};
+use crate::walker::{Bounds, walk_at_most};
 use proto::{Change, Coverage, Mutation, Protocol, RowView, TableId, WritePolicy};
 use std::collections::BTreeSet;
 use zoo::no_l1::NoL1;
 use zoo::vi::Vi;
 
-const STATES_MAX: usize = 8_000;
+const STATES_MAX: usize = 40_000;
 
 /// A program on a machine, and the rows that it uses there.
 struct Run {
@@ -30,7 +30,7 @@ fn runs<P: Protocol>() -> Vec<Run> {
     for bounds in bounds {
         for expected in programs::all() {
             // Mutants meet the smaller walks only.
-            let found = walk::<P>(&expected.program, bounds, None);
+            let found = walk_at_most::<P>(&expected.program, bounds, None, STATES_MAX);
             if found.states > STATES_MAX {
                 continue;
             }
@@ -81,7 +81,7 @@ fn fires(run: &Run, table: TableId, row: Option<usize>) -> bool {
 }
 
 fn is_killed<P: Protocol>(run: &Run, mutation: Mutation) -> bool {
-    let found = walk::<P>(&run.expected.program, run.bounds, Some(mutation));
+    let found = walk_at_most::<P>(&run.expected.program, run.bounds, Some(mutation), 4 * STATES_MAX);
     found.violation.is_some() || !found.outcomes.is_subset(&run.expected.outcomes)
 }
 

@@ -19,6 +19,8 @@ pub(crate) enum Do {
     Load(u64, Sync),
     /// Read a word until it has this value.
     Await(u64, u32, Sync),
+    /// Read a word; unless it has this value, go back by so many operations.
+    Until(u64, u32, Sync, u32),
     /// Add to a word, and read the old value into the next register.
     Add(u64, u32, Sync),
     /// Add to a word; nobody looks at the old value.
@@ -57,7 +59,7 @@ impl Program {
     /// The words that it speaks of.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> {
         let accessed = self.threads.iter().flat_map(|t| &t.ops).map(|op| match *op {
-            Do::Store(a, ..) | Do::Load(a, ..) | Do::Await(a, ..) => a,
+            Do::Store(a, ..) | Do::Load(a, ..) | Do::Await(a, ..) | Do::Until(a, ..) => a,
             Do::Add(a, ..) | Do::Update(a, ..) | Do::Take(a, ..) => a,
             Do::Fence(_) | Do::KernelBegin(_) | Do::KernelEnd(_) => 0,
         });
@@ -291,6 +293,10 @@ impl<P: Protocol> Walk<'_, P> {
         };
         match self.program.threads[thread].ops[(*word & (WAITING - 1)) as usize] {
             Do::Await(a, value, _) if read(a)? != value => return Ok(()),
+            Do::Until(a, value, _, back) if read(a)? != value => {
+                *word -= back;
+                return Ok(());
+            }
             Do::Take(a, _) if read(a)? != 0 => return Ok(()),
             Do::Load(a, _) | Do::Add(a, _, _) => {
                 let value = read(a)?;
