@@ -21,6 +21,9 @@ pub(crate) struct Graph {
 
 const NONE: u32 = u32::MAX;
 
+/// Where a move leads that must wait for room: it is offered, and nothing more.
+pub(crate) const WAITS: u32 = u32::MAX;
+
 impl Graph {
     pub(crate) fn add(&mut self, state: u32, edges: &[Edge]) {
         let state = state as usize;
@@ -50,8 +53,8 @@ impl Graph {
         let (parts, component) = self.components();
         for part in parts {
             let is_end = part.len() == 1 && self.ends.binary_search(&part[0]).is_ok();
-            let inside = |e: &Edge| component[e.to as usize] == component[part[0] as usize];
-            if !is_end && part.iter().all(|&s| self.edges(s).iter().all(inside)) {
+            let inside = |e: &Edge| e.to != WAITS && component[e.to as usize] == component[part[0] as usize];
+            if !is_end && part.iter().all(|&s| self.edges(s).iter().all(|e| e.to == WAITS || inside(e))) {
                 return Some("some state cannot come to an end any more");
             }
             if part.iter().any(|&s| self.edges(s).iter().any(inside)) && self.is_fair(&part, &inside) {
@@ -96,6 +99,9 @@ impl Graph {
                 if *next < self.ranges[at].1 {
                     let to = self.edges[*next as usize].to;
                     *next += 1;
+                    if to == WAITS {
+                        continue;
+                    }
                     if order[to as usize] == NONE {
                         path.push((to, self.ranges[to as usize].0));
                     } else if component[to as usize] == NONE {

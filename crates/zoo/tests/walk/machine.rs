@@ -13,7 +13,11 @@ use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// Things that are equal have one number; the first has none before it.
+/// Who would fill a longer queue must wait, so that threads that loop and do not
+/// wait for their writes reach finitely many states.
+const QUEUE_MAX: usize = 4;
+
+/// Things that are equal have one number.
 #[derive(Debug)]
 pub(crate) struct Names<T> {
     numbers: FxHashMap<Rc<T>, u32>,
@@ -342,6 +346,10 @@ impl<'a, P: Protocol> Machine<'a, P> {
         let (first, rest) = (items[0], items[1..].to_vec());
         *queue = self.queues.number(rest);
         first
+    }
+
+    pub(crate) fn is_full(&self, queue: u32) -> bool {
+        self.queues.thing(queue).len() >= QUEUE_MAX
     }
 
     /// The word at an address, of the bytes of its line.

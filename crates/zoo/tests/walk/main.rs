@@ -21,7 +21,8 @@ use zoo::{no_l1::NoL1, vi::Vi};
 /// everything, and on a roomy one, with evictions if the program is small.
 fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
     let has_l1 = P::tables().len() > 1;
-    let is_small = program.threads.len() < 3;
+    let loops = program.threads.iter().flat_map(|t| &t.ops).any(|op| matches!(op, Do::Until(..)));
+    let is_small = program.threads.len() < 3 && !loops;
     let mut all = BTreeSet::new();
     for l1 in POLICIES {
         for l2 in POLICIES {

@@ -1,7 +1,7 @@
 //! Programs in which one thing goes on while another comes in between: fetches
 //! that are dropped and written into, and peers that never leave a line alone.
 
-use crate::programs::{DEV, Expected, PLAIN, SYS, WG, X, Y, Z, case, host, on, writer};
+use crate::programs::{DEV, Expected, PLAIN, SYS, U, WG, X, Y, Z, case, host, on, writer};
 use crate::walker::Do;
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{Acquire, Release};
@@ -149,43 +149,38 @@ fn flushed() -> Vec<Expected> {
 }
 
 /// An update in the work-group is had, however often peers come to its line.
-/// They go on until it is done.
+/// They go on until it is done, which they hear on the channel of the line.
 fn pestered_in_the_l1() -> Vec<Expected> {
     let add = Do::Add(X, 1, WG);
-    let done = Do::Store(Y, 1, (Release, Device));
+    let done = Do::Store(U, 1, (Release, Device));
     let one = |name, mine: &[Do], peer: &[Do]| {
         let mine = [mine, &[done]].concat();
         case(name, &[on(0, &mine), on(0, peer)], &[X], &[&[&[0], &[], &[1]]])
     };
+    let stored =
+        |name, peer: &[Do]| case(name, &[on(0, &[add]), on(0, peer)], &[X, Z], &[&[&[0], &[], &[1, 3]]]);
     vec![
-        one("an_update_is_had_while_peers_acquire", &[add], &[Do::Await(Y, 1, (Acquire, Device))]),
+        one("an_update_is_had_while_peers_acquire", &[add], &[Do::Await(U, 1, (Acquire, Device))]),
         one(
             "an_update_beside_a_store_is_had_while_peers_acquire",
             &[Do::Store(Z, 2, PLAIN), add],
-            &[Do::Await(Y, 1, (Acquire, Device))],
+            &[Do::Await(U, 1, (Acquire, Device))],
         ),
-        one(
+        stored(
             "an_update_is_had_while_peers_store_into_its_line",
-            &[add],
-            &[Do::Store(Z, 3, PLAIN), Do::Until(Y, 1, DEV, 1)],
+            &[Do::Store(Z, 3, PLAIN), Do::Until(X, 1, WG, 1)],
         ),
-        one(
+        stored(
             "an_update_is_had_while_peers_release_stores_into_its_line",
-            &[add],
-            &[Do::Store(Z, 3, PLAIN), Do::Fence((Release, Device)), Do::Until(Y, 1, DEV, 2)],
+            &[Do::Store(Z, 3, PLAIN), Do::Fence((Release, Device)), Do::Until(X, 1, WG, 2)],
+        ),
+        stored(
+            "an_update_is_had_while_peers_store_into_its_line_and_pass_it",
+            &[Do::Store(Z, 3, PLAIN), Do::Until(X, 1, DEV, 1)],
         ),
         case(
             "an_update_is_had_while_peers_pass_its_line",
             &[on(0, &[add, Do::Store(Z, 1, DEV)]), on(0, &[Do::Await(Z, 1, DEV)])],
-            &[X],
-            &[&[&[0], &[], &[1]]],
-        ),
-        case(
-            "an_update_is_had_while_peers_store_into_its_line_and_pass_it",
-            &[
-                on(0, &[add, done]),
-                on(0, &[Do::Store(Z, 3, PLAIN), Do::Update(Z, 0, DEV), Do::Until(Y, 1, DEV, 2)]),
-            ],
             &[X],
             &[&[&[0], &[], &[1]]],
         ),

@@ -20,7 +20,7 @@ pub(crate) const X: u64 = 0;
 pub(crate) const Z: u64 = 4;
 pub(crate) const Y: u64 = 8;
 const W: u64 = 12;
-const U: u64 = 16;
+pub(crate) const U: u64 = 16;
 
 /// A program and all its outcomes.
 pub(crate) struct Expected {

@@ -1,6 +1,6 @@
 //! The walker: every order of issue, delivery, memory, timers and evictions.
 
-use crate::graph::{Edge, Graph};
+use crate::graph::{Edge, Graph, WAITS};
 use crate::machine::{Machine, Told};
 use proto::{Coverage, Mutation, Protocol, Shape, WritePolicy};
 use rustc_hash::FxHashMap;
@@ -236,6 +236,23 @@ impl<P: Protocol> Walk<'_, P> {
         needed
     }
 
+    /// Must a move wait until a queue that it may fill is shorter?
+    fn must_wait(&self, state: &[u32], mv: Move) -> bool {
+        let layout = &self.layout;
+        let node = match mv {
+            Move::Issue(thread) => self.machine.entry(thread),
+            Move::Deliver(_, to) => to,
+            Move::Timer(node, _) | Move::Evict(node, _) => node,
+            Move::Memory(..) | Move::Reply(..) => return false,
+        };
+        let is_full = |place: usize| state[place] != 0 && self.machine.is_full(state[place]);
+        let memory = |line| is_full(layout.queue(node, line)) || is_full(layout.reply(node, line));
+        // Answers always go: what they wake, others were let in to ask for.
+        let is_answer = matches!(mv, Move::Deliver(from, to) if from > to);
+        (0..layout.lines).any(memory)
+            || !is_answer && (0..layout.nodes).any(|to| is_full(layout.channel(node, to)))
+    }
+
     /// Makes a move in `next`.
     fn apply(&mut self, next: &mut [u32], mv: Move) -> Result<(), String> {
         let (layout, machine) = (&self.layout, &mut self.machine);
@@ -352,6 +369,11 @@ impl<P: Protocol> Walk<'_, P> {
             } else {
                 edges.clear();
                 for (i, &mv) in moves.iter().enumerate() {
+                    let label = self.layout.label(mv);
+                    if self.must_wait(&state, mv) {
+                        edges.push(Edge { to: WAITS, label, whim: i >= needed });
+                        continue;
+                    }
                     next.copy_from_slice(&state);
                     if let Err(why) = self.apply(&mut next, mv) {
                         found.violation = Some(why);
@@ -366,7 +388,7 @@ impl<P: Protocol> Walk<'_, P> {
                             *place.insert(fresh)
                         }
                     };
-                    edges.push(Edge { to, label: self.layout.label(mv), whim: i >= needed });
+                    edges.push(Edge { to, label, whim: i >= needed });
                 }
                 graph.add(number, &edges);
             }
