@@ -270,7 +270,11 @@ impl Csr {
     /// without weights, self loops and parallel arcs: who is next to whom.
     #[must_use]
     pub fn undirected(&self) -> Csr {
-        let reversed = self.reversed();
+        self.joined_with(&self.reversed())
+    }
+
+    /// The arcs of both, each once, without weights and self loops.
+    pub(crate) fn joined_with(&self, reversed: &Csr) -> Csr {
         let mut offsets = vec![0];
         let mut targets = Vec::with_capacity(self.targets.len());
         let mut row = Vec::new();
