@@ -5,15 +5,20 @@
 //! results are the business of `lab`.
 
 mod args;
+mod clock;
+mod compare;
 mod extras;
 mod list;
 pub mod output;
+mod progress;
+mod run;
 mod table;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Arguments, Command};
 
@@ -62,6 +67,8 @@ where
     };
     let outcome = match arguments.command {
         Command::List(arguments) => list::list(&arguments, out),
+        Command::Run(arguments) => run::run(&arguments, out),
+        Command::Compare(arguments) => compare::compare(&arguments, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };
@@ -77,13 +84,40 @@ where
     code
 }
 
-/// Help and version go to `out`, mistakes to `err`.
+/// Reads `args` without doing what they say: nothing if they would be obeyed,
+/// or else the exit code, with the reason in `err` (or the help in `out`).
+pub fn refuses<I>(args: I, out: &mut dyn Write, err: &mut dyn Write) -> Option<u8>
+where
+    I: IntoIterator<Item = OsString>,
+{
+    Arguments::try_parse_from(args).err().map(|error| explain(&error, out, err))
+}
+
+/// Help and version go to `out`, mistakes to `err` as one sentence.
 fn explain(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
-    if error.use_stderr() {
+    if !error.use_stderr() {
+        write!(out, "{text}").and_then(|()| out.flush()).ok();
+        return SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         write!(err, "{text}").ok();
         return BAD_INPUT;
     }
-    write!(out, "{text}").and_then(|()| out.flush()).ok();
-    SUCCESS
+    let mut sentence =
+        text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
+    if let Some(tip) = text.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
+        sentence.push_str("; ");
+        sentence.push_str(tip);
+    } else if let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidSubcommand) {
+        let known: Vec<String> =
+            Arguments::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        if let Some(near) = lab::nearest(found, &known) {
+            sentence.push_str(&format!(", did you mean '{near}'?"));
+        }
+    }
+    let sentence: String = sentence.chars().filter(|c| !c.is_control()).collect();
+    let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
+    writeln!(err, "fencepost: {sentence} (see --help)").ok();
+    BAD_INPUT
 }

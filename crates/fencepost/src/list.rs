@@ -16,6 +16,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
     let entries = match arguments.subject {
         Subject::Systems => systems(),
         Subject::Protocols => values(&catalog::protocols()),
+        Subject::Workloads => values(&catalog::workloads()),
         Subject::Models => values(&catalog::models()),
         Subject::Papers => values(&catalog::papers()?),
     };
@@ -25,6 +26,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
     let extra = match arguments.subject {
         Subject::Systems => ("file", "path"),
         Subject::Protocols => ("claims", "claim"),
+        Subject::Workloads => ("settings", "settings"),
         Subject::Models => ("claimed by", "claimed_by"),
         Subject::Papers => ("claims", "claims"),
     };
@@ -52,8 +54,10 @@ fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
-        Value::Object(entries) => {
-            entries.iter().map(|(key, value)| format!("{key}={}", text(value))).collect::<Vec<_>>().join(" ")
+        // A setting of a workload.
+        Value::Object(entry) => {
+            let [name, default] = ["name", "default"].map(|key| entry.get(key).map_or(String::new(), text));
+            format!("{name}={default}")
         }
         Value::Null => String::new(),
         other => other.to_string(),

@@ -1,6 +1,7 @@
 //! What there is to choose from, beside machines.
 
 use serde::{Deserialize, Serialize};
+use workloads::{Kind, Purpose, Setting};
 
 use crate::error::Error;
 use crate::place::Place;
@@ -37,6 +38,70 @@ pub fn protocols() -> Vec<ProtocolEntry> {
 #[must_use]
 pub fn protocol_names() -> Vec<&'static str> {
     zoo::ALL.iter().map(|info| info.name).collect()
+}
+
+/// A workload, as `list workloads` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkloadEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What it is for: `benchmark`, `stress` or `diagnosis`.
+    pub purpose: &'static str,
+    /// What can be set with `--set NAME=VALUE`.
+    pub settings: Vec<SettingEntry>,
+}
+
+/// A setting of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SettingEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What it is unless set.
+    pub default: String,
+    /// The choices of a policy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<&'static str>,
+    /// The smallest and the largest number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[u64; 2]>,
+}
+
+/// All workloads.
+#[must_use]
+pub fn workloads() -> Vec<WorkloadEntry> {
+    let entry = |workload: &&'static workloads::Workload| WorkloadEntry {
+        name: workload.name,
+        summary: workload.summary,
+        purpose: match workload.purpose {
+            Purpose::Benchmark => "benchmark",
+            Purpose::Stress => "stress",
+            Purpose::Diagnosis => "diagnosis",
+        },
+        settings: workload
+            .defaults()
+            .iter()
+            .map(|(setting, default)| setting_entry(setting, default))
+            .collect(),
+    };
+    workloads::all().iter().map(entry).collect()
+}
+
+fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
+    let (choices, range) = match setting.kind {
+        Kind::Count { min, max, .. } => (Vec::new(), Some([min, max])),
+        Kind::Policy(choices) => (choices.iter().map(|(name, _)| *name).collect(), None),
+    };
+    SettingEntry { name: setting.name, meaning: setting.meaning, default, choices, range }
+}
+
+/// The names of all workloads.
+#[must_use]
+pub fn workload_names() -> Vec<&'static str> {
+    workloads::all().iter().map(|workload| workload.name).collect()
 }
 
 /// A memory model, as `list models` shows it.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::nearest::nearest;
 use crate::place::Place;
+use workloads::nearest::nearest;
 
 /// One sentence about what is wrong, where, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,14 @@ pub enum Error {
         /// All known ones.
         known: Vec<String>,
     },
+    /// An input of a workload that it does not have.
+    #[error("workload `{workload}` has no input `{input}`, it makes its own from its settings")]
+    UnknownInput {
+        /// The workload.
+        workload: &'static str,
+        /// What was found.
+        input: String,
+    },
     /// Things that exist, but not together.
     #[error("{0}")]
     Impossible(String),
@@ -57,6 +65,11 @@ impl Error {
         let known: Vec<String> = known.iter().map(|known| known.as_ref().to_owned()).collect();
         let suggestion = nearest(name, &known).map(str::to_owned);
         Error::Unknown { what, name: printable(name), suggestion, known }
+    }
+    /// An input that a workload does not have.
+    #[must_use]
+    pub fn unknown_input(workload: &'static str, input: &str) -> Error {
+        Error::UnknownInput { workload, input: printable(input) }
     }
 }
 

@@ -8,11 +8,18 @@
 //! protocol; for those see `sim` and `zoo`.
 
 pub mod catalog;
+mod comparison;
 mod error;
-mod nearest;
+pub mod experiment;
 mod place;
+mod record;
+pub mod run;
+mod scenario;
 pub mod systems;
 
+pub use comparison::{Comparison, Mean, Row};
 pub use error::Error;
-pub use nearest::nearest;
 pub use place::Place;
+pub use record::{KernelRecord, Record};
+pub use scenario::Scenario;
+pub use workloads::nearest::nearest;

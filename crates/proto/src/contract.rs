@@ -108,6 +108,8 @@ pub struct MemoryTag {
     pub node: NodeId,
     /// A number of the controller's own.
     pub slot: Slot,
+    /// Another one.
+    pub note: u8,
 }
 
 /// Memory's answer.

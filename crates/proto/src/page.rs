@@ -45,6 +45,7 @@ fn cell(table: &TableView, row: &RowView) -> String {
                 After::Done => {}
                 After::Wait => text.push_str(", wait"),
                 After::Retry => text.push_str(", retry"),
+                After::Next => text.push_str(", next step"),
             }
             if let Some((name, _)) = next.and_then(|n| table.states.get(n)) {
                 let _ = write!(text, " **/ {name}**");

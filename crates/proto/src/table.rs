@@ -34,6 +34,8 @@ pub enum After {
     Wait,
     /// It is presented again when the line changes.
     Retry,
+    /// The request goes on with the next step of its plan.
+    Next,
 }
 
 impl<S, A> Row<S, A> {
@@ -47,6 +49,12 @@ impl<S, A> Row<S, A> {
     #[must_use]
     pub fn retry(self) -> Self {
         self.with(After::Retry)
+    }
+
+    /// The same row, but the request goes on with the next step of its plan.
+    #[must_use]
+    pub fn next(self) -> Self {
+        self.with(After::Next)
     }
 
     fn with(self, after: After) -> Self {

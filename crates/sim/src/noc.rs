@@ -72,6 +72,14 @@ pub struct NocSpec {
     pub link_bytes_per_cycle: NonZeroU32,
     /// What a node's port carries each cycle, in one direction.
     pub port_bytes_per_cycle: NonZeroU32,
+    /// Bytes of every message beside its payload: address, kind, mask.
+    #[serde(default = "header_bytes")]
+    pub header_bytes: u32,
+}
+
+/// A 40-bit line number, a kind, a sender and a short mask.
+fn header_bytes() -> u32 {
+    8
 }
 
 impl NocSpec {
@@ -323,6 +331,7 @@ mod tests {
             port_latency_cycles: 2,
             link_bytes_per_cycle: bytes,
             port_bytes_per_cycle: bytes,
+            header_bytes: 8,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Everything here is pure: no time, no I/O, no randomness. A protocol is its
 //! messages, one file a controller, and tables that are data. To add one, write
-//! its directory and name it in [`protocols!`] below.
+//! its directory and name it in `protocols!` below.
 
 use proto::{Info, Protocol};
 

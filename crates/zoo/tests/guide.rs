@@ -154,7 +154,7 @@ impl Latch {
             match (action, ask, fill) {
                 (Action::Fetch, Some(ask), _) => {
                     self.line = ask.req.line;
-                    let tag = MemoryTag { node: cx.me, slot: Slot(0) };
+                    let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
                     cx.fx.memory.push(MemoryOp { line: self.line, access: MemoryAccess::Read, tag });
                 }
                 (Action::Reply, Some(ask), _) => cx.fx.reply(ask.slot, self.data),
@@ -168,7 +168,7 @@ impl Latch {
         }
         self.state = next.unwrap_or(self.state);
         match after {
-            After::Done => Disposition::Done,
+            After::Done | After::Next => Disposition::Done,
             After::Wait => Disposition::Wait(self.line),
             After::Retry => Disposition::Stall(PARKED),
         }
@@ -194,7 +194,7 @@ impl Latch {
                         _ => MemoryAccess::Read,
                     };
                     // Slot 0 is the buffer's own fetch; requests are named from 1.
-                    let tag = MemoryTag { node: cx.me, slot: Slot(ask.slot.0 + 1) };
+                    let tag = MemoryTag { node: cx.me, slot: Slot(ask.slot.0 + 1), note: 0 };
                     cx.fx.uses.bypasses += 1;
                     cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
                     cx.stage += 1;

@@ -7,8 +7,8 @@ use sim::config::{Problem, System};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Error, printable};
-use crate::nearest::nearest;
 use crate::place::Place;
+use workloads::nearest::nearest;
 
 /// Reads a machine. `path` is only for what an error says.
 ///

@@ -30,7 +30,7 @@ impl<P: Protocol> Controller<P> for Host {
                     }
                 };
                 cx.fx.uses.bypasses += 1;
-                let tag = MemoryTag { node: cx.me, slot: ask.slot };
+                let tag = MemoryTag { node: cx.me, slot: ask.slot, note: 0 };
                 cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
                 cx.stage = 1;
                 Disposition::Stall(Key::Slot(ask.slot))

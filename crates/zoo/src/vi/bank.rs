@@ -60,8 +60,8 @@ impl Bank {
         match *msg {
             ToBank::Get { line } => {
                 let mask = ByteMask::full(usize::from(cx.world.params.line_bytes));
-                let answer = Answer::Posted { parity: false };
-                self.access(line, BankEvent::Get, Asked { from, op: Op::Load, mask, data: &none, answer }, cx)
+                let asked = Asked { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
+                self.access(line, BankEvent::Get, asked, cx)
             }
             ToBank::Write { line, mask, ref data, parity } => {
                 let asked = Asked { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
@@ -181,7 +181,7 @@ impl Bank {
             self.finish(way, next, cx);
         }
         match after {
-            After::Done => Disposition::Done,
+            After::Done | After::Next => Disposition::Done,
             After::Wait => Disposition::Wait(line),
             After::Retry => Disposition::Stall(Key::Line(line)),
         }
@@ -216,12 +216,12 @@ impl Bank {
         match (action, way, carried) {
             (BankAction::Fetch, ..) => {
                 self.fetches += 1;
-                let tag = MemoryTag { node: cx.me, slot: Slot(0) };
+                let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
                 cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
             }
             (BankAction::SendData, Some(way), Carried::Access(asked)) => {
                 cx.fx.uses.data_reads += 1;
-                cx.fx.send(asked.from, ToL1::Data { line, data: self.array.read(way) });
+                answer(line, asked, &self.array.read(way), cx);
             }
             (BankAction::Merge, Some(way), Carried::Access(asked)) => {
                 cx.fx.uses.data_writes += 1;
@@ -232,14 +232,17 @@ impl Bank {
             }
             (BankAction::WriteOut, Some(way), _) => {
                 let mask = self.array.dirty(way);
+                if mask.is_empty() {
+                    return;
+                }
                 let data = self.array.read(way).masked(mask);
                 self.array.clean(way);
                 cx.fx.uses.data_reads += 1;
                 cx.fx.uses.lines_written_out += 1;
                 self.write_memory(line, mask, &data, cx);
             }
-            (BankAction::Ack, _, Carried::Access(asked)) => answer(asked, &LineData::default(), cx),
-            (BankAction::Perform, Some(way), Carried::Access(asked)) => self.perform(way, asked, cx),
+            (BankAction::Ack, _, Carried::Access(asked)) => answer(line, asked, &LineData::default(), cx),
+            (BankAction::Perform, Some(way), Carried::Access(asked)) => self.perform(line, way, asked, cx),
             (BankAction::PassOn, _, Carried::Access(asked)) => pass_on(line, asked, cx),
             (BankAction::Fill, Some(way), Carried::Fill(data)) => {
                 cx.fx.uses.data_writes += 1;
@@ -248,10 +251,13 @@ impl Bank {
             (BankAction::KeepDirty, Some(way), _) => self.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
                 self.fetches = self.fetches.saturating_sub(1);
-                cx.fx.wake(Key::Line(line));
-                cx.fx.wake(Key::Miss);
+                // What has waited for a way or a register comes before what
+                // must ask for this line again.
                 cx.fx.wake(Key::Way(self.array.set(line)));
+                cx.fx.wake(Key::Miss);
+                cx.fx.wake(Key::Line(line));
             }
+            (BankAction::Divert, ..) => cx.fx.wake(Key::Line(line)),
             (
                 BankAction::SendData
                 | BankAction::Merge
@@ -267,7 +273,7 @@ impl Bank {
         }
     }
 
-    fn perform<P>(&mut self, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>)
+    fn perform<P>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>)
     where
         P: Protocol<Params = Shape, Msg: From<ToL1>>,
     {
@@ -283,7 +289,7 @@ impl Bank {
             }
             _ => bytes.masked(asked.mask),
         };
-        answer(asked, &old, cx);
+        answer(line, asked, &old, cx);
     }
 
     fn write_memory<P>(&mut self, line: LineAddr, mask: ByteMask, data: &LineData, cx: &mut Cx<'_, P>)
@@ -292,7 +298,7 @@ impl Bank {
     {
         let slot = Slot(u32::from(self.writes.sent()));
         let access = MemoryAccess::Write { mask, data: *data };
-        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: cx.me, slot } });
+        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: cx.me, slot, note: 0 } });
     }
 
     fn memory<P>(&mut self, reply: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition
@@ -301,12 +307,7 @@ impl Bank {
     {
         let tag = reply.op.tag;
         if tag.node != cx.me {
-            let (bytes, data) = match reply.op.access {
-                MemoryAccess::Write { .. } => (0, LineData::default()),
-                MemoryAccess::Read => (8, reply.data),
-                MemoryAccess::Rmw { mask, .. } => (mask.count() as u8, reply.data),
-            };
-            cx.fx.send(tag.node, ToL1::Done { slot: tag.slot, bytes, data });
+            forward(reply, cx);
             return Disposition::Done;
         }
         match reply.op.access {
@@ -408,26 +409,33 @@ fn update_event(policy: WritePolicy) -> BankEvent {
     }
 }
 
-fn answer<P>(asked: Asked<'_>, data: &LineData, cx: &mut Cx<'_, P>)
+/// How many bytes the answer to a request carries.
+fn answer_bytes(asked: Asked<'_>) -> u8 {
+    match asked.op {
+        Op::Load => asked.mask.count() as u8,
+        Op::Rmw(rmw) if rmw.uses_value => asked.mask.count() as u8,
+        _ => 0,
+    }
+}
+
+fn answer<P>(line: LineAddr, asked: Asked<'_>, data: &LineData, cx: &mut Cx<'_, P>)
 where
     P: Protocol<Msg: From<ToL1>>,
 {
     let msg = match asked.answer {
+        Answer::Line => ToL1::Data { line, data: *data },
         Answer::Posted { parity } => ToL1::WriteAck { parity },
-        Answer::Request(slot) => {
-            let bytes = match asked.op {
-                Op::Load => asked.mask.count() as u8,
-                Op::Rmw(rmw) if rmw.uses_value => asked.mask.count() as u8,
-                _ => 0,
-            };
-            ToL1::Done { slot, bytes, data: *data }
-        }
+        Answer::Request(slot) => ToL1::Done { slot, bytes: answer_bytes(asked), data: *data },
     };
     cx.fx.send(asked.from, msg);
 }
 
-/// An access at system scope: memory performs it, and its answer goes to the
-/// request that waits.
+/// Notes on an access that memory performs for an L1: how it is answered. A
+/// smaller note says how many bytes the answer to a request carries.
+const NOTE_POSTED: u8 = u8::MAX - 1;
+const NOTE_LINE: u8 = u8::MAX;
+
+/// Memory performs the access, and its answer goes to who asked.
 fn pass_on<P: Protocol>(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
     let (mask, data) = (asked.mask, *asked.data);
     let access = match asked.op {
@@ -435,12 +443,31 @@ fn pass_on<P: Protocol>(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
         Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
         _ => MemoryAccess::Read,
     };
-    let slot = match asked.answer {
-        Answer::Request(slot) => slot,
-        Answer::Posted { .. } => return,
+    let (slot, note) = match asked.answer {
+        Answer::Request(slot) => (slot, answer_bytes(asked)),
+        Answer::Posted { parity } => (Slot(u32::from(parity)), NOTE_POSTED),
+        Answer::Line => (Slot(0), NOTE_LINE),
     };
     cx.fx.uses.bypasses += 1;
-    cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: asked.from, slot } });
+    cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: asked.from, slot, note } });
+}
+
+/// Memory's answer to an access that was passed on.
+fn forward<P>(reply: &MemoryReply, cx: &mut Cx<'_, P>)
+where
+    P: Protocol<Msg: From<ToL1>>,
+{
+    let tag = reply.op.tag;
+    let data = match reply.op.access {
+        MemoryAccess::Write { .. } => LineData::default(),
+        MemoryAccess::Read | MemoryAccess::Rmw { .. } => reply.data,
+    };
+    let msg = match tag.note {
+        NOTE_LINE => ToL1::Data { line: reply.op.line, data },
+        NOTE_POSTED => ToL1::WriteAck { parity: tag.slot.0 == 1 },
+        bytes => ToL1::Done { slot: tag.slot, bytes, data },
+    };
+    cx.fx.send(tag.node, msg);
 }
 
 impl<P> Controller<P> for Bank
@@ -465,8 +492,8 @@ where
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        let settled = |way: &Way| self.array.state(*way) == BankState::V;
-        out.extend(self.array.in_set(set).filter(settled).map(|way| (way, Rank(0))));
+        let settled = self.array.in_set_where(set, |state| state == BankState::V);
+        out.extend(settled.map(|way| (way, Rank(0))));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

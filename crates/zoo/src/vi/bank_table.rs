@@ -69,7 +69,7 @@ symbols! {
         Merge,
         /// Write the bytes that came to memory.
         WriteMemory,
-        /// Write the dirty bytes to memory; they are clean from now on.
+        /// Write the dirty bytes to memory, if there are any; they are clean from now on.
         WriteOut,
         /// Acknowledge the write.
         Ack,
@@ -83,6 +83,8 @@ symbols! {
         KeepDirty,
         /// Free the miss register and present what waited.
         Wake,
+        /// Present what waited for the fetch: memory serves it.
+        Divert,
     }
 }
 
@@ -137,21 +139,24 @@ impl Table for BankTable {
             (V, InvDirty) => stay(&[A::KeepDirty]),
             (V, Flush) => stay(&[A::WriteOut]),
 
-            (IV | IX, Get | Read | Update | UpdateThrough | UpdateDrop) => stall(),
+            (IV, Get | Read | Update | UpdateThrough | UpdateDrop) => stall(),
+            // Asking for the line again and again would starve while others
+            // acquire or pass it: memory serves them one by one.
+            (IX, Get | Read | Update | UpdateThrough | UpdateDrop) => stay(&[A::WriteOut, A::PassOn]),
             (IV | IX, Write) => stay(&[A::Merge, A::Ack]),
             // The way is there and the fetched bytes are wanted: the write is
             // merged even where the bank keeps no writes.
             (IV | IX, WriteThrough | WriteDrop) => stay(&[A::Merge, A::WriteOut, A::Ack]),
-            (IV, Remote) => go(IX, &[A::PassOn]),
-            (IV, RemoteDirty) => go(IX, &[A::WriteOut, A::PassOn]),
+            (IV, Remote) => go(IX, &[A::PassOn, A::Divert]),
+            (IV, RemoteDirty) => go(IX, &[A::WriteOut, A::PassOn, A::Divert]),
             (IX, Remote) => stay(&[A::PassOn]),
             (IX, RemoteDirty) => stay(&[A::WriteOut, A::PassOn]),
             (IV, Fill | FillDirty) => go(V, &[A::Fill, A::Wake]),
-            // What waited asks again: the bytes may be older than an acquire.
+            // The bytes may be older than an acquire.
             (IX, Fill) => go(I, &[A::Wake]),
             (IX, FillDirty) => go(V, &[A::KeepDirty, A::Wake]),
             (IV | IX, Evict | EvictDirty) => impossible(PINNED),
-            (IV, Inv | InvDirty) => go(IX, &[]),
+            (IV, Inv | InvDirty) => go(IX, &[A::Divert]),
             (IX, Inv | InvDirty) => stay(&[]),
             (IV | IX, Flush) => stay(&[A::WriteOut]),
         }

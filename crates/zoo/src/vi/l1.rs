@@ -39,7 +39,14 @@ impl L1 {
     {
         while let Some(step) = cx.step_of::<L1Plans>(ask.req, cx.stage) {
             let parked = match step {
-                Step::Here => return self.here(ask, cx),
+                Step::Here => {
+                    let stage = cx.stage;
+                    let disposition = self.here(ask, cx);
+                    if cx.stage == stage {
+                        return disposition;
+                    }
+                    continue;
+                }
                 Step::Pass => self.line_event(ask.req.line, LineEvent::Pass, Carried::Nothing, cx).not_done(),
                 Step::Below => Some(self.lower.below(ask, false, cx)),
                 Step::BelowSystem => Some(self.lower.below(ask, true, cx)),
@@ -88,7 +95,7 @@ impl L1 {
         let way = self.array.find(line);
         let state = self.classify(way, Some(ask));
         let shape = cx.world.params;
-        let dirties = event != LineEvent::Load;
+        let dirties = event == LineEvent::Store || (event == LineEvent::Rmw && state != LineState::IX);
         let is_clean = way.is_none_or(|w| self.array.dirty(w).is_empty());
         if dirties && is_clean && self.lower.buffer.lines() >= shape.l1.store_buffer_entries {
             cx.fx.timer(TimerClass::Drain);
@@ -163,6 +170,10 @@ impl L1 {
             After::Done => Disposition::Done,
             After::Wait => Disposition::Wait(line),
             After::Retry => Disposition::Stall(Key::Line(line)),
+            After::Next => {
+                cx.stage += 1;
+                Disposition::Done
+            }
         }
     }
 
@@ -219,7 +230,10 @@ impl L1 {
                     false => cx.fx.accept(ask.slot),
                 }
             }
-            (LineAction::Unqueue, _) => self.lower.buffer.remove(line),
+            (LineAction::Unqueue, _) => {
+                self.lower.buffer.remove(line);
+                cx.fx.wake(Key::StoreBuffer);
+            }
             (LineAction::WriteOut, _) => {
                 let mask = self.array.dirty(way);
                 let data = self.array.read(way).masked(mask);
@@ -238,10 +252,13 @@ impl L1 {
             (LineAction::KeepDirty, _) => self.array.keep_dirty(way),
             (LineAction::Wake, _) => {
                 self.fills = self.fills.saturating_sub(1);
-                cx.fx.wake(Key::Line(line));
-                cx.fx.wake(Key::Miss);
+                // What has waited for a way or a register comes before what
+                // must ask for this line again.
                 cx.fx.wake(Key::Way(self.array.set(line)));
+                cx.fx.wake(Key::Miss);
+                cx.fx.wake(Key::Line(line));
             }
+            (LineAction::Divert, _) => cx.fx.wake(Key::Line(line)),
             (
                 LineAction::Reply
                 | LineAction::Merge
@@ -343,8 +360,8 @@ where
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        let settled = |way: &Way| self.array.state(*way) == LineState::V;
-        out.extend(self.array.in_set(set).filter(settled).map(|way| (way, Rank(0))));
+        let settled = self.array.in_set_where(set, |state| state == LineState::V);
+        out.extend(settled.map(|way| (way, Rank(0))));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

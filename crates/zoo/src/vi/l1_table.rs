@@ -66,7 +66,7 @@ symbols! {
         Accept,
         /// Update the words and answer with the old bytes; a clean line joins the store buffer.
         Perform,
-        /// Take the line out of the store buffer.
+        /// Take the line out of the store buffer, and present what waits for room in it.
         Unqueue,
         /// Send the dirty bytes to the bank; they are clean from now on.
         WriteOut,
@@ -78,6 +78,8 @@ symbols! {
         KeepDirty,
         /// Free the miss register and present what waited.
         Wake,
+        /// Present what waited for the fill: it cannot be had here.
+        Divert,
     }
 }
 
@@ -132,11 +134,14 @@ impl Table for L1Table {
 
             (IV, Load) => stay(&[]).wait(),
             (IV | IX, Store) => stay(&[Merge, Accept]),
-            (IV | IX, Rmw) => stall(),
-            (IV, Pass | Inv | InvDirty) => go(IX, &[]),
-            (IV, PassDirty) => go(IX, &[Unqueue, WriteOut]),
+            (IV, Rmw) => stall(),
+            // Updates that wait for the fill would ask for it again and again
+            // while peers acquire: they are performed below instead.
+            (IX, Rmw) => stay(&[]).next(),
+            (IV, Pass | Inv | InvDirty) => go(IX, &[Divert]),
+            (IV, PassDirty) => go(IX, &[Unqueue, WriteOut, Divert]),
             (IV | IX, Drain) => stay(&[WriteOut]),
-            (IV, DrainDrop) => go(IX, &[WriteOut]),
+            (IV, DrainDrop) => go(IX, &[WriteOut, Divert]),
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, Wake]),
             (IV | IX, Evict | EvictDirty) => impossible(PINNED),
 
@@ -170,8 +175,13 @@ impl Plans for L1Plans {
         let releases = key.order.releases();
         match (key.op, key.level) {
             // Plain accesses, and atomics that the CU's own work-items share.
-            (Load | Store | Rmw | Update, _) if key.order == Order::Plain => &[Here],
-            (Load | Store | Rmw | Update, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => &[Here],
+            (Load | Store, _) if key.order == Order::Plain => &[Here],
+            (Load | Store, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => &[Here],
+            // Those that meet a fill that is not kept go on below.
+            (Rmw | Update, _) if key.order == Order::Plain => &[Here, Pass, Below, AnswerIt],
+            (Rmw | Update, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => {
+                &[Here, Pass, Below, AnswerIt]
+            }
             (Fence, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => &[AnswerIt],
 
             (Load, Level::System) if acquires => &[Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt],

@@ -9,7 +9,7 @@ use proto::{Ask, Cx, Disposition, Key, LineAddr, NodeId, Protocol, Shape, Slot, 
 symbols! {
     /// The steps of operations.
     pub enum Step {
-        /// Perform the access on the line in this cache.
+        /// Perform the access on the line in this cache, and answer: what follows is for an access that cannot be.
         Here,
         /// Write the line's dirty bytes out and drop it: the access below comes first.
         Pass,

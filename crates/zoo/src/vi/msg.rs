@@ -7,6 +7,8 @@ use proto::{ByteMask, LineAddr, LineData, Message, Op, Slot};
 pub enum Answer {
     /// With [`ToL1::Done`] for the request that waits.
     Request(Slot),
+    /// With [`ToL1::Data`]: an L1 takes the line.
+    Line,
     /// With [`ToL1::WriteAck`]: nobody waits but a later flush.
     Posted {
         /// Echoed by the acknowledgement.
