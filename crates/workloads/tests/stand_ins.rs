@@ -210,3 +210,26 @@ fn a_name_that_nobody_has_gets_the_nearest() {
     ));
     assert_eq!(stand_in::find("OPF_10000").map(|it| it.arcs), Ok(426_898));
 }
+
+#[test]
+fn the_table_in_the_guide_is_what_is_measured() {
+    let guide = include_str!("../../../docs/graphs.md");
+    for stand_in in stand_in::all() {
+        let info = Info::of(&stand_in.generate(Scale::FULL, 1));
+        let degree = &info.degree;
+        let row = format!(
+            "| `{}` | {} | {} | {} to {}, mean {:.2}, Gini {:.2} | {} | {:.4} n | {:.3} |",
+            stand_in.name,
+            info.vertices,
+            info.arcs,
+            degree.min,
+            degree.max,
+            degree.mean,
+            degree.gini,
+            info.diameter_hops_min,
+            info.locality,
+            info.clustering
+        );
+        assert!(guide.lines().any(|line| line == row), "docs/graphs.md lacks the row\n{row}");
+    }
+}

@@ -247,11 +247,15 @@ impl Csr {
             offsets[v + 1] += offsets[v];
         }
         let mut next = offsets.clone();
-        let (mut targets, mut order) = (vec![0; self.targets.len()], vec![0; self.targets.len()]);
+        let mut targets = vec![0; self.targets.len()];
+        let mut order = vec![0; self.weights.as_ref().map_or(0, Weights::len)];
         for source in 0..self.vertices() {
             for index in self.row(source) {
                 let slot = &mut next[self.targets[index] as usize];
-                (targets[*slot as usize], order[*slot as usize]) = (source, index);
+                targets[*slot as usize] = source;
+                if let Some(from) = order.get_mut(*slot as usize) {
+                    *from = index;
+                }
                 *slot += 1;
             }
         }

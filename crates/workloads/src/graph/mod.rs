@@ -3,7 +3,7 @@
 //! [`Csr`] is the graph as kernels load it. [`read`] reads Matrix Market,
 //! DIMACS, METIS and SNAP files, compressed or not, and says what it repaired.
 //! [`stand_in`] makes graphs of the kind of well-known ones, and [`Source`] is
-//! either by one name. [`Info`] has the statistics, and [`reference`] the
+//! either by one name. [`Info`] has the statistics, and [`mod@reference`] the
 //! algorithms that answers are checked against.
 //!
 //! Readers see a file as a stream, and no graph that exceeds the memory it may
