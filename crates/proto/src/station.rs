@@ -192,10 +192,10 @@ impl<P: Protocol> Station<P> {
         self.other(Input::Memory(reply), world, fx);
     }
 
-    /// Gives up a way, and presents what waited for one in `set`.
-    pub fn evict(&mut self, set: SetIndex, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+    /// Gives up a way. The controller wakes what waits for one of its set as
+    /// soon as it is free.
+    pub fn evict(&mut self, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         fx.uses.evictions += 1;
-        fx.wake(Key::Way(set));
         self.other(Input::Evict(way), world, fx);
     }
 
@@ -506,7 +506,7 @@ impl<P: Protocol> Station<P> {
 /// The line whose accesses this message must not pass, if its channel keeps
 /// order.
 fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
-    let ordered = P::INFO.channels == Channels::Fifo && msg.is_access();
+    let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
     ordered.then(|| msg.line()).flatten()
 }
 

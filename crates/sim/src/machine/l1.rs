@@ -97,6 +97,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.serve(now, number);
     }
 
+    #[inline(never)]
     pub(super) fn port_due(&mut self, now: Cycle, number: u32) {
         let port = &mut self.ports[number as usize];
         port.is_scheduled = false;
@@ -108,6 +109,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Presents what one cycle can take.
+    #[inline(never)]
     fn serve(&mut self, now: Cycle, number: u32) {
         self.ports[number as usize].free_at = now + 1;
         for _ in 0..self.system.l1.ports {
@@ -129,6 +131,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Presents a request to its station.
+    #[inline(never)]
     fn present(&mut self, now: Cycle, number: u32, ask: LineAsk) {
         let Some(instr) = self.instrs.get(ask.instr) else { return };
         let request = self.build_request(instr, &ask.part);
@@ -147,6 +150,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// A request is answered; its bytes are there at `at`.
+    #[inline(never)]
     pub(super) fn answer(&mut self, now: Cycle, at: Cycle, port: u32, slot: Slot, data: Option<&LineData>) {
         let Some(flight) = self.ports[port as usize].flights.remove(slot.0) else {
             let port = &self.ports[port as usize];

@@ -5,7 +5,7 @@ use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass}
 
 use super::{Event, Machine, Transit};
 use crate::error::RunError;
-use crate::fabric::{Sent, StationId};
+use crate::fabric::{Out, Sent, StationId};
 use crate::history::Past;
 use crate::probe::{MessageSeen, Probe};
 use crate::queue::Cycle;
@@ -52,16 +52,21 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Carries out what the last step of a station did.
+    #[inline(never)]
     pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin) {
         let role = self.stations[station as usize].role;
         self.tally.uses(role, &self.out.uses);
         if let Some(why) = self.out.violation.take() {
+            self.out = Out::default();
             return self.violate(now, why);
         }
         let leaving = self.leaving(now, station, origin);
-        for i in 0..self.out.sends.len() {
-            let sent = self.out.sends[i];
-            self.send(now, leaving.sends, station, sent);
+        if !self.out.sends.is_empty() {
+            let mut sends = core::mem::take(&mut self.out.sends);
+            for sent in sends.drain(..) {
+                self.send(now, leaving.sends, station, sent);
+            }
+            self.out.sends = sends;
         }
         if !self.out.memory.is_empty() {
             let mut ops = core::mem::take(&mut self.out.memory);
@@ -73,8 +78,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !self.out.replies.is_empty() {
             self.answer_all(now, station, leaving);
         }
-        for i in 0..self.out.timers.len() {
-            let class = self.out.timers[i];
+        while let Some(class) = self.out.timers.pop() {
             self.arm(now, station, class);
         }
     }
@@ -147,7 +151,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// it earlier. Memory is the destination behind the last station.
     #[inline]
     fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
-        let last = &mut self.stations[from as usize].last_leave[to];
+        let state = &mut self.stations[from as usize];
+        let last = if state.is_serial { &mut state.last_leave } else { &mut state.last_leave_for[to] };
         *last = leave.max(*last);
         *last
     }
@@ -179,9 +184,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(leave, Event::Depart(transit));
     }
 
+    #[inline(never)]
     pub(super) fn depart(&mut self, now: Cycle, number: u32) {
         let Some(&transit) = self.transits.get(number) else { return };
-        let (from, to) = (self.stations[transit.from as usize].at, self.stations[transit.to as usize].at);
+        let (from, to) = (self.places[transit.from as usize], self.places[transit.to as usize]);
         let probe = &mut *self.probe;
         let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
         self.probe.message(&MessageSeen {
@@ -196,6 +202,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(arrives, Event::Arrive(number));
     }
 
+    #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.transits.remove(number) else { return };
         let Transit { to, message, name, bytes, line, is_access, .. } = transit;
@@ -217,6 +224,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Memory performs an operation, and answers when the data have come over
     /// its channel.
+    #[inline(never)]
     pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
         let line_bytes = self.system.l1.line_bytes;
         let Some((from, reply)) = self.memory_ops.get_mut(number) else { return };
@@ -246,6 +254,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(done + way, Event::MemoryDone(number));
     }
 
+    #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let Some((to, reply)) = self.memory_ops.remove(number) else { return };
         self.tally.counts.memory_answers += 1;
@@ -271,6 +280,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.queue.push(now + period, Event::Timer(station, class));
     }
 
+    #[inline(never)]
     pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
         self.catch_up(now, station);

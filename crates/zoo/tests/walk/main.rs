@@ -2,6 +2,8 @@
 //! controllers that are timed, under every order of issue, delivery, memory,
 //! timers and evictions.
 
+mod graph;
+mod machine;
 mod mutants;
 mod programs;
 mod walker;

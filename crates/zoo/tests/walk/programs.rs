@@ -37,7 +37,7 @@ fn host(ops: &[Do]) -> Thread {
 }
 
 pub(crate) fn program(name: &'static str, threads: &[Thread], finals: &[u64]) -> Program {
-    Program { name, threads: threads.to_vec(), finals: finals.to_vec() }
+    Program { name, threads: threads.to_vec(), initial: Vec::new(), finals: finals.to_vec() }
 }
 
 /// The program of that name.
