@@ -247,11 +247,15 @@ impl Csr {
             offsets[v + 1] += offsets[v];
         }
         let mut next = offsets.clone();
-        let (mut targets, mut order) = (vec![0; self.targets.len()], vec![0; self.targets.len()]);
+        let mut targets = vec![0; self.targets.len()];
+        let mut order = vec![0; self.weights.as_ref().map_or(0, Weights::len)];
         for source in 0..self.vertices() {
             for index in self.row(source) {
                 let slot = &mut next[self.targets[index] as usize];
-                (targets[*slot as usize], order[*slot as usize]) = (source, index);
+                targets[*slot as usize] = source;
+                if let Some(from) = order.get_mut(*slot as usize) {
+                    *from = index;
+                }
                 *slot += 1;
             }
         }
@@ -270,7 +274,11 @@ impl Csr {
     /// without weights, self loops and parallel arcs: who is next to whom.
     #[must_use]
     pub fn undirected(&self) -> Csr {
-        let reversed = self.reversed();
+        self.joined_with(&self.reversed())
+    }
+
+    /// The arcs of both, each once, without weights and self loops.
+    pub(crate) fn joined_with(&self, reversed: &Csr) -> Csr {
         let mut offsets = vec![0];
         let mut targets = Vec::with_capacity(self.targets.len());
         let mut row = Vec::new();

@@ -74,6 +74,25 @@ pub enum GraphError {
         /// Why, in the words of the operating system.
         reason: String,
     },
+    /// There is nothing of that name.
+    #[error("cannot read {}: there is no such file, and {hint}", printable_path(path))]
+    Missing {
+        /// The name.
+        path: PathBuf,
+        /// Which stand-ins there are.
+        hint: String,
+    },
+    /// A part of a file was asked for.
+    #[error(
+        "{} is a file, of which there is no scale {scale}, expected scale 1 or the name of a stand-in",
+        printable_path(path)
+    )]
+    Scaled {
+        /// The file.
+        path: PathBuf,
+        /// The part.
+        scale: String,
+    },
     /// The graph needs more memory than it may use.
     #[error(
         "{place}: a graph of {size} takes at least {} to read, but at most {} may be used",
@@ -114,7 +133,8 @@ pub(crate) fn printable(word: &[u8]) -> String {
     text
 }
 
-fn printable_path(path: &Path) -> String {
+/// A path as it may be printed.
+pub(crate) fn printable_path(path: &Path) -> String {
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     path.display().to_string().chars().map(plain).collect()
 }

@@ -83,22 +83,19 @@ impl<'o> Intake<'o> {
     /// The same for a format without a header, whose vertices are those that
     /// an arc names.
     pub(crate) fn of_named_vertices(options: &'o ReadOptions, weighted: bool) -> Self {
-        let mut intake = Intake::new(options, weighted);
-        intake.lone = Some(Vec::new());
-        intake.arcs_max = options.memory_bytes / intake.arc_bytes();
-        intake
+        Intake { lone: Some(Vec::new()), ..Intake::new(options, weighted) }
     }
 
-    /// Bytes held at once for each arc: in the list, and in the rows.
+    /// Bytes held at once for each arc: in the list, in the rows, and while
+    /// vertices are renumbered or reverse arcs looked for.
     fn arc_bytes(&self) -> u64 {
         let besides = 8 * (u64::from(self.values.is_some()) + u64::from(self.spots.is_some()));
-        let names = if self.lone.is_some() { 8 } else { 0 };
-        (8 + besides) + (4 + besides) + names
+        (8 + besides) + (4 + besides) + 8
     }
 
     /// Bytes needed to read a graph of this size.
     fn needed_bytes(&self, vertices: u64, arcs: u64) -> u64 {
-        const ROW_BYTES: u64 = 24;
+        const ROW_BYTES: u64 = 32;
         (vertices + 1).saturating_mul(ROW_BYTES).saturating_add(arcs.saturating_mul(self.arc_bytes()))
     }
 

@@ -67,10 +67,18 @@ impl<'a> Scanner<'a> {
         Place::new(&self.path, line, column)
     }
 
-    /// What the text begins with, if nothing was taken yet.
+    /// What the text begins with, before anything is taken: its first bytes,
+    /// as many as tell a format.
     pub(crate) fn head(&mut self) -> Result<&[u8], GraphError> {
-        self.peek()?;
-        Ok(&self.buffer[self.next..self.end])
+        const HEAD_BYTES: usize = 64;
+        while self.end < HEAD_BYTES {
+            let count = self.read_after(self.end)?;
+            if count == 0 {
+                break;
+            }
+            self.end += count;
+        }
+        Ok(&self.buffer[..self.end])
     }
 
     /// The next letter, which is left where it is; `None` at the end.
@@ -83,12 +91,16 @@ impl<'a> Scanner<'a> {
     }
 
     fn refill(&mut self) -> Result<(), GraphError> {
+        self.next = 0;
+        self.end = self.read_after(0)?;
+        Ok(())
+    }
+
+    /// Reads into the buffer from there on. Returns how much; 0 at the end.
+    fn read_after(&mut self, from: usize) -> Result<usize, GraphError> {
         loop {
-            match self.input.read(&mut self.buffer) {
-                Ok(count) => {
-                    (self.next, self.end) = (0, count);
-                    return Ok(());
-                }
+            match self.input.read(&mut self.buffer[from..]) {
+                Ok(count) => return Ok(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(&error)),
             }
