@@ -348,10 +348,13 @@ fn manual_pages_are_written_whole_or_not_at_all() {
         ]
     );
     assert!(succeed(&["man"]).contains(".TH fencepost"));
-    let absent = folder.join("absent");
-    let sentence = refused(&["man", "--dir", absent.to_str().unwrap()]);
-    assert!(sentence.contains("cannot write") && sentence.contains("absent"), "{sentence}");
-    assert!(!absent.exists());
+    let new = folder.join("new/man1");
+    succeed(&["man", "--dir", new.to_str().unwrap()]);
+    assert_eq!(fs::read_dir(&new).unwrap().count(), pages.len());
+    let no_folder = new.join("fencepost.1");
+    let sentence = refused(&["man", "--dir", no_folder.to_str().unwrap()]);
+    assert!(sentence.contains("cannot") && sentence.contains("fencepost.1"), "{sentence}");
+    assert_eq!(fs::read_dir(&new).unwrap().count(), pages.len());
 }
 
 #[test]

@@ -31,17 +31,17 @@ enum Parked<M> {
     Request(Slot),
     // A message is large, and lists of what is parked are moved about.
     Message(NodeId, Box<M>),
-    /// The oldest access of this sender to this line that is parked.
+    /// The accesses of this sender to this line that are parked.
     Turn(NodeId, LineAddr),
 }
 
-/// The accesses of one sender to one line that are parked, oldest first. Each
-/// has a turn in some list; whose turn it is does not matter, the oldest takes
-/// it. So they keep their order, and nobody is passed over.
+/// The accesses of one sender to one line that are parked, oldest first. They
+/// have one turn together, in the list of the key that the oldest waits for: so
+/// they keep their order, and none waits for a key that nobody will wake.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line<M> {
     messages: VecDeque<Box<M>>,
-    /// The key under which one of them parked last.
+    /// The key under which the oldest is parked.
     key: Key,
 }
 
@@ -161,7 +161,6 @@ impl<P: Protocol> Station<P> {
             && let Some(older) = self.ordered.get_mut(&(from, line))
         {
             older.messages.push_back(Box::new(msg));
-            self.parked.or_default(older.key).push_back(Parked::Turn(from, line));
             return count_access(fx, bypasses, false);
         }
         let found = loop {
@@ -398,7 +397,8 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Presents the oldest access of a sender to a line.
+    /// Presents the accesses of a sender to a line, oldest first, until one
+    /// must be parked again.
     fn take_turn(
         &mut self,
         from: NodeId,
@@ -407,20 +407,22 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let place = (from, line);
-        let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
-        let bypasses = fx.uses.bypasses;
-        let found = self.step_message(from, &msg, world, fx);
-        fx.uses.bypasses = bypasses;
-        let again = found.and_then(|found| found.key(fx));
-        let parked = self.ordered.get_mut(&place)?;
-        if let Some(key) = again {
-            parked.messages.push_front(msg);
-            parked.key = key;
-            self.parked.or_default(key).push_back(Parked::Turn(from, line));
-        } else if parked.messages.is_empty() {
-            self.ordered.remove(&place);
+        loop {
+            let Some(msg) = self.ordered.get_mut(&place)?.messages.pop_front() else {
+                self.ordered.remove(&place);
+                return None;
+            };
+            let bypasses = fx.uses.bypasses;
+            let found = self.step_message(from, &msg, world, fx);
+            fx.uses.bypasses = bypasses;
+            if let Some(key) = found.and_then(|found| found.key(fx)) {
+                let parked = self.ordered.get_mut(&place)?;
+                parked.messages.push_front(msg);
+                parked.key = key;
+                self.parked.or_default(key).push_back(Parked::Turn(from, line));
+                return Some(key);
+            }
         }
-        again
     }
 
     /// Carries out what the last step set off, until nothing is left.
