@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot};
+use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
 use super::travel::Origin;
@@ -144,7 +144,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let slot = port.flights.insert(Flight { instr: ask.instr, part: ask.part });
         let entry = port.entry;
         self.catch_up(now, entry);
-        self.fabric.request(entry, Slot(slot), &request, &mut self.out);
+        self.fabric.request(entry, Slot(slot), &request, self.out.get_or_insert_default());
         let line = (ask.part.lanes != 0).then_some(request.line);
         self.carry_out(now, entry, Origin::Request { line });
     }
@@ -197,8 +197,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Keeps an L1 from serving requests while it invalidates its lines.
-    pub(super) fn invalidation_cycles(&self, station: StationId) -> u64 {
-        let uses = &self.out.uses;
+    #[inline]
+    pub(super) fn invalidation_cycles(&self, station: StationId, uses: &Uses) -> u64 {
         if uses.invalidations == 0 || self.stations[station as usize].role != Role::L1 {
             return 0;
         }

@@ -156,7 +156,9 @@ pub(crate) struct Machine<'a, Pr> {
     probe: &'a mut Pr,
     session: Session,
     fabric: Box<dyn Fabric>,
-    out: Out,
+    /// What the last step did. In its own box, so that it can be taken out while
+    /// it is carried out.
+    out: Option<Box<Out>>,
     queue: EventQueue<Event>,
     /// Events under way that are not the tick of a periodic timer.
     live: u64,
@@ -252,7 +254,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             probe,
             session: Session::new(program, shape),
             fabric,
-            out: Out::default(),
+            out: None,
             queue: EventQueue::default(),
             live: 0,
             stations,
@@ -367,7 +369,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.failure.get_or_insert(error);
     }
 
-    fn finish(self, cycles: Cycle) -> Result<Finished, RunError> {
+    fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
         let (noc, dram) = (self.noc.traffic(), self.dram.traffic());
         let dropped = self.tally.counts.dropped_messages;
         if let (Some(drop), 0) = (&self.options.drop, dropped) {
@@ -379,6 +381,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 names: self.tally.message_names(),
             });
         }
+        self.tally.sum_up();
         self.tally.check(&noc, &dram).map_err(RunError::Unreconciled)?;
         let Some(answer) = self.session.answer().cloned() else {
             return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));
