@@ -1,0 +1,11 @@
+//! Litmus tests and memory models: which outcomes does a model allow, and
+//! which programs race?
+//!
+//! Use this crate to read a litmus test, to enumerate its executions and to
+//! judge them under a model written in the `.cat` language. It knows nothing of
+//! protocols and caches: what a *machine* does is another crate's matter.
+//!
+//! * [`program`] is the one representation of a test, whatever format it came
+//!   from.
+
+pub mod program;
