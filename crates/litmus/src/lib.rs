@@ -8,4 +8,5 @@
 //! * [`program`] is the one representation of a test, whatever format it came
 //!   from.
 
+pub mod parse;
 pub mod program;
