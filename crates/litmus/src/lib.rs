@@ -8,5 +8,7 @@
 //! * [`program`] is the one representation of a test, whatever format it came
 //!   from.
 
+pub mod cat;
+pub mod exec;
 pub mod parse;
 pub mod program;
