@@ -9,6 +9,7 @@
 //!   from.
 
 pub mod cat;
+pub mod check;
 pub mod exec;
 pub mod parse;
 pub mod program;

@@ -16,8 +16,16 @@ pub struct Shipped {
 }
 
 /// All of them.
-const SHIPPED: [Shipped; 1] =
-    [Shipped { name: "sc", summary: "sequential consistency", text: include_str!("../../models/sc.cat") }];
+const SHIPPED: [Shipped; 4] = [
+    Shipped { name: "sc", summary: "sequential consistency", text: include_str!("../../models/sc.cat") },
+    Shipped { name: "opencl", summary: "OpenCL 2.0", text: include_str!("../../models/opencl.cat") },
+    Shipped { name: "ptx-6.0", summary: "PTX 6.0", text: include_str!("../../models/ptx-6.0.cat") },
+    Shipped {
+        name: "ptx-7.5",
+        summary: "PTX 7.5, with proxies",
+        text: include_str!("../../models/ptx-7.5.cat"),
+    },
+];
 
 /// The models that come with the tool, in the order in which they are listed.
 #[must_use]

@@ -31,7 +31,6 @@ pub(crate) struct StagedCheck {
     pub(crate) negated: bool,
     pub(crate) flag: bool,
     pub(crate) name: String,
-    pub(crate) place: Place,
     /// The relation or set for certain, and
     pub(crate) low: NodeId,
     /// what it may still become.
@@ -175,7 +174,6 @@ impl Stager<'_, '_, '_> {
             negated: check.negated,
             flag: check.flag,
             name: check.name.clone().unwrap_or_else(|| format!("check-{number}")),
-            place: check.place,
             low: bounds.low,
             high: bounds.high,
             deps: self.graph.node(decides).deps,
