@@ -674,7 +674,7 @@ impl Stager<'_, '_, '_> {
 
     fn condition(&mut self, condition: &Condition, scope: &Scope) -> Result<bool, TextError> {
         match condition {
-            Condition::Variant => Ok(false),
+            Condition::Variant(name) => Ok(self.model.variants.contains(name)),
             Condition::Not(inner) => Ok(!self.condition(inner, scope)?),
             Condition::And(a, b) => Ok(self.condition(a, scope)? && self.condition(b, scope)?),
             Condition::Or(a, b) => Ok(self.condition(a, scope)? || self.condition(b, scope)?),
