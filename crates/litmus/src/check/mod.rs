@@ -19,6 +19,8 @@
 
 pub mod execution;
 mod linear;
+#[cfg(test)]
+mod oracle;
 mod outcome;
 mod report;
 mod search;
