@@ -7,5 +7,7 @@
 //!
 //! * [`program`] is the one representation of a test, whatever format it came
 //!   from.
+//! * [`hrf`] explores executions under the models of the HRF family.
 
+pub mod hrf;
 pub mod program;
