@@ -29,6 +29,7 @@
 //! * A thread that waits for ever has not ended: it adds no outcome, but what it
 //!   did until then may race.
 
+mod advice;
 mod clock;
 mod dot;
 mod error;
@@ -45,6 +46,7 @@ mod state;
 mod trace;
 mod verdict;
 
+pub use advice::{Advice, Change, ChangeSet, advise, advise_until};
 pub use error::{CheckError, Place};
 pub use explain::{Gap, Link};
 pub use model::{Model, Options, Reading, RelaxedAs, SyncOrder, UnknownName};

@@ -241,12 +241,11 @@ impl Oracle<'_> {
         if !r.releases || !a.acquires {
             return None;
         }
-        if self.reading.so == SyncOrder::SameLocation {
-            if let (Some(x), Some(y)) = (r.loc, a.loc) {
-                if x != y {
-                    return None;
-                }
-            }
+        if self.reading.so == SyncOrder::SameLocation
+            && let (Some(x), Some(y)) = (r.loc, a.loc)
+            && x != y
+        {
+            return None;
         }
         let (s1, s2) = (r.scope.unwrap(), a.scope.unwrap());
         if self.reading.model == Model::Drf {
