@@ -9,5 +9,8 @@
 //!   from.
 //! * [`hrf`] explores executions under the models of the HRF family.
 
+pub mod cat;
+pub mod exec;
 pub mod hrf;
+pub mod parse;
 pub mod program;

@@ -49,6 +49,10 @@ pub enum RmwOp {
     Add,
     /// The difference.
     Sub,
+    /// The product.
+    Mul,
+    /// The quotient; zero where there is none.
+    Div,
     /// Bitwise and.
     And,
     /// Bitwise or.
@@ -74,6 +78,8 @@ impl RmwOp {
         match self {
             RmwOp::Add => old.wrapping_add(operand),
             RmwOp::Sub => old.wrapping_sub(operand),
+            RmwOp::Mul => old.wrapping_mul(operand),
+            RmwOp::Div => old.checked_div(operand).unwrap_or(0),
             RmwOp::And => old & operand,
             RmwOp::Or => old | operand,
             RmwOp::Xor => old ^ operand,
@@ -146,10 +152,15 @@ pub struct Barrier {
     /// The order of its fences: release before the meeting and acquire after
     /// it, or both in one.
     pub order: Order,
-    /// Which barrier: those of the same number meet.
+    /// Which barrier of the text, and
+    pub instance: Value,
+    /// which barrier resource: those equal in both meet, the n-th time a
+    /// thread comes with the n-th time of the others.
     pub id: Expr,
     /// How many threads meet, if not all of the group.
     pub quorum: Option<Expr>,
+    /// Does the thread only announce itself, and go on at once?
+    pub arrive: bool,
     /// Does it order global memory?
     pub global: bool,
     /// Does it order local memory?

@@ -88,6 +88,9 @@ pub enum Region {
     Global,
     /// Memory of one work-group.
     Local,
+    /// An OpenCL pointer without an address space: memory that neither
+    /// region's happens-before reaches.
+    Unqualified,
 }
 
 /// The path by which PTX reaches memory.
