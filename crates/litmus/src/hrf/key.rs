@@ -33,8 +33,10 @@ impl Keys {
             }
         }
         for meeting in &state.meetings {
-            key.add(u64::from(meeting.group) << 48 ^ meeting.id as u64);
-            key.add(meeting.waiting);
+            let (group, instance, id) = meeting.which;
+            for word in [u64::from(group), instance as u64, id as u64, meeting.came, meeting.waiting] {
+                key.add(word);
+            }
         }
         if self.add_logs(&mut key, plan, state) {
             self.add_clocks(&mut key, plan, state, acquired);

@@ -56,11 +56,13 @@ pub(crate) struct ThreadState {
     pub(crate) spins_on: Vec<(u16, Value)>,
 }
 
-/// The threads that wait at a barrier.
+/// A barrier that somebody has come to and that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
-    pub(crate) group: u16,
-    pub(crate) id: Value,
+    /// The group, and which of its barriers.
+    pub(crate) which: (u16, Value, Value),
+    pub(crate) came: u64,
+    /// Those of them that wait.
     pub(crate) waiting: u64,
 }
 
@@ -279,7 +281,11 @@ impl State {
                         let role = Role { acquires: false, ..role };
                         self.release(plan, t, role, None);
                         self.arrive(plan, t, barrier)?;
-                        return Ok(self.done(t, Stage::Arrive, role));
+                        let done = self.done(t, Stage::Arrive, role);
+                        if !barrier.arrive {
+                            return Ok(done);
+                        }
+                        done
                     }
                     _ => {
                         let role = Role { releases: false, ..role };
@@ -403,17 +409,20 @@ impl State {
             Some(quorum) => self.eval(plan, t, quorum)?,
             None => Value::from(everyone),
         };
-        let group = barrier.group.0;
-        let at = match self.meetings.binary_search_by_key(&(group, id), |m| (m.group, m.id)) {
-            Ok(at) => at,
-            Err(at) => {
-                self.meetings.insert(at, Meeting { group, id, waiting: 0 });
-                at
-            }
-        };
-        self.threads[t].phase = Phase::Arrived;
-        self.meetings[at].waiting |= 1 << t;
-        if Value::from(self.meetings[at].waiting.count_ones()) >= quorum {
+        let which = (barrier.group.0, barrier.instance, id);
+        // The n-th time that a thread comes goes with the n-th of the others: it
+        // joins the first meeting that it has not come to.
+        let joins = |m: &Meeting| m.which > which || m.which == which && m.came >> t & 1 == 0;
+        let at = self.meetings.iter().position(joins).unwrap_or(self.meetings.len());
+        if self.meetings.get(at).is_none_or(|m| m.which != which) {
+            self.meetings.insert(at, Meeting { which, came: 0, waiting: 0 });
+        }
+        self.meetings[at].came |= 1 << t;
+        if !barrier.arrive {
+            self.threads[t].phase = Phase::Arrived;
+            self.meetings[at].waiting |= 1 << t;
+        }
+        if Value::from(self.meetings[at].came.count_ones()) >= quorum {
             let met = self.meetings.remove(at).waiting;
             for (u, thread) in self.threads.iter_mut().enumerate() {
                 if met >> u & 1 == 1 {
