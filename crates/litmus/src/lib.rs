@@ -7,9 +7,13 @@
 //!
 //! * [`program`] is the one representation of a test, whatever format it came
 //!   from.
+//! * [`generate`] makes programs by the thousand.
+//! * [`hrf`] explores executions under the models of the HRF family.
 
 pub mod cat;
 pub mod check;
 pub mod exec;
+pub mod generate;
+pub mod hrf;
 pub mod parse;
 pub mod program;
