@@ -264,13 +264,15 @@ impl Stager<'_, '_, '_> {
             }
         }
         // Try relations first, and sets if the bodies turn out to be sets.
-        let relations = self.fixpoint(bindings, &names, scope, false)?;
-        match relations {
-            Some(scope) => Ok(scope),
-            None => match self.fixpoint(bindings, &names, scope, true)? {
-                Some(scope) => Ok(scope),
-                None => self.wrong(place, "a recursive definition mixes relations and sets"),
-            },
+        let relations = self.fixpoint(bindings, &names, scope, false);
+        if let Ok(Some(scope)) = relations {
+            return Ok(scope);
+        }
+        match (relations, self.fixpoint(bindings, &names, scope, true)) {
+            (_, Ok(Some(scope))) => Ok(scope),
+            (Err(error), _) => Err(error),
+            (_, Err(error)) => Err(error),
+            _ => self.wrong(place, "a recursive definition mixes relations and sets"),
         }
     }
 
@@ -286,7 +288,7 @@ impl Stager<'_, '_, '_> {
         let shown = self.text(names[0]).to_owned();
         let count = names.len();
         // Low and high bounds are solved together, as they may use each other.
-        let Some(group) = self.graph.open_group(&shown, &vec![sets; 2 * count]) else {
+        let Some(group) = self.graph.open_group(&shown, place, &vec![sets; 2 * count]) else {
             return self.wrong(place, "the model has too many recursive definitions");
         };
         let vars = self.graph.groups[usize::from(group)].vars.clone();

@@ -240,7 +240,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             words.push(Word { writes });
         }
         for (read, _) in events.iter().enumerate().filter(|(_, e)| e.reads()) {
-            self.candidates[read] = self.feasible(read);
+            self.candidates[read] = self.skeleton.feasible(read);
         }
         let forced: Vec<usize> = (0..events.len())
             .filter(|&read| events[read].reads() && self.candidates[read].count_ones() <= 1)
@@ -255,25 +255,6 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         let open = (0..events.len()).filter(|read| events[*read].reads() && !forced.contains(read));
         self.decisions.extend(open.map(Decision::Read));
         self.saved = vec![Saved::default(); self.decisions.len() + 1];
-    }
-
-    /// The writes whose value passes the guards on this read alone.
-    fn feasible(&self, read: usize) -> u64 {
-        let mut left = self.candidates[read];
-        for (thread, guard) in &self.skeleton.guards {
-            let base = self.skeleton.base[*thread];
-            if read < base || guard.reads() != 1u64.checked_shl((read - base) as u32).unwrap_or(0) {
-                continue;
-            }
-            for write in members(left) {
-                let Some(value) = self.skeleton.values[write].constant() else { continue };
-                let known = |_| Some(value);
-                if guard.eval(&known) == Ok(0) || guard.eval(&known) == Err(Unknown::Never) {
-                    left &= !(1 << write);
-                }
-            }
-        }
-        left
     }
 
     /// Runs the search. `syncs` are the orders of PTX's fences to be tried.
@@ -627,8 +608,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             if *stamp < newest {
                 *stamp = newest;
                 self.graph.refresh(id).map_err(|of| {
-                    let place = crate::parse::Place { line: 1, column: 1 };
-                    Halt::Model(TextError::meaning(place, diverges(&of.0)).in_file(self.file))
+                    Halt::Model(TextError::meaning(of.place, diverges(&of.name)).in_file(self.file))
                 })?;
             }
         }
