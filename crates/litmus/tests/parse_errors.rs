@@ -59,7 +59,7 @@ fn the_format_and_the_initial_state_come_first() {
 fn opencl_code_is_checked() {
     assert_eq!(opencl("*x = ;"), "line 4, column 8: found `;`, expected an expression");
     assert_eq!(opencl("*x = 1"), "line 5, column 1: found `}`, expected `;`");
-    assert_eq!(opencl("r0 = 1;"), "line 4, column 3: register `r0` is not declared");
+    assert_eq!(opencl("r0 += 1;"), "line 4, column 3: register `r0` has no value yet");
     assert_eq!(
         opencl("int r = y;"),
         "line 4, column 11: `y` is neither a register nor a location of this thread"
