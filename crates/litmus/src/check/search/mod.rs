@@ -5,14 +5,17 @@
 //! checks are evaluated on what is certain so far. A check that already fails
 //! cannot be mended by later decisions, so that whole subtree is left out.
 
+mod choices;
+mod evaluate;
+mod values;
+
 use std::ops::ControlFlow;
 
 use crate::cat::ast::CheckKind;
-use crate::cat::graph::{Chosen, DEP_CO, DEP_RF, DEP_SYNC, DEP_WITH, Deps, Graph, NodeId, Op};
-use crate::cat::stage::{Choice, Staged, StagedCheck, diverges, only_whole};
+use crate::cat::graph::{Chosen, DEP_CO, DEP_RF, DEP_SYNC, Deps, Graph, NodeId, Op};
+use crate::cat::stage::{Choice, Staged, StagedCheck, only_whole};
 use crate::exec::matrix::{self, members};
 use crate::exec::skeleton::Skeleton;
-use crate::exec::sym::{Sym, Unknown};
 use crate::parse::TextError;
 use crate::program::Value;
 
@@ -224,7 +227,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
     }
 
     /// Orders the decisions and leaves out what the guards rule out alone.
-    fn prepare(&mut self) {
+    pub(super) fn prepare(&mut self) {
         let mut words: Vec<Word> = Vec::new();
         let events = &self.skeleton.events;
         for (initial, event) in events.iter().enumerate().take_while(|(_, e)| e.thread.is_none()) {
@@ -288,26 +291,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         Ok(())
     }
 
-    fn touch(&mut self, deps: Deps) {
-        self.clock += 1;
-        for (bit, version) in self.versions.iter_mut().enumerate() {
-            if deps >> bit & 1 == 1 {
-                *version = self.clock;
-            }
-        }
-    }
-
-    fn version(&self, deps: Deps) -> u64 {
-        let mut newest = 0;
-        for (bit, &version) in self.versions.iter().enumerate() {
-            if deps >> bit & 1 == 1 {
-                newest = newest.max(version);
-            }
-        }
-        newest
-    }
-
-    fn save(&mut self, depth: usize) {
+    pub(super) fn save(&mut self, depth: usize) {
         let mut saved = core::mem::take(&mut self.saved[depth]);
         saved.co.clone_from(&self.co);
         saved.fr.clone_from(&self.fr);
@@ -324,7 +308,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         self.saved[depth] = saved;
     }
 
-    fn restore(&mut self, depth: usize) {
+    pub(super) fn restore(&mut self, depth: usize) {
         let saved = core::mem::take(&mut self.saved[depth]);
         self.co.copy_from_slice(&saved.co);
         self.fr.copy_from_slice(&saved.fr);
@@ -341,7 +325,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         self.saved[depth] = saved;
     }
 
-    fn tick(&mut self) -> Result<(), Halt> {
+    pub(super) fn tick(&mut self) -> Result<(), Halt> {
         self.ticks += 1;
         if self.ticks >= STOP_INTERVAL {
             self.ticks = 0;
@@ -352,7 +336,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         Ok(())
     }
 
-    fn decide(&mut self, depth: usize) -> Result<(), Halt> {
+    pub(super) fn decide(&mut self, depth: usize) -> Result<(), Halt> {
         match self.decisions.get(depth).copied() {
             None => self.complete(),
             Some(Decision::Read(read)) => {
@@ -409,16 +393,8 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         }
     }
 
-    /// A decision was taken or taken back.
-    fn changed(&mut self, deps: Deps) {
-        if self.eager {
-            self.publish(deps);
-            self.touch(deps);
-        }
-    }
-
     /// Puts `first` before `later` in coherence order, with all that follows.
-    fn order(&mut self, first: usize, later: usize) -> bool {
+    pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
         let after = self.co[later] | 1 << later;
         let mut linear = core::mem::take(&mut self.linear);
         let mut consistent = true;
@@ -449,7 +425,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
     }
 
     /// Lets `read` read from `write`.
-    fn read_from(&mut self, write: usize, read: usize) -> bool {
+    pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
         self.rf[read] = write;
         self.decided |= 1 << read;
         self.fr[read] = self.co[write];
@@ -459,358 +435,9 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         consistent && (!self.symbolic || self.propagate())
     }
 
-    fn unread(&mut self, read: usize) {
+    pub(super) fn unread(&mut self, read: usize) {
         self.rf[read] = read;
         self.decided &= !(1 << read);
-    }
-
-    /// Carries known values from writes to reads and on; false if a guard
-    /// fails.
-    fn propagate(&mut self) -> bool {
-        loop {
-            let mut changed = false;
-            for read in members(self.decided) {
-                if self.values[read].is_none() && self.values[self.rf[read]].is_some() {
-                    self.values[read] = self.values[self.rf[read]];
-                    changed = true;
-                }
-            }
-            if !changed {
-                break;
-            }
-            for write in 0..self.values.len() {
-                if self.values[write].is_none() && self.skeleton.events[write].writes() {
-                    let Some(thread) = self.skeleton.events[write].thread else { continue };
-                    let base = self.skeleton.base[usize::from(thread.0)];
-                    match self.eval(&self.skeleton.values[write], base) {
-                        Ok(value) => self.values[write] = Some(value),
-                        Err(Unknown::Yet) => {}
-                        Err(Unknown::Never) => return false,
-                    }
-                }
-            }
-        }
-        self.guards_hold()
-    }
-
-    fn eval(&self, sym: &Sym, base: usize) -> Result<Value, Unknown> {
-        sym.eval(&|event| self.values[base + usize::from(event)])
-    }
-
-    fn guards_hold(&self) -> bool {
-        self.skeleton.guards.iter().all(|(thread, guard)| {
-            match self.eval(guard, self.skeleton.base[*thread]) {
-                Ok(value) => value != 0,
-                Err(Unknown::Yet) => true,
-                Err(Unknown::Never) => false,
-            }
-        })
-    }
-
-    /// Tells the graph of the choices so far.
-    fn publish(&mut self, deps: Deps) {
-        let n = self.co.len();
-        if deps & DEP_RF != 0 {
-            if let Some(id) = self.inputs.rf[0] {
-                let mut rows = [0u64; matrix::EVENTS_MAX];
-                for read in members(self.decided) {
-                    rows[self.rf[read]] |= 1 << read;
-                }
-                self.graph.set_value(id, &rows[..n]);
-            }
-            if let Some(id) = self.inputs.rf[1] {
-                let mut rows = [0u64; matrix::EVENTS_MAX];
-                for read in 0..n {
-                    for write in members(self.possible(read)) {
-                        rows[write] |= 1 << read;
-                    }
-                }
-                self.graph.set_value(id, &rows[..n]);
-            }
-        }
-        if deps & DEP_CO != 0 {
-            if let Some(id) = self.inputs.co[0] {
-                self.graph.set_value(id, &self.co);
-            }
-            if let Some(id) = self.inputs.co[1] {
-                let rows: Vec<u64> = (0..n).map(|write| self.co_high(write)).collect();
-                self.graph.set_value(id, &rows);
-            }
-        }
-        if let Some(id) = self.inputs.fr[0] {
-            self.graph.set_value(id, &self.fr);
-        }
-        if let Some(id) = self.inputs.fr[1] {
-            let rows: Vec<u64> = (0..n)
-                .map(|read| members(self.possible(read)).fold(0, |row, write| row | self.co_high(write)))
-                .collect();
-            self.graph.set_value(id, &rows);
-        }
-    }
-
-    /// The writes that an event may still turn out to read.
-    fn possible(&self, read: usize) -> u64 {
-        if self.decided >> read & 1 == 1 {
-            1 << self.rf[read]
-        } else if self.skeleton.events[read].reads() {
-            self.candidates[read]
-        } else {
-            0
-        }
-    }
-
-    /// The writes that may still turn out to come behind `write`.
-    fn co_high(&self, write: usize) -> u64 {
-        let mut open = self.same_word[write] & !self.apart[write] & !(1 << write);
-        for other in members(open) {
-            if self.co[other] >> write & 1 == 1 {
-                open &= !(1 << other);
-            }
-        }
-        open
-    }
-
-    /// Do the checks that a change of `deps` may have affected hold on what
-    /// is certain?
-    fn certain_checks_hold(&mut self, deps: Deps) -> Result<bool, Halt> {
-        for at in 0..self.evaluated.len() {
-            let number = self.evaluated[at];
-            let of = self.checks[number].deps;
-            let affected = of & deps != 0 || deps == ALL_CHECKS;
-            if affected && !only_whole(of) && !self.holds(number)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Evaluates a check on the bound that decides it.
-    fn holds(&mut self, number: usize) -> Result<bool, Halt> {
-        self.refresh(number)?;
-        let check = &self.checks[number];
-        let decides = if check.negated && !check.flag { check.high } else { check.low };
-        Ok(satisfied(check.kind, self.graph.value(decides)) != check.negated)
-    }
-
-    /// Computes what a check needs.
-    fn refresh(&mut self, number: usize) -> Result<(), Halt> {
-        let plan = core::mem::take(&mut self.checks[number].plan);
-        let result = self.refresh_nodes(&plan);
-        self.checks[number].plan = plan;
-        result
-    }
-
-    fn refresh_nodes(&mut self, plan: &[NodeId]) -> Result<(), Halt> {
-        for &id in plan {
-            let deps = self.graph.node(id).deps;
-            let newest = self.version(deps);
-            let stamp = &mut self.stamps[id.0 as usize];
-            if *stamp < newest {
-                *stamp = newest;
-                self.graph.refresh(id).map_err(|of| {
-                    Halt::Model(TextError::meaning(of.place, diverges(&of.name)).in_file(self.file))
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// All decisions are taken: the last checks, the flags, the values.
-    fn complete(&mut self) -> Result<(), Halt> {
-        if !self.eager {
-            self.publish(DEP_RF | DEP_CO);
-            self.touch(DEP_RF | DEP_CO);
-        }
-        for at in 0..self.evaluated.len() {
-            let number = self.evaluated[at];
-            let deps = self.checks[number].deps;
-            if only_whole(deps) && deps & DEP_WITH == 0 && !self.holds(number)? {
-                return Ok(());
-            }
-        }
-        let mut flags: Vec<(usize, Vec<u64>)> = Vec::new();
-        let mut allowed = true;
-        if !self.choices.is_empty() {
-            allowed = false;
-            self.choose(0, &mut allowed, &mut flags)?;
-        }
-        if !allowed {
-            return Ok(());
-        }
-        for number in 0..self.checks.len() {
-            if self.checks[number].flag && self.checks[number].deps & DEP_WITH == 0 && self.holds(number)? {
-                flags.push((number, self.graph.value(self.checks[number].low).to_vec()));
-            }
-        }
-        flags.sort_by_key(|(number, _)| *number);
-        self.with_values(&flags)
-    }
-
-    /// Takes the choices of `with` steps from `at` on.
-    fn choose(
-        &mut self,
-        at: usize,
-        allowed: &mut bool,
-        flags: &mut Vec<(usize, Vec<u64>)>,
-    ) -> Result<(), Halt> {
-        self.tick()?;
-        let Some(choice) = self.choices.get(at).cloned() else {
-            for index in 0..self.evaluated.len() {
-                let number = self.evaluated[index];
-                if self.checks[number].deps & DEP_WITH != 0 && !self.holds(number)? {
-                    return Ok(());
-                }
-            }
-            *allowed = true;
-            for number in 0..self.checks.len() {
-                let check = &self.checks[number];
-                let open = check.flag
-                    && check.deps & DEP_WITH != 0
-                    && flags.iter().all(|(known, _)| *known != number);
-                if open && self.holds(number)? {
-                    flags.push((number, self.graph.value(self.checks[number].low).to_vec()));
-                }
-            }
-            return Ok(());
-        };
-        match choice {
-            Choice::Among(nodes) => {
-                for node in nodes {
-                    let plan = self.graph.plan(&[node]);
-                    self.refresh_nodes(&plan)?;
-                    let rows = self.graph.value(node).to_vec();
-                    self.set_choice(at, &rows);
-                    self.choose(at + 1, allowed, flags)?;
-                }
-                Ok(())
-            }
-            Choice::Linear(set, order) => {
-                let plan = self.graph.plan(&[set, order]);
-                self.refresh_nodes(&plan)?;
-                let set = self.graph.value(set)[0];
-                let mut order = self.graph.value(order).to_vec();
-                matrix::close(&mut order);
-                let mut rows = vec![0; order.len()];
-                self.linearise(at, set, &order, 0, &mut rows, allowed, flags)
-            }
-        }
-    }
-
-    fn set_choice(&mut self, at: usize, rows: &[u64]) {
-        if let Some(id) = self.inputs.with[at] {
-            self.graph.set_value(id, rows);
-        }
-        self.touch(DEP_WITH);
-    }
-
-    /// Is there nothing left to learn from further choices?
-    fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<u64>)]) -> bool {
-        allowed
-            && self.checks.iter().enumerate().all(|(number, check)| {
-                !check.flag
-                    || check.deps & DEP_WITH == 0
-                    || flags.iter().any(|(known, _)| *known == number)
-                    || !self.visitor.wants_flag(number)
-            })
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the state of one recursion")]
-    fn linearise(
-        &mut self,
-        at: usize,
-        left: u64,
-        order: &[u64],
-        before: u64,
-        rows: &mut Vec<u64>,
-        allowed: &mut bool,
-        flags: &mut Vec<(usize, Vec<u64>)>,
-    ) -> Result<(), Halt> {
-        if left == 0 {
-            let total = rows.clone();
-            self.set_choice(at, &total);
-            return self.choose(at + 1, allowed, flags);
-        }
-        for event in members(left) {
-            let has_earlier = members(left).any(|other| other != event && order[other] >> event & 1 == 1);
-            if has_earlier {
-                continue;
-            }
-            if self.choices_done(*allowed, flags) {
-                return Ok(());
-            }
-            members(before).for_each(|earlier| rows[earlier] |= 1 << event);
-            self.linearise(at, left & !(1 << event), order, before | 1 << event, rows, allowed, flags)?;
-            members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
-        }
-        Ok(())
-    }
-
-    /// Reports the execution; values that justify only themselves are tried
-    /// one by one first.
-    fn with_values(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {
-        if !self.symbolic {
-            for read in members(self.decided) {
-                self.values[read] = self.values[self.rf[read]];
-            }
-            return self.report(flags);
-        }
-        let open = members(self.decided).find(|&read| self.values[read].is_none());
-        let Some(read) = open else {
-            let agree = members(self.decided).all(|read| self.values[read] == self.values[self.rf[read]]);
-            return if agree { self.report(flags) } else { Ok(()) };
-        };
-        let before = self.values.clone();
-        for &number in self.numbers {
-            self.tick()?;
-            self.values[read] = Some(number);
-            if self.thin_air() {
-                self.with_values(flags)?;
-            }
-            self.values.copy_from_slice(&before);
-        }
-        Ok(())
-    }
-
-    /// Carries a guessed value on; false if it does not come back the same.
-    fn thin_air(&mut self) -> bool {
-        loop {
-            let mut changed = false;
-            for write in 0..self.values.len() {
-                if self.values[write].is_none() && self.skeleton.events[write].writes() {
-                    let Some(thread) = self.skeleton.events[write].thread else { continue };
-                    let base = self.skeleton.base[usize::from(thread.0)];
-                    match self.eval(&self.skeleton.values[write], base) {
-                        Ok(value) => {
-                            self.values[write] = Some(value);
-                            changed = true;
-                        }
-                        Err(Unknown::Yet) => {}
-                        Err(Unknown::Never) => return false,
-                    }
-                }
-            }
-            for read in members(self.decided) {
-                match (self.values[read], self.values[self.rf[read]]) {
-                    (None, Some(value)) => {
-                        self.values[read] = Some(value);
-                        changed = true;
-                    }
-                    (Some(has), Some(gets)) if has != gets => return false,
-                    _ => {}
-                }
-            }
-            if !changed {
-                return self.guards_hold();
-            }
-        }
-    }
-
-    fn report(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {
-        let found = Found { rf: &self.rf, co: &self.co, values: &self.values, flags };
-        match self.visitor.execution(&found) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Halt::Stopped),
-        }
     }
 }
 
