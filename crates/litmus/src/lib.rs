@@ -11,6 +11,7 @@
 //! * [`hrf`] explores executions under the models of the HRF family.
 
 pub mod cat;
+pub mod check;
 pub mod exec;
 pub mod generate;
 pub mod hrf;

@@ -1,9 +1,30 @@
 //! The vocabulary and the contract of Fencepost.
+//!
+//! Everything that a protocol, a driver and a checker must agree on stands
+//! here, and nothing else: addresses, lines and byte masks, requests with
+//! order and scope, tables as data, the contract of a controller, the station
+//! that both drivers run, and the parts that protocols share.
+//!
+//! **Use it** to write a protocol or a driver. **Do not** look here for time,
+//! energy, or anything that a single protocol knows.
 
+mod contract;
+pub mod issue;
 mod line;
+mod node;
+pub mod page;
+pub mod parts;
 mod request;
+mod shape;
+mod station;
 mod symbols;
+mod table;
 
+pub use contract::*;
 pub use line::*;
+pub use node::*;
 pub use request::*;
+pub use shape::*;
+pub use station::Station;
 pub use symbols::Symbol;
+pub use table::*;

@@ -194,9 +194,14 @@ pub enum Op {
     Rmw(Rmw),
     /// Order without an access.
     Fence,
-    /// A kernel begins on this CU: an implicit acquire.
+    /// A kernel begins: an implicit acquire at the request's scope. First the
+    /// command processor issues one for the whole GPU, at system scope where
+    /// the host has written since the last kernel; then every CU issues one at
+    /// device scope.
     KernelBegin(KernelId),
-    /// A kernel has ended on this CU: an implicit release.
+    /// A kernel has ended: an implicit release at the request's scope. Every CU
+    /// issues one at device scope; then the command processor issues one at
+    /// system scope, for the whole GPU, so that the host can read.
     KernelEnd(KernelId),
 }
 

@@ -65,8 +65,8 @@ pub(crate) enum Comparison {
 pub(crate) enum Condition {
     /// A comparison.
     Compare(Comparison, Expr, Expr),
-    /// `"variant"`: a switch of the tool; none is ever on.
-    Variant,
+    /// `"variant"`: is this variant of the model asked for?
+    Variant(String),
     /// Not.
     Not(Box<Condition>),
     /// Both.

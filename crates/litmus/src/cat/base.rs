@@ -3,7 +3,7 @@
 use crate::exec::event::{Event, EventKind};
 use crate::exec::matrix;
 use crate::exec::skeleton::{Rows, Skeleton};
-use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region, ScopeId};
+use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region};
 
 use super::graph::Chosen;
 
@@ -235,7 +235,8 @@ fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
             a.loc.is_some() && generic(a) == generic(b)
         })),
         "same-instance" => Base::Rel(on.rows(|a, b| a.scope.is_some() && a.scope == b.scope)),
-        "inner-instance" => Base::Rel(on.rows(|a, b| contained(on, a, b))),
+        "narrower" => Base::Rel(on.rows(|a, b| narrower(on, a, b))),
+        "holds" => Base::Rel(on.rows(|a, b| reaches(on, a, b))),
         _ => return None,
     })
 }
@@ -259,15 +260,11 @@ fn reaches(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Does `a` name a scope instance inside of the one that `b` names, with both
-/// threads in both? Equal instances count.
-fn contained(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
-    let (Some(inner), Some(outer)): (Option<ScopeId>, Option<ScopeId>) = (a.scope, b.scope) else {
-        return false;
-    };
-    on.program.scopes.includes(outer, inner)
-        && reaches(on, a, b)
-        && reaches(on, b, a)
-        && reaches(on, a, a)
-        && reaches(on, b, b)
+/// Does `a` name a scope instance inside of the one that `b` names? Equal
+/// ones count.
+fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
+    match (a.scope, b.scope) {
+        (Some(inner), Some(outer)) => on.program.scopes.includes(outer, inner),
+        _ => false,
+    }
 }

@@ -15,7 +15,9 @@ pub(crate) mod stage;
 mod value;
 
 pub use ast::CheckKind;
-pub use library::{Shipped, shipped, shipped_names};
+pub use library::{Shipped, shipped, shipped_file, shipped_names};
+
+use std::collections::BTreeSet;
 
 use crate::parse::{Place, TextError};
 
@@ -36,6 +38,8 @@ pub struct Model {
     pub title: Option<String>,
     /// May writes to one word stay unordered?
     pub partial_coherence: bool,
+    /// The variants that are asked for: what `if "name"` tests in the model.
+    pub variants: BTreeSet<String>,
     pub(crate) names: Names,
     pub(crate) steps: Vec<Step>,
 }
@@ -57,6 +61,7 @@ impl Model {
             file: file.to_owned(),
             title: None,
             partial_coherence: false,
+            variants: BTreeSet::new(),
             names: Names::default(),
             steps: Vec::new(),
         };

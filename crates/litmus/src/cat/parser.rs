@@ -474,13 +474,14 @@ impl Parser<'_> {
             self.depth -= 1;
             return Ok(Condition::Not(Box::new(inner)));
         }
-        if self.eat_word("variant") {
-            self.advance();
-            return Ok(Condition::Variant);
-        }
-        if let Kind::Text(_) = self.peek() {
-            self.advance();
-            return Ok(Condition::Variant);
+        let named = self.eat_word("variant");
+        match self.peek().clone() {
+            Kind::Text(variant) => {
+                self.advance();
+                return Ok(Condition::Variant(variant));
+            }
+            _ if named => return Err(self.expected("a variant's name in quotes")),
+            _ => {}
         }
         let left = self.expr()?;
         let comparison = if self.eat("=") {

@@ -31,7 +31,6 @@ pub(crate) struct StagedCheck {
     pub(crate) negated: bool,
     pub(crate) flag: bool,
     pub(crate) name: String,
-    pub(crate) place: Place,
     /// The relation or set for certain, and
     pub(crate) low: NodeId,
     /// what it may still become.
@@ -175,7 +174,6 @@ impl Stager<'_, '_, '_> {
             negated: check.negated,
             flag: check.flag,
             name: check.name.clone().unwrap_or_else(|| format!("check-{number}")),
-            place: check.place,
             low: bounds.low,
             high: bounds.high,
             deps: self.graph.node(decides).deps,
@@ -676,7 +674,7 @@ impl Stager<'_, '_, '_> {
 
     fn condition(&mut self, condition: &Condition, scope: &Scope) -> Result<bool, TextError> {
         match condition {
-            Condition::Variant => Ok(false),
+            Condition::Variant(name) => Ok(self.model.variants.contains(name)),
             Condition::Not(inner) => Ok(!self.condition(inner, scope)?),
             Condition::And(a, b) => Ok(self.condition(a, scope)? && self.condition(b, scope)?),
             Condition::Or(a, b) => Ok(self.condition(a, scope)? || self.condition(b, scope)?),

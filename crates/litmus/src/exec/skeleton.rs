@@ -119,7 +119,30 @@ impl<'p> Skeleton<'p> {
                 self.rmw[here - 1] |= 1 << here;
             }
         }
+        self.loosen(thread, base, end);
         self.guards.extend(trace.guards.iter().map(|guard| (thread, guard.clone())));
+    }
+
+    /// Takes program order back between operands that C leaves unsequenced,
+    /// where both were evaluated in one pass.
+    fn loosen(&mut self, thread: usize, base: usize, end: usize) {
+        let pairs = &self.program.threads[thread].unsequenced;
+        for &(left, middle, right) in pairs {
+            for first in base..end {
+                if !(left..middle).contains(&self.events[first].instr) {
+                    continue;
+                }
+                for later in first + 1..end {
+                    let at = self.events[later].instr;
+                    if !(left..right).contains(&at) || at < self.events[later - 1].instr {
+                        break;
+                    }
+                    if at >= middle {
+                        self.po[first] &= !(1 << later);
+                    }
+                }
+            }
+        }
     }
 
     /// How many events there are.

@@ -146,6 +146,10 @@ pub struct Thread {
     pub code: Vec<Instr>,
     /// The source line of each instruction, 0 where there is none.
     pub lines: Vec<u32>,
+    /// Operands that C leaves unsequenced: `(a, b, c)` says that the
+    /// instructions from `a` to `b` are not in program order with those from
+    /// `b` to `c`. An engine that takes them in order takes one of the orders.
+    pub unsequenced: Vec<(usize, usize, usize)>,
 }
 
 impl Thread {

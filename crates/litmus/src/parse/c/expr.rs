@@ -79,11 +79,17 @@ impl Function<'_> {
 
     fn arithmetic(&mut self, tightness: u8) -> Result<Expr, TextError> {
         self.deeper()?;
+        let start = self.here();
         let mut left = self.unary()?;
         while let Kind::Mark(mark) = *self.cursor.peek() {
             let Some((binds, op)) = binding(mark).filter(|&(binds, _)| binds >= tightness) else { break };
             self.cursor.advance();
+            let middle = self.here();
             let right = self.arithmetic(binds + 1)?;
+            if start < middle && middle < self.here() {
+                let end = self.here();
+                self.thread.unsequenced.push((start, middle, end));
+            }
             left = Expr::binary(op, left, right);
             if left.depth() > super::super::cursor::DEPTH_MAX {
                 return Err(self.cursor.expected("an expression that is not so deep"));

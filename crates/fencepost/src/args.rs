@@ -1,0 +1,185 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use lab::experiment::Question;
+
+/// A laboratory for GPU memory: coherence protocols, memory models, and what
+/// synchronization costs.
+#[derive(Debug, Parser)]
+#[command(name = "fencepost", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  fencepost list protocols
+  fencepost run --system hlrc-8cu --protocol vi --workload vec-add
+  fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
+
+Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck), 2 bad input.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what there is to choose from
+    List(ListArguments),
+    /// Run one workload on one machine under one protocol
+    Run(RunArguments),
+    /// Run several scenarios side by side, with speedups over the first
+    Compare(CompareArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write one page a command into a folder
+    Man(ManArguments),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// Machines that can be simulated
+    Systems,
+    /// Coherence protocols
+    Protocols,
+    /// Programs to run
+    Workloads,
+    /// Memory models
+    Models,
+    /// Papers whose designs or machines are here
+    Papers,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost list systems
+  fencepost list protocols --json")]
+pub(crate) struct ListArguments {
+    /// What to list
+    pub(crate) subject: Subject,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `run` and `compare` share.
+#[derive(Args, Debug)]
+pub(crate) struct Common {
+    /// The machine: a name of `list systems`, or the path of a TOML file.
+    /// Files in ./systems come before the built-in machine of the same name
+    #[arg(long, short, value_name = "NAME|FILE")]
+    pub(crate) system: String,
+    /// An input of the workload, where it has several
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) input: Option<String>,
+    /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
+    #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
+    pub(crate) seed: u64,
+    /// A parameter of the workload; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Give a run up after so many cycles without progress: no wavefront
+    /// retired, no byte changed, no operation new
+    #[arg(long, value_name = "CYCLES", value_parser = cycles)]
+    pub(crate) patience: Option<u64>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost run --system hlrc-8cu --protocol vi --workload vec-add
+  fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The coherence protocol: a name of `list protocols`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) protocol: String,
+    /// How the program uses the protocol, where the workload has a choice
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
+    /// Lose a message on purpose, the Nth of that name: how a broken machine behaves
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add
+  fencepost compare --system hrf-8cu --scenarios vi,no-l1 --workload reduce,histogram,vec-copy --json")]
+pub(crate) struct CompareArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    pub(crate) scenarios: Vec<String>,
+    /// The programs to run, comma-separated
+    #[arg(long, short, value_name = "NAME,...", value_delimiter = ',', required = true)]
+    pub(crate) workload: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost man | man -l -
+  fencepost man --dir ~/.local/share/man/man1")]
+pub(crate) struct ManArguments {
+    /// Write fencepost.1, fencepost-run.1, ... into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+impl Common {
+    /// The part of a question that these arguments hold.
+    pub(crate) fn question(&self) -> Question {
+        Question {
+            system: self.system.clone(),
+            input: self.input.clone(),
+            settings: self.parameters.clone(),
+            seed: self.seed,
+            patience_cycles: self.patience,
+            ..Question::default()
+        }
+    }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+fn cycles(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(cycles @ 1..) => Ok(cycles),
+        _ => Err(format!("expected a whole number from 1 to {}", u64::MAX)),
+    }
+}
+
+fn message(text: &str) -> Result<(String, u64), String> {
+    let (name, nth) = text.split_once(':').unwrap_or((text, "1"));
+    match nth.parse() {
+        Ok(nth @ 1..) if !name.is_empty() => Ok((name.to_owned(), nth)),
+        _ => Err(String::from("expected MESSAGE or MESSAGE:N with N from 1, for example Data:3")),
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err(String::from("expected KEY=VALUE, for example bins=64")),
+    }
+}

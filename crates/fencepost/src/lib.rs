@@ -1,0 +1,123 @@
+//! The command line of Fencepost: arguments in, tables and files out.
+//!
+//! [`run`] is the whole program but for the process around it, so that tests
+//! and fuzzers call it directly. There is no logic here: names, runs and
+//! results are the business of `lab`.
+
+mod args;
+mod clock;
+mod compare;
+mod extras;
+mod list;
+pub mod output;
+mod progress;
+mod run;
+mod table;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
+
+use args::{Arguments, Command};
+
+/// The exit code of success.
+pub const SUCCESS: u8 = 0;
+/// The exit code of a check that failed: a wrong answer, a run that is stuck.
+pub const CHECK_FAILED: u8 = 1;
+/// The exit code of bad input.
+pub const BAD_INPUT: u8 = 2;
+
+/// Why a command ended early.
+#[derive(Debug)]
+enum Failure {
+    /// One sentence on what is wrong with what was asked.
+    BadInput(String),
+    /// What the check found.
+    CheckFailed(String),
+    /// Nobody reads the output any more.
+    Closed,
+}
+
+impl From<lab::Error> for Failure {
+    fn from(error: lab::Error) -> Self {
+        Failure::BadInput(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::Closed;
+        }
+        Failure::BadInput(format!("cannot write the output: {error}"))
+    }
+}
+
+/// Runs the program on `args` (the first is the program's name) and returns
+/// its exit code. Results go to `out`, everything else to `err`.
+pub fn run<I>(args: I, out: &mut dyn Write, err: &mut dyn Write) -> u8
+where
+    I: IntoIterator<Item = OsString>,
+{
+    let arguments = match Arguments::try_parse_from(args) {
+        Ok(arguments) => arguments,
+        Err(error) => return explain(&error, out, err),
+    };
+    let outcome = match arguments.command {
+        Command::List(arguments) => list::list(&arguments, out),
+        Command::Run(arguments) => run::run(&arguments, out),
+        Command::Compare(arguments) => compare::compare(&arguments, out),
+        Command::Completions(arguments) => extras::completions(&arguments, out),
+        Command::Man(arguments) => extras::man(&arguments, out),
+    };
+    let outcome = outcome.and_then(|()| out.flush().map_err(Failure::from));
+    let (code, message) = match outcome {
+        Ok(()) | Err(Failure::Closed) => return SUCCESS,
+        Err(Failure::BadInput(message)) => (BAD_INPUT, message),
+        Err(Failure::CheckFailed(message)) => (CHECK_FAILED, message),
+    };
+    out.flush().ok();
+    // When even the complaint cannot be written, the exit code has to do.
+    writeln!(err, "fencepost: {message}").ok();
+    code
+}
+
+/// Reads `args` without doing what they say: nothing if they would be obeyed,
+/// or else the exit code, with the reason in `err` (or the help in `out`).
+pub fn refuses<I>(args: I, out: &mut dyn Write, err: &mut dyn Write) -> Option<u8>
+where
+    I: IntoIterator<Item = OsString>,
+{
+    Arguments::try_parse_from(args).err().map(|error| explain(&error, out, err))
+}
+
+/// Help and version go to `out`, mistakes to `err` as one sentence.
+fn explain(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let text = error.render().to_string();
+    if !error.use_stderr() {
+        write!(out, "{text}").and_then(|()| out.flush()).ok();
+        return SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        write!(err, "{text}").ok();
+        return BAD_INPUT;
+    }
+    let mut sentence =
+        text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
+    if let Some(tip) = text.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
+        sentence.push_str("; ");
+        sentence.push_str(tip);
+    } else if let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidSubcommand) {
+        let known: Vec<String> =
+            Arguments::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        if let Some(near) = lab::nearest(found, &known) {
+            sentence.push_str(&format!(", did you mean '{near}'?"));
+        }
+    }
+    let sentence: String = sentence.chars().filter(|c| !c.is_control()).collect();
+    let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
+    writeln!(err, "fencepost: {sentence} (see --help)").ok();
+    BAD_INPUT
+}

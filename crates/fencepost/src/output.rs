@@ -1,0 +1,113 @@
+//! What leaves the program: JSON, and files that are whole or absent.
+//!
+//! A file is written beside its destination under another name and renamed
+//! when it is complete. An error, a panic or Ctrl-C leaves the destination as
+//! it was, and removes the unfinished file.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+use crate::Failure;
+
+/// The unfinished files of this process.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The exit code of a process that a signal ended.
+const INTERRUPTED: i32 = 130;
+
+/// Lets Ctrl-C and a termination request remove unfinished files first.
+pub fn remove_unfinished_files_on_interrupt() {
+    let handler = || {
+        for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            fs::remove_file(path).ok();
+        }
+        std::process::exit(INTERRUPTED);
+    };
+    // Without a handler the system ends the process as it always does.
+    ctrlc::set_handler(handler).ok();
+}
+
+/// Writes a value as indented JSON and a newline.
+pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> Result<(), Failure> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+/// A file that comes to be when it is [committed](WholeFile::commit).
+#[derive(Debug)]
+pub struct WholeFile {
+    destination: PathBuf,
+    unfinished: PathBuf,
+    file: Option<BufWriter<File>>,
+}
+
+impl WholeFile {
+    /// Starts a file.
+    ///
+    /// # Errors
+    /// A sentence, when the destination cannot be written.
+    pub fn create(destination: &Path) -> Result<WholeFile, String> {
+        let refuse = |reason: String| format!("cannot write {}: {reason}", destination.display());
+        let Some(name) = destination.file_name() else {
+            return Err(refuse(String::from("it has no file name")));
+        };
+        let destination = match fs::metadata(destination) {
+            Ok(there) if there.is_dir() => return Err(refuse(String::from("it is a folder"))),
+            // Renaming onto a device or a pipe would replace it.
+            Ok(there) if !there.is_file() => return Err(refuse(String::from("it is not a regular file"))),
+            Ok(there) if there.permissions().readonly() => {
+                return Err(refuse(String::from("it is write-protected")));
+            }
+            // The file behind a link is replaced, not the link.
+            Ok(_) => fs::canonicalize(destination).map_err(|error| refuse(error.to_string()))?,
+            Err(_) => destination.to_owned(),
+        };
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.unfinished", std::process::id()));
+        let unfinished = destination.with_file_name(hidden);
+        let mut listed = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = File::create_new(&unfinished).map_err(|error| refuse(error.to_string()))?;
+        listed.push(unfinished.clone());
+        Ok(WholeFile { destination, unfinished, file: Some(BufWriter::with_capacity(1 << 16, file)) })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// A sentence, when the rest cannot be written.
+    pub fn commit(mut self) -> Result<(), String> {
+        let finish = |file: Option<BufWriter<File>>, from: &Path, to: &Path| -> io::Result<()> {
+            let file = file.ok_or(io::ErrorKind::InvalidInput)?;
+            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            fs::rename(from, to)
+        };
+        let file = self.file.take();
+        finish(file, &self.unfinished, &self.destination)
+            .map_err(|error| format!("cannot write {}: {error}", self.destination.display()))
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().ok_or(io::ErrorKind::InvalidInput)?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().ok_or(io::ErrorKind::InvalidInput)?.flush()
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        drop(self.file.take());
+        // After a commit there is nothing left to remove.
+        fs::remove_file(&self.unfinished).ok();
+        let mut listed = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.retain(|path| *path != self.unfinished);
+    }
+}

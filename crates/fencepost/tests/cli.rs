@@ -1,0 +1,423 @@
+//! What a person sees: every command, every mistake, every exit code.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+const SMALL: [&str; 2] = ["--set", "n=4k"];
+
+/// The exit code and what was written to the two outputs.
+fn fencepost(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
+    let code = fencepost::run(all, &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+fn succeed(args: &[&str]) -> String {
+    let (code, out, err) = fencepost(args);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&succeed(args)).unwrap()
+}
+
+/// The sentence that refuses bad input.
+fn refused(args: &[&str]) -> String {
+    let (code, out, err) = fencepost(args);
+    assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+    assert!(err.ends_with('\n'), "{err}");
+    err.trim_end().to_owned()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn run<'a>(system: &'a str, protocol: &'a str, workload: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["run", "--system", system, "--protocol", protocol, "--workload", workload];
+    args.extend(more);
+    args
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    for command in ["list", "run", "compare", "completions", "man"] {
+        let help = succeed(&[command, "--help"]);
+        assert!(help.contains("Example"), "{help}");
+        assert!(help.contains(&format!("fencepost {command}")), "{help}");
+    }
+    assert!(succeed(&["--help"]).contains("Exit codes"));
+    assert!(succeed(&["--version"]).starts_with("fencepost "));
+}
+
+#[test]
+fn every_list_is_a_table_and_json_with_name_and_summary() {
+    for subject in ["systems", "protocols", "workloads", "models", "papers"] {
+        let entries = json(&["list", subject, "--json"]);
+        let entries = entries.as_array().unwrap();
+        let table = succeed(&["list", subject]);
+        assert_eq!(table.lines().count(), entries.len() + 1, "{table}");
+        for entry in entries {
+            let name = entry["name"].as_str().unwrap();
+            assert!(!entry["summary"].as_str().unwrap().is_empty(), "{name}");
+            assert!(table.contains(name), "{table}");
+        }
+    }
+    let protocols = json(&["list", "protocols", "--json"]);
+    assert!(protocols[0]["claim"].is_string() && protocols[0]["source"].is_string());
+}
+
+#[test]
+fn a_run_prints_the_promised_keys_and_its_counters_add_up() {
+    let record = json(&run("hlrc-8cu", "vi", "vec-add", &["--json", SMALL[0], SMALL[1], "--seed", "3"]));
+    let promised = ["system", "protocol", "policy", "workload", "input", "seed", "cycles", "answer_ok"];
+    for key in promised.iter().chain(&["wall_seconds", "counters", "energy_pj"]) {
+        assert!(keys(&record).contains(key), "{key} is missing");
+    }
+    assert_eq!((record["answer_ok"].as_bool(), record["seed"].as_u64()), (Some(true), Some(3)));
+    let count = |name: &str| record["counters"][name].as_u64().unwrap_or_else(|| panic!("{name}"));
+    assert_eq!(count("l1_hits") + count("l1_misses") + count("l1_bypasses"), count("l1_accesses"));
+    assert_eq!(count("l2_hits") + count("l2_misses") + count("l2_bypasses"), count("l2_accesses"));
+    assert_eq!(count("noc_bytes_sent"), count("noc_bytes_received"));
+    assert!(count("noc_bytes_sent") > 0);
+    let energies = record["energy_pj"].as_object().unwrap();
+    let parts: f64 =
+        energies.iter().filter(|(part, _)| *part != "total").map(|(_, v)| v.as_f64().unwrap()).sum();
+    assert!((parts - energies["total"].as_f64().unwrap()).abs() < 1e-6 * parts);
+}
+
+#[test]
+fn two_runs_with_one_seed_differ_in_nothing_but_wall_seconds() {
+    let ask = || {
+        let mut record =
+            json(&run("titan-v", "vi", "histogram", &["--json", SMALL[0], SMALL[1], "--seed", "7"]));
+        record.as_object_mut().unwrap().remove("wall_seconds").unwrap();
+        record.to_string()
+    };
+    let beside = std::thread::spawn(ask);
+    assert_eq!(ask(), beside.join().unwrap());
+}
+
+#[test]
+fn a_comparison_prints_the_promised_keys_and_starts_at_one() {
+    let scenarios = ["--scenarios", "vi,no-l1", "--workload", "reduce,histogram", SMALL[0], SMALL[1]];
+    let args = [&["compare", "--system", "hlrc-8cu"], &scenarios[..]].concat();
+    let comparison = json(&[&args[..], &["--json"]].concat());
+    let rows = comparison["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        for key in ["scenario", "protocol", "policy", "cycles", "speedup", "traffic_bytes", "energy_pj"] {
+            assert!(keys(row).contains(&key), "{key} is missing");
+        }
+    }
+    let speedups: Vec<f64> = rows.iter().map(|row| row["speedup"].as_f64().unwrap()).collect();
+    assert_eq!((speedups[0], speedups[2]), (1.0, 1.0));
+    let expected = rows[0]["cycles"].as_f64().unwrap() / rows[1]["cycles"].as_f64().unwrap();
+    assert_eq!(speedups[1], expected);
+    let table = succeed(&args);
+    for word in ["reduce", "histogram", "no-l1", "geometric mean", "1.00x", "█", "KiB"] {
+        assert!(table.contains(word), "{table}");
+    }
+}
+
+#[test]
+fn a_comparison_says_the_same_as_single_runs() {
+    let rows = json(&[
+        "compare",
+        "-s",
+        "hrf-8cu",
+        "--scenarios",
+        "vi,no-l1",
+        "-w",
+        "reduce",
+        "--json",
+        "--set",
+        "n=4k",
+    ]);
+    for (row, protocol) in rows["rows"].as_array().unwrap().iter().zip(["vi", "no-l1"]) {
+        let single = json(&run("hrf-8cu", protocol, "reduce", &["--json", "--set", "n=4k"]));
+        assert_eq!(row["cycles"], single["cycles"]);
+        assert_eq!(row["traffic_bytes"], single["counters"]["noc_bytes_sent"]);
+        assert_eq!(row["energy_pj"], single["energy_pj"]["total"]);
+    }
+}
+
+#[test]
+fn unknown_names_suggest_the_nearest_and_exit_with_2() {
+    let suggests = |args: &[&str], name: &str| {
+        let sentence = refused(args);
+        assert!(sentence.contains(&format!("did you mean `{name}`")), "{sentence}");
+        assert_eq!(sentence.lines().count(), 1, "{sentence}");
+    };
+    suggests(&run("hlrc8cu", "vi", "reduce", &[]), "hlrc-8cu");
+    suggests(&run("hlrc-8cu", "vii", "reduce", &[]), "vi");
+    suggests(&run("hlrc-8cu", "vi", "reduze", &[]), "reduce");
+    suggests(&run("hlrc-8cu", "vi", "histogram", &["--set", "bin=4"]), "bins");
+    suggests(&run("hlrc-8cu", "vi", "lock-counter", &["--policy", "workgroup"]), "work-group");
+    suggests(&["compare", "-s", "hlrc-8cu", "--scenarios", "vi,nol1", "-w", "reduce"], "no-l1");
+    assert!(refused(&["list", "protocol"]).contains("protocols"));
+    assert!(refused(&["rnu"]).contains("run"));
+    assert!(refused(&["run", "--sistem", "x"]).contains("--system"));
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_what_was_expected() {
+    let setting = |value: &str| refused(&run("hlrc-8cu", "vi", "histogram", &["--set", value]));
+    for value in ["n=0", "n=-1", "n=many", "n=99999999999999999999"] {
+        assert!(setting(value).contains("whole number from 1 to"), "{value}");
+    }
+    assert!(setting("n").contains("KEY=VALUE"));
+    assert!(refused(&run("hlrc-8cu", "vi", "reduce", &["--seed", "-1"])).contains("whole number from 0"));
+    assert!(refused(&run("hlrc-8cu", "vi", "reduce", &["--input", "T1"])).contains("T1"));
+    assert!(refused(&run("hlrc-8cu", "vi", "reduce", &["--drop", "Data:0"])).contains("MESSAGE:N"));
+    assert!(
+        refused(&run("hlrc-8cu", "vi", "reduce", &["--drop", "Nope", "--set", "n=4k"])).contains("`Nope`")
+    );
+}
+
+/// A machine of the user's own: a small one with one replacement.
+fn own_system(folder: &Path, from: &str, to: &str) -> String {
+    let text = include_str!("../../../systems/hlrc-8cu.toml");
+    assert!(text.contains(from), "{from}");
+    let path = folder.join("mine.toml");
+    fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_machine_of_the_users_own_runs_and_its_mistakes_have_a_place() {
+    let folder = scratch("own-system");
+    let good = own_system(&folder, "name = \"hlrc-8cu\"", "name = \"mine\"");
+    let record = json(&run(&good, "vi", "vec-add", &["--json", SMALL[0], SMALL[1]]));
+    assert_eq!(record["system"], "mine");
+    let bad = own_system(&folder, "simd_units = 4", "simd_units = 0");
+    let sentence = refused(&run(&bad, "vi", "vec-add", &[]));
+    assert!(sentence.contains("mine.toml:19:14: ") && sentence.contains("`0`"), "{sentence}");
+    let small = own_system(&folder, "bytes = 16384", "bytes = 32");
+    assert!(refused(&run(&small, "vi", "vec-add", &[])).contains("smaller than one line"));
+}
+
+#[test]
+fn a_work_group_that_no_compute_unit_holds_is_bad_input() {
+    let folder = scratch("misfit");
+    let text = include_str!("../../../systems/hlrc-8cu.toml");
+    let text = text.replacen("wavefront_slots = 40 ", "wavefront_slots = 2 ", 1);
+    let text = text.replacen("work_group_slots = 40 ", "work_group_slots = 2 ", 1);
+    let text = text.replacen("simd_units = 4 ", "simd_units = 2 ", 1);
+    let path = folder.join("mine.toml");
+    fs::write(&path, text).unwrap();
+    let sentence = refused(&run(path.to_str().unwrap(), "vi", "vec-add", &[SMALL[0], SMALL[1]]));
+    assert!(
+        sentence.contains("wavefronts") && sentence.contains('4') && sentence.contains('2'),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
+    let stuck = |args: &[&str], words: &[&str]| {
+        let (code, out, err) = fencepost(args);
+        assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
+        for word in words {
+            assert!(err.contains(word), "{args:?}: {err}");
+        }
+    };
+    stuck(&run("hlrc-8cu", "vi", "spin-forever", &[]), &["flag[0]", "work-group 0", "seed 0"]);
+    stuck(&run("hlrc-8cu", "vi", "barrier-skip", &[]), &["barrier", "work-group 0"]);
+    stuck(&run("hlrc-8cu", "vi", "spin-undispatched", &[]), &["flag[0]", "work-group"]);
+    let dropped = run("hlrc-8cu", "vi", "vec-add", &["--drop", "Data:3", SMALL[0], SMALL[1]]);
+    stuck(&dropped, &["has not answered", "Data", "lost on purpose"]);
+    let (code, out, _) = fencepost(&[&dropped[..], &["--json"]].concat());
+    let record: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, record["answer_ok"].as_bool()), (1, Some(false)));
+    assert!(record["error"].as_str().unwrap().contains("lost on purpose"));
+}
+
+#[test]
+fn a_time_line_is_written_whole_and_draws_a_failed_run_too() {
+    let folder = scratch("perfetto");
+    let path = folder.join("run.perfetto-trace");
+    let file = path.to_str().unwrap();
+    let args = run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, SMALL[0], SMALL[1]]);
+    succeed(&args);
+    let trace = fs::read(&path).unwrap();
+    for name in ["L1[0]", "L2[0]", "CU[0]"] {
+        assert!(trace.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name} is drawn");
+    }
+    succeed(&args);
+    assert_eq!(fs::read(&path).unwrap(), trace, "the same run draws the same line");
+    fs::remove_file(&path).unwrap();
+    let (code, ..) = fencepost(&[&args[..], &["--drop", "Data:3"]].concat());
+    assert_eq!((code, path.exists()), (1, true));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_and_leaves_no_file() {
+    let folder = scratch("unwritable");
+    let refused_at = |path: &Path| {
+        let file = path.to_str().unwrap();
+        let sentence = refused(&run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, SMALL[0], SMALL[1]]));
+        assert!(sentence.starts_with(&format!("fencepost: cannot write {file}: ")), "{sentence}");
+        assert_eq!(sentence.lines().count(), 1);
+    };
+    refused_at(&folder);
+    refused_at(&folder.join("absent/trace"));
+    #[cfg(target_os = "linux")]
+    refused_at(Path::new("/proc/trace"));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    // Bad input is found before anything is written.
+    let path = folder.join("trace");
+    let file = path.to_str().unwrap();
+    refused(&run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, "--drop", "Nope", SMALL[0], SMALL[1]]));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing_half_written() {
+    let folder = scratch("interrupted");
+    let path = folder.join("trace");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "vec-add", "--set", "n=16m"])
+        .args(["--perfetto", path.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The unfinished file shows that the run has begun.
+    while fs::read_dir(&folder).unwrap().count() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "the run is long");
+        std::thread::yield_now();
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn manual_pages_are_written_whole_or_not_at_all() {
+    let folder = scratch("man");
+    succeed(&["man", "--dir", folder.to_str().unwrap()]);
+    let mut pages: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    pages.sort();
+    assert_eq!(
+        pages,
+        [
+            "fencepost-compare.1",
+            "fencepost-completions.1",
+            "fencepost-list.1",
+            "fencepost-man.1",
+            "fencepost-run.1",
+            "fencepost.1"
+        ]
+    );
+    assert!(succeed(&["man"]).contains(".TH fencepost"));
+    let absent = folder.join("absent");
+    let sentence = refused(&["man", "--dir", absent.to_str().unwrap()]);
+    assert!(sentence.contains("cannot write") && sentence.contains("absent"), "{sentence}");
+    assert!(!absent.exists());
+}
+
+#[test]
+fn completions_exist_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = succeed(&["completions", shell]);
+        assert!(script.contains("fencepost") && script.contains("compare"), "{shell}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["completions", "zsh"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_process_hands_on_the_exit_code_and_is_quiet_in_a_pipe() {
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_fencepost")).args(args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let args = ["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "vec-add", "--set", "n=4k"];
+    assert_eq!(run(&args), (Some(0), String::new()));
+    assert_eq!(run(&["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "spin-forever"]).0, Some(1));
+    assert_eq!(run(&["run", "-s", "x", "-p", "vi", "-w", "vec-add"]).0, Some(2));
+}
+
+/// Words that lead deep into the argument parser, and junk. No workload that
+/// exists is among them, so nothing is run.
+fn words() -> impl Strategy<Value = Vec<String>> {
+    let known = prop::sample::select(vec![
+        "run",
+        "compare",
+        "list",
+        "systems",
+        "--system",
+        "-s",
+        "hlrc-8cu",
+        "--protocol",
+        "vi",
+        "--scenarios",
+        "vi,no-l1",
+        "vi+",
+        "+",
+        "--workload",
+        "-w",
+        "nothing",
+        "--set",
+        "n=1",
+        "=",
+        "--seed",
+        "7",
+        "--json",
+        "--drop",
+        "Data:1",
+        "--input",
+        "--policy",
+        "/dev/null",
+        "--",
+        "-",
+        "",
+    ]);
+    let word = prop_oneof![4 => known.prop_map(str::to_owned), 1 => "\\PC{0,12}", 1 => "--\\PC{0,8}"];
+    prop::collection::vec(word, 0..10)
+}
+
+proptest! {
+    #[test]
+    fn no_arguments_make_the_program_panic_and_every_refusal_has_a_reason(words in words()) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (code, out, err) = fencepost(&words);
+        match code {
+            0 => prop_assert!(err.is_empty() && !out.is_empty()),
+            code => prop_assert!(code == 2 && out.is_empty() && !err.is_empty(), "{} {}", code, err),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The house stands: dependencies point down, and every crate keeps the rules
+//! of the workspace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+/// On which floor each crate lives. A crate depends on lower floors only.
+const FLOORS: [(&str, u8); 10] = [
+    ("proto", 0),
+    ("zoo", 1),
+    ("kernel", 2),
+    ("litmus", 2),
+    ("sim", 3),
+    ("explore", 3),
+    ("workloads", 4),
+    ("lab", 5),
+    ("fencepost", 6),
+    ("fencepost-fuzz", 7),
+];
+
+fn floor(name: &str) -> Option<u8> {
+    FLOORS.iter().find(|(known, _)| *known == name).map(|(_, floor)| *floor)
+}
+
+/// Every dependency that is no lower, as a sentence.
+fn arrows_that_point_up(manifests: &BTreeMap<String, Table>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, manifest) in manifests {
+        let Some(from) = floor(name) else {
+            found.push(format!("{name} has no floor"));
+            continue;
+        };
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(Value::Table(dependencies)) = manifest.get(section) else { continue };
+            for dependency in dependencies.keys() {
+                if let Some(to) = floor(dependency).filter(|to| *to >= from) {
+                    found.push(format!("{name} (floor {from}) depends on {dependency} (floor {to})"));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> Table {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The manifests of all crates by the name of their folder.
+fn manifests() -> BTreeMap<String, Table> {
+    let folders = fs::read_dir(root().join("crates")).expect("there are crates");
+    folders
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, read(&path.join("Cargo.toml")))
+        })
+        .collect()
+}
+
+#[test]
+fn no_dependency_points_up() {
+    assert_eq!(arrows_that_point_up(&manifests()), [""; 0]);
+}
+
+#[test]
+fn an_arrow_that_points_up_or_sideways_is_found() {
+    let mut manifests = manifests();
+    let manifest = "[dev-dependencies]\nlab.workspace = true\n[dependencies]\nzoo.workspace = true";
+    manifests.insert("zoo".to_owned(), manifest.parse().unwrap());
+    manifests.insert("attic".to_owned(), Table::new());
+    assert_eq!(
+        arrows_that_point_up(&manifests),
+        [
+            "attic has no floor",
+            "zoo (floor 1) depends on zoo (floor 1)",
+            "zoo (floor 1) depends on lab (floor 5)"
+        ]
+    );
+}
+
+#[test]
+fn every_crate_is_named_as_its_folder_and_keeps_the_lints_of_the_workspace() {
+    for (folder, manifest) in manifests() {
+        assert_eq!(manifest["package"]["name"].as_str(), Some(folder.as_str()));
+        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{folder}");
+        assert!(manifest["package"].get("description").is_some(), "{folder} says what it is");
+    }
+}
+
+#[test]
+fn every_version_of_a_dependency_is_written_once() {
+    for (folder, manifest) in manifests() {
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(Value::Table(dependencies)) = manifest.get(section) else { continue };
+            for (name, dependency) in dependencies {
+                let shared = dependency.get("workspace").and_then(Value::as_bool);
+                assert_eq!(shared, Some(true), "{folder}: {name} is declared in the workspace's manifest");
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! How a wavefront or the host posts operations, and the futures it gets back.
+
+use core::cell::{Cell, RefCell};
+use core::future::Future;
+use core::marker::PhantomData;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::rc::Rc;
+
+use proto::{ArrayId, Width};
+
+use crate::array::{ArrayInfo, Target};
+use crate::fault::{Fault, FaultKind, Who};
+use crate::launch::Launch;
+use crate::op::{Action, OpId, Ops, Placed, Posted, Semantics, Site, Space};
+use crate::place::Place;
+use crate::{Mask, Shape, Word};
+
+/// What all agents of a run share with its driver.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) program: String,
+    pub(crate) shape: Shape,
+    pub(crate) ops: RefCell<Ops>,
+    /// What the agent that is being polled waits for.
+    pub(crate) waiting: Cell<Option<OpId>>,
+    pub(crate) faulted: Cell<bool>,
+    pub(crate) fault: RefCell<Option<Fault>>,
+    pub(crate) arrays: RefCell<Vec<ArrayInfo>>,
+    pub(crate) next_addr: Cell<u64>,
+    pub(crate) launches: RefCell<Vec<Rc<Launch>>>,
+}
+
+impl Shared {
+    /// Keeps the first fault of the run.
+    #[cold]
+    pub(crate) fn set_fault(&self, who: Who, kind: FaultKind, site: Site) {
+        if !self.faulted.replace(true) {
+            *self.fault.borrow_mut() = Some(Fault { who, kind, site });
+        }
+    }
+
+    fn array_name(&self, id: ArrayId) -> String {
+        match usize::from(id.0).checked_sub(1).and_then(|i| self.arrays.borrow().get(i).cloned()) {
+            Some(info) => info.name,
+            None => "the local data share".to_owned(),
+        }
+    }
+}
+
+/// Something that posts operations.
+pub(crate) trait Agent {
+    fn shared(&self) -> &Rc<Shared>;
+    fn who(&self) -> Who;
+
+    /// Posts an access of the lanes `exec`; `fill` adds the operands.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "one door for every kind of access")]
+    fn post_access<T: Word, P: Place>(
+        &self,
+        exec: Mask,
+        target: impl Target<T>,
+        place: P,
+        action: Action,
+        semantics: Semantics,
+        site: Site,
+        fill: impl FnOnce(&mut Posted, Mask),
+    ) -> OpId {
+        let lanes = P::lanes(exec);
+        if lanes.is_empty() {
+            return OpId::EMPTY;
+        }
+        let shared = self.shared();
+        if shared.faulted.get() {
+            return OpId::REFUSED;
+        }
+        let mut ops = shared.ops.borrow_mut();
+        let (id, op) = ops.post(site);
+        op.exec = lanes;
+        op.width = T::WIDTH;
+        if let Err(beyond) = place.locate(op, T::WIDTH, target.base(), target.len()) {
+            ops.retract();
+            drop(ops);
+            let array = shared.array_name(target.id());
+            let (lane, index, len) = (beyond.lane, beyond.index, target.len());
+            shared.set_fault(self.who(), FaultKind::OutOfBounds { array, lane, index, len }, site);
+            return OpId::REFUSED;
+        }
+        op.action = action;
+        op.space = space(&target);
+        op.semantics = semantics;
+        op.array = target.id();
+        fill(op, lanes);
+        id
+    }
+
+    /// Posts an operation that has no address, or one of the host's own.
+    fn post_other(
+        &self,
+        action: Action,
+        placed: Placed,
+        semantics: Semantics,
+        bulk: Vec<u8>,
+        exec: Mask,
+        site: Site,
+    ) -> OpId {
+        let shared = self.shared();
+        if shared.faulted.get() {
+            return OpId::REFUSED;
+        }
+        let mut ops = shared.ops.borrow_mut();
+        let (id, op) = ops.post(site);
+        op.action = action;
+        op.space = Space::Global;
+        op.width = Width::W1;
+        op.exec = exec;
+        op.placed = placed;
+        op.semantics = semantics;
+        op.array = ArrayId(0);
+        op.bulk = bulk;
+        id
+    }
+
+    fn refuse(&self, kind: FaultKind, site: Site) -> OpId {
+        self.shared().set_fault(self.who(), kind, site);
+        OpId::REFUSED
+    }
+
+    fn accepted(&self, id: OpId) -> Accepted {
+        Accepted { ticket: Ticket { shared: self.shared().clone(), id } }
+    }
+
+    fn loading<P: Place, T: Word>(&self, id: OpId) -> Loading<P, T> {
+        Loading { ticket: Ticket { shared: self.shared().clone(), id }, value: PhantomData }
+    }
+}
+
+/// The issuer's side of an operation in flight.
+#[derive(Debug)]
+struct Ticket {
+    shared: Rc<Shared>,
+    id: OpId,
+}
+
+impl Ticket {
+    /// `take` is called once, when the operation is complete.
+    #[inline]
+    fn poll<R>(&mut self, nothing: R, take: impl FnOnce(&mut Posted) -> R) -> Poll<R> {
+        if self.id == OpId::EMPTY {
+            return Poll::Ready(nothing);
+        }
+        if self.id != OpId::REFUSED {
+            let mut ops = self.shared.ops.borrow_mut();
+            if ops.is_done(self.id) {
+                let value = take(ops.get_mut(self.id));
+                ops.release(self.id);
+                self.id = OpId::EMPTY;
+                return Poll::Ready(value);
+            }
+        }
+        self.shared.waiting.set(Some(self.id));
+        Poll::Pending
+    }
+}
+
+impl Drop for Ticket {
+    #[inline]
+    fn drop(&mut self) {
+        if self.id != OpId::EMPTY && self.id != OpId::REFUSED {
+            self.shared.ops.borrow_mut().abandon(self.id);
+        }
+    }
+}
+
+/// Values on their way. The operation was posted when this was made, so that
+/// several loads overlap; awaiting gives the values.
+#[derive(Debug)]
+#[must_use = "a load does nothing useful unless its values are awaited"]
+pub struct Loading<P, T> {
+    ticket: Ticket,
+    value: PhantomData<fn() -> (P, T)>,
+}
+
+impl<P: Place, T: Word> Future for Loading<P, T> {
+    type Output = P::Of<T>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.get_mut().ticket.poll(P::nothing(), |op| P::unpack(&op.data, op.exec))
+    }
+}
+
+/// An operation without a value. It was posted when this was made and takes
+/// place whether this is awaited or not; awaiting waits until it was accepted
+/// (a store, an update) or has happened (a fence, a barrier).
+#[derive(Debug)]
+pub struct Accepted {
+    ticket: Ticket,
+}
+
+impl Future for Accepted {
+    type Output = ();
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+        self.get_mut().ticket.poll((), |_| ())
+    }
+}
+
+/// The bytes of a host read on their way.
+#[derive(Debug)]
+#[must_use = "a read does nothing useful unless it is awaited"]
+pub struct Reading<T> {
+    pub(crate) accepted: Accepted,
+    pub(crate) word: PhantomData<fn() -> T>,
+}
+
+impl<T: Word> Future for Reading<T> {
+    type Output = Vec<T>;
+
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Vec<T>> {
+        let ticket = &mut self.get_mut().accepted.ticket;
+        ticket.poll(Vec::new(), |op| T::from_bytes(&core::mem::take(&mut op.bulk)))
+    }
+}
+
+#[inline]
+fn space<T: Word, A: Target<T>>(_target: &A) -> Space {
+    A::SPACE
+}

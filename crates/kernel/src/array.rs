@@ -1,0 +1,206 @@
+//! Typed arrays: in global memory and in the local data share.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use proto::{AccessMode, Addr, ArrayId};
+
+use crate::Word;
+use crate::op::Space;
+
+/// An array in global memory: its address, its length and its number. A value
+/// that kernels carry along freely; it owns nothing.
+#[derive(Debug)]
+pub struct Array<T> {
+    base: Addr,
+    len: u64,
+    id: ArrayId,
+    word: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Array<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Array<T> {}
+
+impl<T: Word> Array<T> {
+    pub(crate) fn new(base: Addr, len: u64, id: ArrayId) -> Self {
+        Array { base, len, id, word: PhantomData }
+    }
+
+    /// The address of its first element.
+    #[must_use]
+    pub fn base(&self) -> Addr {
+        self.base
+    }
+
+    /// How many elements it has.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Has it no element?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> ArrayId {
+        self.id
+    }
+
+    /// How many bytes it covers.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.len * T::WIDTH.bytes() as u64
+    }
+
+    /// A part of it, under the same number; clipped to what exists.
+    #[must_use]
+    pub fn slice(&self, range: Range<u64>) -> Self {
+        let first = range.start.min(self.len);
+        let end = range.end.clamp(first, self.len);
+        let base = Addr(self.base.0 + first * T::WIDTH.bytes() as u64);
+        Array { base, len: end - first, id: self.id, word: PhantomData }
+    }
+
+    /// Says that a kernel reads all of it.
+    #[must_use]
+    pub fn read(&self) -> Use {
+        self.used(AccessMode::Read)
+    }
+
+    /// Says that a kernel writes all of it.
+    #[must_use]
+    pub fn write(&self) -> Use {
+        self.used(AccessMode::Write)
+    }
+
+    /// Says that a kernel reads and writes it.
+    #[must_use]
+    pub fn read_write(&self) -> Use {
+        self.used(AccessMode::ReadWrite)
+    }
+
+    fn used(&self, mode: AccessMode) -> Use {
+        Use { array: self.id, base: self.base, bytes: self.bytes(), mode }
+    }
+}
+
+/// The local data share of a work-group, seen as an array of words.
+#[derive(Debug)]
+pub struct Lds<T> {
+    offset: u64,
+    len: u64,
+    word: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Lds<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Lds<T> {}
+
+impl<T: Word> Lds<T> {
+    pub(crate) fn new(offset: u64, len: u64) -> Self {
+        Lds { offset, len, word: PhantomData }
+    }
+
+    /// How many elements it has.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Has it no element?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// The bytes of an array as a kernel uses them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The array.
+    pub array: ArrayId,
+    /// The first byte.
+    pub base: Addr,
+    /// How many bytes.
+    pub bytes: u64,
+    /// How they are used.
+    pub mode: AccessMode,
+}
+
+/// What a load, a store or an atomic can go to: an [`Array`] or an [`Lds`].
+pub trait Target<T: Word>: Copy {
+    /// Which memory.
+    const SPACE: Space;
+    /// The address of element 0.
+    fn base(&self) -> u64;
+    /// How many elements.
+    fn len(&self) -> u64;
+    /// Has it no element?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The number of the array.
+    fn id(&self) -> ArrayId;
+}
+
+impl<T: Word> Target<T> for Array<T> {
+    const SPACE: Space = Space::Global;
+    #[inline]
+    fn base(&self) -> u64 {
+        self.base.0
+    }
+    #[inline]
+    fn len(&self) -> u64 {
+        self.len
+    }
+    #[inline]
+    fn id(&self) -> ArrayId {
+        self.id
+    }
+}
+
+impl<T: Word> Target<T> for Lds<T> {
+    const SPACE: Space = Space::Lds;
+    #[inline]
+    fn base(&self) -> u64 {
+        self.offset
+    }
+    #[inline]
+    fn len(&self) -> u64 {
+        self.len
+    }
+    #[inline]
+    fn id(&self) -> ArrayId {
+        ArrayId(0)
+    }
+}
+
+/// An array as a driver sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayInfo {
+    /// Its number.
+    pub id: ArrayId,
+    /// The program's name for it.
+    pub name: String,
+    /// Its first byte.
+    pub base: Addr,
+    /// How many bytes it covers.
+    pub bytes: u64,
+    /// How many elements it has.
+    pub len: u64,
+    /// The name of the element's type.
+    pub word: &'static str,
+}

@@ -1,0 +1,243 @@
+//! The host's side of a program.
+
+use core::fmt;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::panic::Location;
+use core::pin::Pin;
+use std::rc::Rc;
+
+use proto::{Addr, ArrayId, KernelId, Level, Order, RmwKind};
+
+use crate::agent::{Accepted, Agent, Loading, Reading, Shared};
+use crate::answer::Answer;
+use crate::array::{Array, ArrayInfo};
+use crate::fault::{FaultKind, Who};
+use crate::launch::{Grid, Kernel, Shape};
+use crate::op::{Action, OpId, Placed, Semantics};
+use crate::{Mask, Word};
+
+/// Arrays start at multiples of this many bytes, so that no two share a line.
+pub const ARRAY_ALIGN_BYTES: u64 = 256;
+
+/// The address of the first array: address 0 belongs to nobody.
+const FIRST_ADDR: u64 = 4096;
+
+/// The most arrays and the most launches of a program: both have 16-bit numbers.
+const NUMBERED_MAX: usize = u16::MAX as usize;
+
+type Main = dyn FnOnce(Host) -> Pin<Box<dyn Future<Output = Answer>>>;
+
+/// A whole program: what the host does, launches included.
+pub struct Program {
+    pub(crate) name: String,
+    pub(crate) main: Box<Main>,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// A program whose host runs `main`, which returns the program's answer.
+    pub fn new<F>(name: impl Into<String>, main: impl FnOnce(Host) -> F + 'static) -> Self
+    where
+        F: Future<Output = Answer> + 'static,
+    {
+        Program { name: name.into(), main: Box::new(|host| Box::pin(main(host))) }
+    }
+
+    /// The program's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The handle through which host code sees the machine.
+#[derive(Clone, Debug)]
+pub struct Host {
+    core: Rc<HostCore>,
+}
+
+#[derive(Debug)]
+struct HostCore {
+    shared: Rc<Shared>,
+}
+
+impl Agent for HostCore {
+    fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
+    fn who(&self) -> Who {
+        Who::Host { program: self.shared.program.clone() }
+    }
+}
+
+impl Host {
+    pub(crate) fn new(shared: Rc<Shared>) -> Self {
+        Host { core: Rc::new(HostCore { shared }) }
+    }
+
+    /// What the host may know of the machine.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.core.shared.shape
+    }
+
+    /// Makes an array of `len` zeros. The name appears in reports.
+    #[track_caller]
+    #[must_use]
+    pub fn alloc<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
+        let shared = &self.core.shared;
+        let mut arrays = shared.arrays.borrow_mut();
+        let base = shared.next_addr.get().max(FIRST_ADDR);
+        let bytes = len.saturating_mul(T::WIDTH.bytes() as u64);
+        let end = base.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(ARRAY_ALIGN_BYTES));
+        let what = if arrays.len() >= NUMBERED_MAX { "arrays" } else { "bytes of memory" };
+        let (Some(end), true) = (end.filter(|&end| end <= 1 << 48), arrays.len() < NUMBERED_MAX) else {
+            let max = if what == "arrays" { NUMBERED_MAX as u64 } else { 1 << 48 };
+            self.core.refuse(FaultKind::TooMany { what, max }, Location::caller());
+            return Array::new(Addr(base), 0, ArrayId(0));
+        };
+        shared.next_addr.set(end);
+        let id = ArrayId(arrays.len() as u16 + 1);
+        arrays.push(ArrayInfo { id, name: name.into(), base: Addr(base), bytes, len, word: T::NAME });
+        Array::new(Addr(base), len, id)
+    }
+
+    /// Writes an array from its first element on, outside of the timed part.
+    #[track_caller]
+    pub fn write<T: Word>(&self, to: Array<T>, values: &[T]) -> Accepted {
+        let site = Location::caller();
+        let (count, len) = (values.len() as u64, to.len());
+        let id = if count > len {
+            let array = self.name(to.id());
+            self.core.refuse(FaultKind::BadSlice { array, first: 0, count, len }, site)
+        } else if values.is_empty() {
+            OpId::EMPTY
+        } else {
+            let (placed, bytes) = (Placed::Single(to.base()), T::to_bytes(values));
+            self.core.post_other(Action::HostWrite, placed, Semantics::PLAIN, bytes, Mask::lane(0), site)
+        };
+        self.core.accepted(id)
+    }
+
+    /// Reads a whole array, outside of the timed part.
+    #[track_caller]
+    pub fn read<T: Word>(&self, from: Array<T>) -> Reading<T> {
+        let id = if from.is_empty() {
+            OpId::EMPTY
+        } else {
+            let (placed, bytes) = (Placed::Single(from.base()), vec![0; from.bytes() as usize]);
+            let (action, site) = (Action::HostRead, Location::caller());
+            self.core.post_other(action, placed, Semantics::PLAIN, bytes, Mask::lane(0), site)
+        };
+        Reading { accepted: self.core.accepted(id), word: PhantomData }
+    }
+
+    /// Launches a kernel. It is posted at once; awaiting waits until it has
+    /// ended, so that host code and further launches may run beside it.
+    #[track_caller]
+    pub fn launch(&self, kernel: Kernel, grid: Grid) -> Accepted {
+        let site = Location::caller();
+        let shared = &self.core.shared;
+        let number = shared.launches.borrow().len();
+        if number >= NUMBERED_MAX {
+            let kind = FaultKind::TooMany { what: "kernel launches", max: NUMBERED_MAX as u64 };
+            return self.core.accepted(self.core.refuse(kind, site));
+        }
+        let id = KernelId(number as u16);
+        let mut launch = kernel.launch(id, grid, &shared.shape, site);
+        if let Some(kind) = launch.too_large(&shared.shape) {
+            return self.core.accepted(self.core.refuse(kind, site));
+        }
+        let (action, placed) = (Action::Launch(id), Placed::Nowhere);
+        let op = self.core.post_other(action, placed, Semantics::PLAIN, Vec::new(), Mask::lane(0), site);
+        launch.op = op;
+        shared.launches.borrow_mut().push(Rc::new(launch));
+        self.core.accepted(op)
+    }
+
+    /// Ends the run with an error of the program's own words; never returns.
+    #[track_caller]
+    pub fn fail(&self, message: impl Into<String>) -> Accepted {
+        let message = message.into();
+        self.core.accepted(self.core.refuse(FaultKind::Program { message }, Location::caller()))
+    }
+
+    fn name(&self, id: ArrayId) -> String {
+        let arrays = self.core.shared.arrays.borrow();
+        let index = usize::from(id.0).checked_sub(1);
+        index.and_then(|i| arrays.get(i)).map_or_else(String::new, |info| info.name.clone())
+    }
+}
+
+/// Timed accesses of the host agent, at system scope.
+impl Host {
+    const LANE: Mask = Mask::lane(0);
+
+    /// Loads one element.
+    #[track_caller]
+    pub fn load<T: Word>(&self, from: Array<T>, index: u64) -> Loading<u64, T> {
+        self.atomic_load(from, index, Order::Plain)
+    }
+
+    /// Stores one element.
+    #[track_caller]
+    pub fn store<T: Word>(&self, to: Array<T>, index: u64, value: T) -> Accepted {
+        self.atomic_store(to, index, value, Order::Plain)
+    }
+
+    /// Loads one element atomically.
+    #[track_caller]
+    pub fn atomic_load<T: Word>(&self, from: Array<T>, index: u64, order: Order) -> Loading<u64, T> {
+        let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
+        let id = self.core.post_access(Self::LANE, from, index, Action::Load, semantics, site, |_, _| ());
+        self.core.loading(id)
+    }
+
+    /// Stores one element atomically.
+    #[track_caller]
+    pub fn atomic_store<T: Word>(&self, to: Array<T>, index: u64, value: T, order: Order) -> Accepted {
+        let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
+        let post = |op: &mut crate::Posted, _| op.data.set(0, T::WIDTH, value.to_bits());
+        let id = self.core.post_access(Self::LANE, to, index, Action::Store, semantics, site, post);
+        self.core.accepted(id)
+    }
+
+    /// Reads, modifies and writes one element; gives the old value.
+    #[track_caller]
+    pub fn rmw<T: Word>(
+        &self,
+        at: Array<T>,
+        index: u64,
+        kind: RmwKind,
+        operand: T,
+        order: Order,
+    ) -> Loading<u64, T> {
+        let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
+        let expected = match kind {
+            RmwKind::CompareExchange { expected } => expected,
+            _ => 0,
+        };
+        let action = Action::Rmw { kind, uses_value: true };
+        let id = self.core.post_access(Self::LANE, at, index, action, semantics, site, |op, _| {
+            op.data.set(0, T::WIDTH, operand.to_bits());
+            op.expected_mut().set(0, T::WIDTH, expected);
+        });
+        self.core.loading(id)
+    }
+
+    /// Orders what comes before against what comes after, at system scope.
+    #[track_caller]
+    pub fn fence(&self, order: Order) -> Accepted {
+        let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
+        let placed = Placed::Nowhere;
+        let id = self.core.post_other(Action::Fence, placed, semantics, Vec::new(), Self::LANE, site);
+        self.core.accepted(id)
+    }
+}

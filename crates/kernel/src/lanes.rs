@@ -1,0 +1,351 @@
+//! A value per lane, and the arithmetic on it.
+//!
+//! Arithmetic works on all lanes at once and has no side effect, so it needs no
+//! mask; what an inactive lane holds is of no meaning, and a comparison may
+//! select it: [`crate::Wave::when`] leaves only active lanes. What a mask guards
+//! is memory and [`Lanes::assign`].
+//!
+//! Nothing here panics: integers wrap, a quotient by zero has all bits set, a
+//! remainder by zero is the dividend, shift counts wrap at the width.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub, SubAssign};
+
+use proto::Width;
+
+use crate::work::{Class, charge};
+use crate::{LANES_MAX, Mask, Word};
+
+/// One value for each lane of a wavefront.
+#[derive(Clone, Copy)]
+pub struct Lanes<T>([T; LANES_MAX]);
+
+/// The right-hand side of a vector operation: another vector, or one scalar
+/// for all lanes.
+pub trait Operand<T: Word>: Copy {
+    /// The value that `lane` sees.
+    fn at(&self, lane: usize) -> T;
+}
+
+impl<T: Word> Operand<T> for T {
+    #[inline]
+    fn at(&self, _lane: usize) -> T {
+        *self
+    }
+}
+
+impl<T: Word> Operand<T> for Lanes<T> {
+    #[inline]
+    fn at(&self, lane: usize) -> T {
+        self.0[lane]
+    }
+}
+
+/// Charges one operation on lanes of `T`: eight-byte lanes take two passes,
+/// unless the class is for them alone.
+#[inline]
+fn charge_on<T: Word>(class: Class) {
+    let twice = matches!(T::WIDTH, Width::W8) && class != Class::Double;
+    charge(class, 1 + u32::from(twice));
+}
+
+impl<T: Word> Default for Lanes<T> {
+    fn default() -> Self {
+        Lanes([T::default(); LANES_MAX])
+    }
+}
+
+impl<T: Word> fmt::Debug for Lanes<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0).finish()
+    }
+}
+
+impl<T: Word> Lanes<T> {
+    /// The same value in every lane.
+    #[inline]
+    #[must_use]
+    pub fn splat(value: T) -> Self {
+        Lanes([value; LANES_MAX])
+    }
+
+    /// A constant vector; charges nothing.
+    #[inline]
+    #[must_use]
+    pub fn from_fn(value: impl FnMut(usize) -> T) -> Self {
+        Lanes(core::array::from_fn(value))
+    }
+
+    /// The values of all lanes.
+    #[inline]
+    #[must_use]
+    pub fn as_array(&self) -> &[T; LANES_MAX] {
+        &self.0
+    }
+
+    #[inline]
+    pub(crate) fn from_array(lanes: [T; LANES_MAX]) -> Self {
+        Lanes(lanes)
+    }
+
+    /// The value of one lane.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, lane: usize) -> T {
+        self.0[lane]
+    }
+
+    /// Takes `new` in the lanes of `mask`, keeps the others: a write under a
+    /// mask, which costs nothing beyond the operation that made `new`.
+    #[inline]
+    pub fn assign(&mut self, mask: Mask, new: impl Operand<T>) {
+        for (lane, value) in self.0.iter_mut().enumerate() {
+            if mask.has(lane) {
+                *value = new.at(lane);
+            }
+        }
+    }
+
+    /// `yes` in the lanes of `mask`, `no` in the others.
+    #[inline]
+    #[must_use]
+    pub fn select(mask: Mask, yes: impl Operand<T>, no: impl Operand<T>) -> Self {
+        charge_on::<T>(Class::Select);
+        Lanes(core::array::from_fn(|lane| if mask.has(lane) { yes.at(lane) } else { no.at(lane) }))
+    }
+
+    /// Any function of one value, charged as one operation of `class`.
+    #[inline]
+    #[must_use]
+    pub fn map<U: Word>(self, class: Class, mut function: impl FnMut(T) -> U) -> Lanes<U> {
+        charge_on::<T>(class);
+        Lanes(core::array::from_fn(|lane| function(self.0[lane])))
+    }
+
+    /// Any function of two values, charged as one operation of `class`.
+    #[inline]
+    #[must_use]
+    pub fn zip<U: Word, R: Word>(
+        self,
+        class: Class,
+        other: impl Operand<U>,
+        mut function: impl FnMut(T, U) -> R,
+    ) -> Lanes<R> {
+        charge_on::<T>(class);
+        Lanes(core::array::from_fn(|lane| function(self.0[lane], other.at(lane))))
+    }
+
+    #[inline]
+    fn compare(&self, other: impl Operand<T>, holds: impl Fn(T, T) -> bool) -> Mask {
+        charge_on::<T>(Class::Compare);
+        let mut mask = 0;
+        for (lane, value) in self.0.iter().enumerate() {
+            mask |= u64::from(holds(*value, other.at(lane))) << lane;
+        }
+        Mask(mask)
+    }
+
+    /// The lanes that equal `other`.
+    #[inline]
+    #[must_use]
+    pub fn eq(&self, other: impl Operand<T>) -> Mask {
+        self.compare(other, |a, b| a == b)
+    }
+
+    /// The lanes that differ from `other`.
+    #[inline]
+    #[must_use]
+    pub fn ne(&self, other: impl Operand<T>) -> Mask {
+        self.compare(other, |a, b| a != b)
+    }
+
+    /// The lanes below `other`.
+    #[inline]
+    #[must_use]
+    pub fn lt(&self, other: impl Operand<T>) -> Mask {
+        self.compare(other, |a, b| a < b)
+    }
+
+    /// The lanes not above `other`.
+    #[inline]
+    #[must_use]
+    pub fn le(&self, other: impl Operand<T>) -> Mask {
+        self.compare(other, |a, b| a <= b)
+    }
+
+    /// The lanes above `other`.
+    #[inline]
+    #[must_use]
+    pub fn gt(&self, other: impl Operand<T>) -> Mask {
+        self.compare(other, |a, b| a > b)
+    }
+
+    /// The lanes not below `other`.
+    #[inline]
+    #[must_use]
+    pub fn ge(&self, other: impl Operand<T>) -> Mask {
+        self.compare(other, |a, b| a >= b)
+    }
+}
+
+macro_rules! operator {
+    ($type:ty, $trait:ident, $method:ident, $class:ident, |$a:ident, $b:ident| $value:expr) => {
+        impl<R: Operand<$type>> $trait<R> for Lanes<$type> {
+            type Output = Lanes<$type>;
+            #[inline]
+            fn $method(self, other: R) -> Self {
+                self.zip(Class::$class, other, |$a: $type, $b: $type| $value)
+            }
+        }
+    };
+}
+
+macro_rules! integer_lanes {
+    ($($type:ty),+) => { $(
+        operator!($type, Add, add, Int, |a, b| a.wrapping_add(b));
+        operator!($type, Sub, sub, Int, |a, b| a.wrapping_sub(b));
+        operator!($type, Mul, mul, IntMul, |a, b| a.wrapping_mul(b));
+        operator!($type, Div, div, IntDiv, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) });
+        operator!($type, Rem, rem, IntDiv, |a, b| if b == 0 { a } else { a.wrapping_rem(b) });
+        operator!($type, BitAnd, bitand, Int, |a, b| a & b);
+        operator!($type, BitOr, bitor, Int, |a, b| a | b);
+        operator!($type, BitXor, bitxor, Int, |a, b| a ^ b);
+        operator!($type, Shl, shl, Int, |a, b| a.wrapping_shl(b as u32));
+        operator!($type, Shr, shr, Int, |a, b| a.wrapping_shr(b as u32));
+        impl Not for Lanes<$type> {
+            type Output = Self;
+            #[inline]
+            fn not(self) -> Self {
+                self.map(Class::Int, |a| !a)
+            }
+        }
+        impl Lanes<$type> {
+            /// The smaller of each pair.
+            #[inline]
+            #[must_use]
+            pub fn min(self, other: impl Operand<$type>) -> Self {
+                self.zip(Class::Int, other, |a, b| a.min(b))
+            }
+            /// The larger of each pair.
+            #[inline]
+            #[must_use]
+            pub fn max(self, other: impl Operand<$type>) -> Self {
+                self.zip(Class::Int, other, |a, b| a.max(b))
+            }
+            /// The bits of each lane, rotated to the left.
+            #[inline]
+            #[must_use]
+            pub fn rotate_left(self, bits: u32) -> Self {
+                self.map(Class::Int, |a| a.rotate_left(bits))
+            }
+            /// Each lane as single precision.
+            #[inline]
+            #[must_use]
+            pub fn to_f32(self) -> Lanes<f32> {
+                self.map(Class::Convert, |a| a as f32)
+            }
+            /// Each lane as double precision.
+            #[inline]
+            #[must_use]
+            pub fn to_f64(self) -> Lanes<f64> {
+                self.map(Class::Convert, |a| a as f64)
+            }
+        }
+    )+ };
+}
+
+integer_lanes!(u8, u16, u32, u64, i32, i64);
+
+macro_rules! float_lanes {
+    ($($type:ty: $add:ident, $mul:ident);+) => { $(
+        operator!($type, Add, add, $add, |a, b| a + b);
+        operator!($type, Sub, sub, $add, |a, b| a - b);
+        operator!($type, Mul, mul, $mul, |a, b| a * b);
+        operator!($type, Div, div, FloatDiv, |a, b| a / b);
+        impl Neg for Lanes<$type> {
+            type Output = Self;
+            #[inline]
+            fn neg(self) -> Self {
+                self.map(Class::$add, |a| -a)
+            }
+        }
+        impl Lanes<$type> {
+            /// The smaller of each pair.
+            #[inline]
+            #[must_use]
+            pub fn min(self, other: impl Operand<$type>) -> Self {
+                self.zip(Class::$add, other, |a, b| a.min(b))
+            }
+            /// The larger of each pair.
+            #[inline]
+            #[must_use]
+            pub fn max(self, other: impl Operand<$type>) -> Self {
+                self.zip(Class::$add, other, |a, b| a.max(b))
+            }
+            /// The magnitude of each lane.
+            #[inline]
+            #[must_use]
+            pub fn abs(self) -> Self {
+                self.map(Class::$add, |a| a.abs())
+            }
+            /// The square root of each lane.
+            #[inline]
+            #[must_use]
+            pub fn sqrt(self) -> Self {
+                self.map(Class::FloatSqrt, |a| a.sqrt())
+            }
+            /// `self * factor + addend`, rounded once.
+            #[inline]
+            #[must_use]
+            pub fn mul_add(self, factor: impl Operand<$type>, addend: impl Operand<$type>) -> Self {
+                charge_on::<$type>(Class::$mul);
+                Lanes(core::array::from_fn(|i| self.0[i].mul_add(factor.at(i), addend.at(i))))
+            }
+        }
+    )+ };
+}
+
+float_lanes!(f32: FloatAdd, FloatMul; f64: Double, Double);
+
+macro_rules! convert {
+    ($($from:ty => $to:ty: $method:ident),+ $(,)?) => { $(
+        impl Lanes<$from> {
+            /// Each lane converted as Rust's `as` does.
+            #[inline]
+            #[must_use]
+            pub fn $method(self) -> Lanes<$to> {
+                self.map(Class::Convert, |a| a as $to)
+            }
+        }
+    )+ };
+}
+
+convert!(
+    u8 => u32: to_u32, u16 => u32: to_u32, i32 => u32: to_u32, u64 => u32: to_u32, i64 => u32: to_u32,
+    f32 => u32: to_u32, f64 => u32: to_u32,
+    u8 => u64: to_u64, u16 => u64: to_u64, u32 => u64: to_u64, i64 => u64: to_u64,
+    u32 => i32: to_i32, i64 => i32: to_i32, f32 => i32: to_i32, f64 => i32: to_i32,
+    i32 => i64: to_i64, u64 => i64: to_i64,
+    u32 => u8: to_u8, u32 => u16: to_u16,
+    f32 => f64: to_f64, f64 => f32: to_f32,
+);
+
+impl<T: Word, R> AddAssign<R> for Lanes<T>
+where
+    Lanes<T>: Add<R, Output = Lanes<T>>,
+{
+    #[inline]
+    fn add_assign(&mut self, other: R) {
+        *self = *self + other;
+    }
+}
+
+impl<T: Word, R> SubAssign<R> for Lanes<T>
+where
+    Lanes<T>: Sub<R, Output = Lanes<T>>,
+{
+    #[inline]
+    fn sub_assign(&mut self, other: R) {
+        *self = *self - other;
+    }
+}

@@ -1,0 +1,176 @@
+//! Where the lanes of an access go: three forms behind one trait.
+
+use proto::{Addr, Width};
+
+use crate::op::{Placed, Posted};
+use crate::word::Packed;
+use crate::{Lanes, Mask, Word};
+
+/// The elements that the lanes of one access touch.
+///
+/// | form | lane `i` touches | values |
+/// |---|---|---|
+/// | `Unit(base)` | element `base + i` | `Lanes<T>` |
+/// | `Lanes<u32>` | element `indices[i]` | `Lanes<T>` |
+/// | `u64` | the lowest active lane touches that element | one `T` |
+pub trait Place: Copy {
+    /// The values that go along with this form.
+    type Of<T: Word>: Copy;
+
+    /// The lanes that take part, out of the active ones.
+    #[doc(hidden)]
+    fn lanes(exec: Mask) -> Mask;
+
+    /// Writes the addresses into `op`, whose active lanes are set already.
+    #[doc(hidden)]
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond>;
+
+    #[doc(hidden)]
+    fn pack<T: Word>(values: Self::Of<T>, lanes: Mask, to: &mut Packed);
+
+    #[doc(hidden)]
+    fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Self::Of<T>;
+
+    /// What an access without active lanes returns.
+    #[doc(hidden)]
+    fn nothing<T: Word>() -> Self::Of<T>;
+}
+
+/// An index beyond the end.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Beyond {
+    pub(crate) lane: usize,
+    pub(crate) index: u64,
+}
+
+/// The values of the lanes that took part, and zero in the others.
+#[inline]
+fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
+    let mut values = T::unpack(from);
+    if lanes.0 & lanes.0.wrapping_add(1) == 0 {
+        // The lowest lanes without a gap: by far the most common.
+        values[lanes.count() as usize..].fill(T::default());
+    } else {
+        for (lane, value) in values.iter_mut().enumerate() {
+            if !lanes.has(lane) {
+                *value = T::default();
+            }
+        }
+    }
+    Lanes::from_array(values)
+}
+
+/// Consecutive elements from this index on, one a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit(pub u64);
+
+impl Place for Unit {
+    type Of<T: Word> = Lanes<T>;
+
+    #[inline]
+    fn lanes(exec: Mask) -> Mask {
+        exec
+    }
+
+    #[inline]
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond> {
+        let last = op.exec.last().unwrap_or(0) as u64;
+        if self.0.checked_add(last).is_none_or(|index| index >= len) {
+            let within = len.saturating_sub(self.0);
+            let lane = op.exec.minus(Mask::below(within)).first().unwrap_or(0);
+            return Err(Beyond { lane, index: self.0.saturating_add(lane as u64) });
+        }
+        op.placed = Placed::Unit(Addr(base + self.0 * width.bytes() as u64));
+        Ok(())
+    }
+
+    #[inline]
+    fn pack<T: Word>(values: Lanes<T>, _lanes: Mask, to: &mut Packed) {
+        T::pack(values.as_array(), to);
+    }
+
+    #[inline]
+    fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
+        unpack_lanes(from, lanes)
+    }
+
+    #[inline]
+    fn nothing<T: Word>() -> Lanes<T> {
+        Lanes::default()
+    }
+}
+
+impl Place for Lanes<u32> {
+    type Of<T: Word> = Lanes<T>;
+
+    #[inline]
+    fn lanes(exec: Mask) -> Mask {
+        exec
+    }
+
+    #[inline]
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond> {
+        op.placed = Placed::Gather;
+        let exec = op.exec;
+        let addrs = op.addrs_mut();
+        let mut beyond = 0;
+        for (lane, (addr, index)) in addrs.iter_mut().zip(self.as_array()).enumerate() {
+            let index = u64::from(*index);
+            beyond |= u64::from(index >= len) << lane;
+            *addr = base + index * width.bytes() as u64;
+        }
+        match (Mask(beyond) & exec).first() {
+            None => Ok(()),
+            Some(lane) => Err(Beyond { lane, index: u64::from(self.get(lane)) }),
+        }
+    }
+
+    #[inline]
+    fn pack<T: Word>(values: Lanes<T>, _lanes: Mask, to: &mut Packed) {
+        T::pack(values.as_array(), to);
+    }
+
+    #[inline]
+    fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
+        unpack_lanes(from, lanes)
+    }
+
+    #[inline]
+    fn nothing<T: Word>() -> Lanes<T> {
+        Lanes::default()
+    }
+}
+
+impl Place for u64 {
+    type Of<T: Word> = T;
+
+    #[inline]
+    fn lanes(exec: Mask) -> Mask {
+        exec.first().map_or(Mask::NONE, Mask::lane)
+    }
+
+    #[inline]
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond> {
+        if self >= len {
+            return Err(Beyond { lane: op.exec.first().unwrap_or(0), index: self });
+        }
+        op.placed = Placed::Single(Addr(base + self * width.bytes() as u64));
+        Ok(())
+    }
+
+    #[inline]
+    fn pack<T: Word>(value: T, lanes: Mask, to: &mut Packed) {
+        to.set(lanes.first().unwrap_or(0), T::WIDTH, value.to_bits());
+    }
+
+    #[inline]
+    fn unpack<T: Word>(from: &Packed, lanes: Mask) -> T {
+        T::from_bits(from.get(lanes.first().unwrap_or(0), T::WIDTH))
+    }
+
+    #[inline]
+    fn nothing<T: Word>() -> T {
+        T::default()
+    }
+}

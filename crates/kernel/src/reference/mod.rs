@@ -1,0 +1,476 @@
+//! A functional executor: whole programs without time or caches.
+//!
+//! One operation at a time takes place in one flat memory, so every run is
+//! sequentially consistent. The order is round-robin, or drawn from a seed.
+//! Grids larger than the machine are dispatched as work-groups end. Use it to
+//! develop and test workloads; it says nothing about protocols or cost.
+
+mod error;
+mod memory;
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use proto::KernelId;
+
+pub use error::{Awaited, Cause, RunError, Stuck, Wait};
+use memory::Flat;
+
+use crate::answer::Answer;
+use crate::fault::Who;
+use crate::host::Program;
+use crate::launch::{Launch, Placement, Shape};
+use crate::op::{Action, OpId, Site, Space};
+use crate::rng::Rng;
+use crate::session::{Polled, Session, WaveTask};
+use crate::wave::Coords;
+use crate::work::Work;
+
+/// Who takes the next step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// Everybody in turn.
+    #[default]
+    RoundRobin,
+    /// Drawn from this seed.
+    Seeded(u64),
+}
+
+/// How to run a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The machine it runs on.
+    pub shape: Shape,
+    /// Who takes the next step.
+    pub schedule: Schedule,
+    /// After so many operations without progress the run is stuck. Progress is
+    /// a byte of memory that changes, or a wavefront that ends.
+    pub idle_steps_max: u64,
+    /// After so many operations the run is given up.
+    pub steps_max: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            shape: Shape::default(),
+            schedule: Schedule::RoundRobin,
+            idle_steps_max: 4_000_000,
+            steps_max: 1_000_000_000,
+        }
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The program's answer.
+    pub answer: Answer,
+    /// How many operations took place.
+    pub steps: u64,
+    /// All arithmetic of all wavefronts.
+    pub work: Work,
+}
+
+/// Runs a program to its end.
+///
+/// # Errors
+/// If the program does something wrong, or does not go on.
+pub fn run(program: Program, options: &Options) -> Result<Outcome, RunError> {
+    Run::new(program, options).run()
+}
+
+/// The host, or a wavefront.
+#[derive(Debug)]
+struct Agent {
+    /// The wavefront, until it has ended; none for the host.
+    task: Option<WaveTask>,
+    /// Its kernel and its work-group among `Run::groups`; none for the host.
+    place: Option<(usize, Coords)>,
+    /// Posted and not yet performed.
+    queue: VecDeque<OpId>,
+    waits_for: Option<OpId>,
+    /// At a barrier, or the end of a kernel: what it is, and where.
+    held: Option<(OpId, Site)>,
+    last_site: Option<Site>,
+    ended: bool,
+}
+
+/// A work-group that runs.
+#[derive(Debug)]
+struct Group {
+    launch: Rc<Launch>,
+    cu: usize,
+    lds: Flat,
+    /// Its agents that wait at the barrier.
+    at_barrier: Vec<usize>,
+    ended: u32,
+}
+
+/// A kernel of which wavefronts have not ended.
+#[derive(Debug)]
+struct Running {
+    launch: Rc<Launch>,
+    dispatched: u32,
+    ended: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cu {
+    groups: u32,
+    waves: u32,
+    lds_bytes: u32,
+}
+
+struct Run<'a> {
+    options: &'a Options,
+    session: Session,
+    memory: Flat,
+    agents: Vec<Agent>,
+    /// The agents that have not ended, in the order of dispatch.
+    live: Vec<usize>,
+    free_agents: Vec<usize>,
+    groups: Vec<Option<Group>>,
+    running: Vec<Running>,
+    cus: Vec<Cu>,
+    cu_next: usize,
+    rng: Option<Rng>,
+    turn: usize,
+    steps: u64,
+    idle_steps: u64,
+    /// A compute unit may have room, or a kernel was launched.
+    may_dispatch: bool,
+    work: Work,
+}
+
+const HOST: usize = 0;
+
+impl<'a> Run<'a> {
+    fn new(program: Program, options: &'a Options) -> Self {
+        let host = Agent {
+            task: None,
+            place: None,
+            queue: VecDeque::new(),
+            waits_for: None,
+            held: None,
+            last_site: None,
+            ended: false,
+        };
+        Run {
+            options,
+            session: Session::new(program, options.shape),
+            memory: Flat::default(),
+            agents: vec![host],
+            live: vec![HOST],
+            free_agents: Vec::new(),
+            groups: Vec::new(),
+            running: Vec::new(),
+            cus: vec![Cu::default(); options.shape.compute_units as usize],
+            cu_next: 0,
+            rng: match options.schedule {
+                Schedule::RoundRobin => None,
+                Schedule::Seeded(seed) => Some(Rng::new(seed)),
+            },
+            turn: 0,
+            steps: 0,
+            idle_steps: 0,
+            may_dispatch: false,
+            work: Work::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<Outcome, RunError> {
+        self.poll(HOST)?;
+        while let Some(agent) = self.next_agent() {
+            self.step(agent)?;
+            if core::mem::take(&mut self.may_dispatch) {
+                self.dispatch()?;
+            }
+            if self.idle_steps > self.options.idle_steps_max {
+                return Err(self.stuck(Cause::NoProgress { steps: self.idle_steps }));
+            }
+            if self.steps > self.options.steps_max {
+                return Err(self.stuck(Cause::TooLong { steps: self.steps }));
+            }
+        }
+        match self.session.answer() {
+            Some(answer) if self.live.is_empty() => {
+                Ok(Outcome { answer: answer.clone(), steps: self.steps, work: self.work })
+            }
+            _ => Err(self.stuck(Cause::NothingMoves)),
+        }
+    }
+
+    /// Somebody who has an operation that can take place.
+    fn next_agent(&mut self) -> Option<usize> {
+        let count = self.live.len();
+        let start = match &mut self.rng {
+            Some(rng) => rng.below(count as u64) as usize,
+            None => self.turn,
+        };
+        for offset in 0..count {
+            let position = (start + offset) % count;
+            let agent = &self.agents[self.live[position]];
+            if agent.held.is_none() && !agent.queue.is_empty() {
+                self.turn = position + 1;
+                return Some(self.live[position]);
+            }
+        }
+        None
+    }
+
+    /// Performs one operation of an agent and lets it run on if it waited for that.
+    fn step(&mut self, index: usize) -> Result<(), RunError> {
+        let Some(id) = self.agents[index].queue.pop_front() else { return Ok(()) };
+        self.steps += 1;
+        self.idle_steps += 1;
+        let mut ops = self.session.ops();
+        let op = ops.get_mut(id);
+        self.agents[index].last_site = Some(op.site);
+        for (to, from) in self.work.0.iter_mut().zip(op.work.0) {
+            *to = to.saturating_add(from);
+        }
+        match op.action {
+            Action::Load | Action::Store | Action::Rmw { .. } => {
+                let group = self.agents[index].place.and_then(|(group, _)| self.groups[group].as_mut());
+                let changed = match (op.space, group) {
+                    (Space::Lds, Some(group)) => group.lds.perform(op),
+                    _ => self.memory.perform(op),
+                };
+                if changed {
+                    self.idle_steps = 0;
+                }
+            }
+            Action::Fence => {}
+            Action::HostWrite => {
+                self.memory.host_write(op);
+                self.idle_steps = 0;
+            }
+            Action::HostRead => self.memory.host_read(op),
+            Action::Barrier => {
+                self.agents[index].held = Some((id, op.site));
+                drop(ops);
+                return self.arrive(index);
+            }
+            Action::Launch(kernel) => {
+                drop(ops);
+                return self.launch(index, id, kernel);
+            }
+        }
+        ops.complete(id);
+        drop(ops);
+        self.completed(index, id)
+    }
+
+    /// An operation of this agent is complete: it may run on, or have ended.
+    fn completed(&mut self, index: usize, id: OpId) -> Result<(), RunError> {
+        if self.agents[index].waits_for == Some(id) {
+            self.poll(index)?;
+        }
+        self.retire(index)
+    }
+
+    fn poll(&mut self, index: usize) -> Result<(), RunError> {
+        let agent = &mut self.agents[index];
+        let polled = match &mut agent.task {
+            Some(task) => task.poll(),
+            None => self.session.poll_host(),
+        };
+        if let Some(task) = &agent.task {
+            for (to, from) in self.work.0.iter_mut().zip(task.tail_work().0) {
+                *to = to.saturating_add(from);
+            }
+        }
+        agent.waits_for = None;
+        match polled {
+            Polled::Waiting(id) => agent.waits_for = Some(id),
+            Polled::Ended => agent.ended = true,
+            Polled::Faulted(fault) => return Err(RunError::Fault(fault)),
+        }
+        let mut ops = self.session.ops();
+        agent.queue.extend(ops.posted());
+        ops.clear_posted();
+        Ok(())
+    }
+
+    fn arrive(&mut self, index: usize) -> Result<(), RunError> {
+        let Some((slot, _)) = self.agents[index].place else { return Ok(()) };
+        let Some(group) = &mut self.groups[slot] else { return Ok(()) };
+        group.at_barrier.push(index);
+        if group.at_barrier.len() < group.launch.grid.waves as usize {
+            return Ok(());
+        }
+        for index in core::mem::take(&mut group.at_barrier) {
+            if let Some((id, _)) = self.agents[index].held.take() {
+                self.session.ops().complete(id);
+                self.completed(index, id)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, index: usize, id: OpId, kernel: KernelId) -> Result<(), RunError> {
+        let launch = self.session.launch(kernel);
+        self.idle_steps = 0;
+        if launch.grid.work_groups == 0 || launch.grid.waves == 0 {
+            self.session.ops().complete(id);
+            return self.completed(index, id);
+        }
+        self.running.push(Running { launch, dispatched: 0, ended: 0 });
+        self.may_dispatch = true;
+        Ok(())
+    }
+
+    /// Dispatches work-groups, oldest kernel first, while there is room.
+    fn dispatch(&mut self) -> Result<(), RunError> {
+        let waits = |r: &Running| r.dispatched < r.launch.grid.work_groups;
+        while let Some(running) = self.running.iter_mut().find(|r| waits(r)) {
+            let (launch, work_group) = (running.launch.clone(), running.dispatched);
+            let Some(cu) = self.find_cu(&launch) else { break };
+            if let Some(running) = self.running.iter_mut().find(|r| waits(r)) {
+                running.dispatched += 1;
+            }
+            self.place_group(launch, work_group, cu)?;
+        }
+        self.may_dispatch = false;
+        Ok(())
+    }
+
+    fn find_cu(&mut self, launch: &Launch) -> Option<usize> {
+        let (shape, grid) = (&self.options.shape, &launch.grid);
+        let start = match grid.placement {
+            Placement::Spread => self.cu_next,
+            Placement::Pack => 0,
+        };
+        let count = self.cus.len();
+        let found = (0..count).map(|offset| (start + offset) % count).find(|&cu| {
+            let cu = &self.cus[cu];
+            cu.groups < shape.work_groups_per_cu
+                && cu.waves + grid.waves <= shape.waves_per_cu
+                && cu.lds_bytes + grid.lds_bytes <= shape.lds_bytes_per_cu
+        })?;
+        if grid.placement == Placement::Spread {
+            self.cu_next = (found + 1) % count;
+        }
+        Some(found)
+    }
+
+    fn place_group(&mut self, launch: Rc<Launch>, work_group: u32, cu: usize) -> Result<(), RunError> {
+        let grid = launch.grid;
+        self.cus[cu].groups += 1;
+        self.cus[cu].waves += grid.waves;
+        self.cus[cu].lds_bytes += grid.lds_bytes;
+        let kernel = launch.kernel;
+        let lds = Flat::zeros(grid.lds_bytes as usize);
+        let group = Some(Group { launch, cu, lds, at_barrier: Vec::new(), ended: 0 });
+        let slot = match self.groups.iter().position(Option::is_none) {
+            Some(slot) => {
+                self.groups[slot] = group;
+                slot
+            }
+            None => {
+                self.groups.push(group);
+                self.groups.len() - 1
+            }
+        };
+        for wave in 0..grid.waves {
+            let at = Coords { work_group, wave, compute_unit: cu as u32 };
+            let index = self.new_agent(slot, at, self.session.spawn(kernel, at));
+            self.poll(index)?;
+            self.retire(index)?;
+        }
+        Ok(())
+    }
+
+    fn new_agent(&mut self, slot: usize, at: Coords, task: WaveTask) -> usize {
+        let agent = Agent {
+            task: Some(task),
+            place: Some((slot, at)),
+            queue: VecDeque::new(),
+            waits_for: None,
+            held: None,
+            last_site: None,
+            ended: false,
+        };
+        let index = match self.free_agents.pop() {
+            Some(index) => {
+                self.agents[index] = agent;
+                index
+            }
+            None => {
+                self.agents.push(agent);
+                self.agents.len() - 1
+            }
+        };
+        self.live.push(index);
+        index
+    }
+
+    /// Takes an agent out that has ended and has no operation left.
+    fn retire(&mut self, index: usize) -> Result<(), RunError> {
+        let agent = &mut self.agents[index];
+        if !agent.ended || !agent.queue.is_empty() || agent.held.is_some() {
+            return Ok(());
+        }
+        self.live.retain(|&live| live != index);
+        self.idle_steps = 0;
+        agent.task = None;
+        let Some((slot, _)) = agent.place.take() else { return Ok(()) };
+        self.free_agents.push(index);
+        let Some(group) = &mut self.groups[slot] else { return Ok(()) };
+        group.ended += 1;
+        if group.ended < group.launch.grid.waves {
+            return Ok(());
+        }
+        let (grid, cu, kernel) = (group.launch.grid, group.cu, group.launch.kernel);
+        self.groups[slot] = None;
+        self.cus[cu].groups -= 1;
+        self.cus[cu].waves -= grid.waves;
+        self.cus[cu].lds_bytes -= grid.lds_bytes;
+        self.may_dispatch = true;
+        self.group_ended(kernel)
+    }
+
+    fn group_ended(&mut self, kernel: KernelId) -> Result<(), RunError> {
+        let Some(at) = self.running.iter().position(|r| r.launch.kernel == kernel) else { return Ok(()) };
+        self.running[at].ended += 1;
+        if self.running[at].ended < self.running[at].launch.grid.work_groups {
+            return Ok(());
+        }
+        let launch = self.running.remove(at).launch;
+        self.session.ops().complete(launch.op);
+        self.completed(HOST, launch.op)
+    }
+
+    fn stuck(&self, cause: Cause) -> RunError {
+        let waits = self.live.iter().filter_map(|&index| self.wait_of(index)).collect();
+        let undispatched = self.running.iter().filter_map(|r| {
+            let left = r.launch.grid.work_groups - r.dispatched;
+            (left > 0).then(|| (r.launch.name.clone(), left))
+        });
+        RunError::Stuck(Box::new(Stuck { cause, waits, undispatched: undispatched.collect() }))
+    }
+
+    fn wait_of(&self, index: usize) -> Option<Wait> {
+        let agent = &self.agents[index];
+        let Some((slot, at)) = agent.place else {
+            let who = Who::Host { program: self.session.program().to_owned() };
+            let kernel = self.running.iter().find(|r| agent.waits_for == Some(r.launch.op));
+            return match kernel {
+                Some(r) => {
+                    Some(Wait { who, what: Awaited::Kernel(r.launch.name.clone()), site: r.launch.site })
+                }
+                None => agent.last_site.map(|site| Wait { who, what: Awaited::Spins, site }),
+            };
+        };
+        let group = self.groups[slot].as_ref()?;
+        let kernel = group.launch.name.clone();
+        let who = Who::Wave { kernel, work_group: at.work_group, wave: at.wave };
+        if let Some((_, site)) = agent.held {
+            let (arrived, waves) = (group.at_barrier.len() as u32, group.launch.grid.waves);
+            let what = Awaited::Barrier { arrived, ended: group.ended, waves };
+            return Some(Wait { who, what, site });
+        }
+        agent.last_site.map(|site| Wait { who, what: Awaited::Spins, site })
+    }
+}

@@ -1,0 +1,29 @@
+//! A small seeded generator (SplitMix64): the same numbers on every machine.
+
+/// The generator's state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// A generator for this seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Rng(seed)
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`; 0 if `end` is 0.
+    #[inline]
+    pub fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(end)) >> 64) as u64
+    }
+}

@@ -1,0 +1,108 @@
+//! What arithmetic a wavefront did since it was last asked.
+//!
+//! A vector operation charges itself to a counter of its class. The executor
+//! collects the counters; the machine's table says what a class costs. So a
+//! kernel contains no tuned delay. Scalar bookkeeping in plain Rust (loop
+//! counters, base addresses) charges nothing: it stands for the scalar unit
+//! that runs beside the vector lanes.
+
+use core::cell::Cell;
+
+use proto::Symbol;
+
+proto::symbols! {
+    /// The classes of vector arithmetic.
+    pub enum Class {
+        /// Integer add, subtract, logic, shift, minimum, maximum.
+        Int,
+        /// Integer multiply.
+        IntMul,
+        /// Integer divide and remainder.
+        IntDiv,
+        /// Single-precision add, subtract, negate, minimum, maximum.
+        FloatAdd,
+        /// Single-precision multiply, fused multiply-add.
+        FloatMul,
+        /// Double-precision add, multiply, fused multiply-add and the like.
+        Double,
+        /// Float divide.
+        FloatDiv,
+        /// Square root.
+        FloatSqrt,
+        /// Compare into a mask.
+        Compare,
+        /// Choose by a mask.
+        Select,
+        /// Convert between types.
+        Convert,
+        /// Exponential, logarithm, trigonometry.
+        Special,
+        /// Move values between lanes.
+        Shuffle,
+        /// Change the execution mask.
+        Branch,
+    }
+}
+
+/// How many classes there are.
+pub const CLASSES: usize = Class::Branch as usize + 1;
+
+/// How many vector operations of each class. An operation on eight-byte lanes
+/// counts twice, but for those of [`Class::Double`], which stands for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work(pub [u32; CLASSES]);
+
+impl Work {
+    /// The count of one class.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, class: Class) -> u32 {
+        self.0[class as usize]
+    }
+
+    /// Was nothing done?
+    #[inline]
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|&n| n == 0)
+    }
+
+    /// The classes that were used, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Class, u32)> + '_ {
+        Class::ALL.iter().map(|&class| (class, self.of(class))).filter(|&(_, n)| n > 0)
+    }
+}
+
+struct Meter {
+    counts: [Cell<u32>; CLASSES],
+    used: Cell<bool>,
+}
+
+thread_local! {
+    static METER: Meter = const { Meter { counts: [const { Cell::new(0) }; CLASSES], used: Cell::new(false) } };
+}
+
+/// Charges `count` vector operations of `class` to the wavefront that runs.
+#[inline]
+pub fn charge(class: Class, count: u32) {
+    METER.with(|meter| {
+        let cell = &meter.counts[class as usize];
+        cell.set(cell.get().saturating_add(count));
+        meter.used.set(true);
+    });
+}
+
+/// Takes what was charged since the last call, or nothing if nothing was.
+#[inline]
+pub(crate) fn take() -> Option<Work> {
+    METER.with(|meter| {
+        if !meter.used.replace(false) {
+            return None;
+        }
+        let mut work = Work::default();
+        for (to, from) in work.0.iter_mut().zip(&meter.counts) {
+            *to = from.replace(0);
+        }
+        Some(work)
+    })
+}

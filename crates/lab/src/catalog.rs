@@ -1,0 +1,215 @@
+//! What there is to choose from, beside machines.
+
+use serde::{Deserialize, Serialize};
+use workloads::{Kind, Purpose, Setting};
+
+use crate::error::Error;
+use crate::place::Place;
+
+/// A protocol, as `list protocols` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProtocolEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The memory models that it claims to implement, comma-separated.
+    pub claim: String,
+    /// How the operations of each of those models become requests.
+    pub mappings: Vec<&'static str>,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
+/// All protocols.
+#[must_use]
+pub fn protocols() -> Vec<ProtocolEntry> {
+    let entry = |info: &proto::Info| ProtocolEntry {
+        name: info.name,
+        summary: info.summary,
+        claim: info.claims.iter().map(|claim| claim.model).collect::<Vec<_>>().join(", "),
+        mappings: info.claims.iter().map(|claim| claim.mapping).collect(),
+        source: info.source,
+    };
+    zoo::ALL.iter().map(entry).collect()
+}
+
+/// The names of all protocols.
+#[must_use]
+pub fn protocol_names() -> Vec<&'static str> {
+    zoo::ALL.iter().map(|info| info.name).collect()
+}
+
+/// A workload, as `list workloads` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkloadEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What it is for: `benchmark`, `stress` or `diagnosis`.
+    pub purpose: &'static str,
+    /// What can be set with `--set NAME=VALUE`.
+    pub settings: Vec<SettingEntry>,
+}
+
+/// A setting of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SettingEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What it is unless set.
+    pub default: String,
+    /// The choices of a policy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<&'static str>,
+    /// The smallest and the largest number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[u64; 2]>,
+}
+
+/// All workloads.
+#[must_use]
+pub fn workloads() -> Vec<WorkloadEntry> {
+    let entry = |workload: &&'static workloads::Workload| WorkloadEntry {
+        name: workload.name,
+        summary: workload.summary,
+        purpose: match workload.purpose {
+            Purpose::Benchmark => "benchmark",
+            Purpose::Stress => "stress",
+            Purpose::Diagnosis => "diagnosis",
+        },
+        settings: workload
+            .defaults()
+            .iter()
+            .map(|(setting, default)| setting_entry(setting, default))
+            .collect(),
+    };
+    workloads::all().iter().map(entry).collect()
+}
+
+fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
+    let (choices, range) = match setting.kind {
+        Kind::Count { min, max, .. } => (Vec::new(), Some([min, max])),
+        Kind::Policy(choices) => (choices.iter().map(|(name, _)| *name).collect(), None),
+    };
+    SettingEntry { name: setting.name, meaning: setting.meaning, default, choices, range }
+}
+
+/// The names of all workloads.
+#[must_use]
+pub fn workload_names() -> Vec<&'static str> {
+    workloads::all().iter().map(|workload| workload.name).collect()
+}
+
+/// A memory model, as `list models` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The protocols that claim to implement it.
+    pub claimed_by: Vec<&'static str>,
+}
+
+/// The names of memory models, and what they are.
+const MODELS: [(&str, &str); 12] = [
+    ("sc", "Sequential consistency"),
+    ("tso", "Total store order"),
+    ("rmo", "Relaxed memory order"),
+    ("c11", "C11 atomics"),
+    ("rc11", "Repaired C11 atomics"),
+    ("opencl", "OpenCL 2.0, scoped atomics"),
+    ("opencl-rsp", "OpenCL 2.0 with remote-scope promotion"),
+    ("ptx-6.0", "NVIDIA PTX, ISA 6.0"),
+    ("ptx-7.5", "NVIDIA PTX, ISA 7.5"),
+    ("drf", "Sequential consistency for data-race-free programs"),
+    ("hrf-direct", "Sequential consistency for heterogeneous-race-free programs, equal scopes synchronize"),
+    ("hrf-indirect", "Sequential consistency for heterogeneous-race-free programs, scopes compose"),
+];
+
+/// The models that some protocol claims to implement.
+#[must_use]
+pub fn models() -> Vec<ModelEntry> {
+    let mut names: Vec<&'static str> =
+        zoo::ALL.iter().flat_map(|info| info.claims.iter().map(|claim| claim.model)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let entry = |name: &'static str| ModelEntry {
+        name,
+        summary: MODELS.iter().find(|(known, _)| *known == name).map_or("", |(_, summary)| summary),
+        claimed_by: zoo::ALL
+            .iter()
+            .filter(|info| info.claims.iter().any(|claim| claim.model == name))
+            .map(|info| info.name)
+            .collect(),
+    };
+    names.into_iter().map(entry).collect()
+}
+
+/// A paper, as `list papers` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PaperEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Title and venue.
+    pub summary: String,
+    /// How many of its statements are kept as data.
+    pub claims: usize,
+}
+
+const PAPERS: [(&str, &str); 5] = [
+    ("hlrc", include_str!("../../../claims/hlrc.toml")),
+    ("hrf", include_str!("../../../claims/hrf.toml")),
+    ("stc", include_str!("../../../claims/stc.toml")),
+    ("dalmia", include_str!("../../../claims/dalmia.toml")),
+    ("hechtman", include_str!("../../../claims/hechtman.toml")),
+];
+
+#[derive(Deserialize)]
+struct PaperFile {
+    paper: String,
+    claim: Vec<ClaimFile>,
+}
+
+#[derive(Deserialize)]
+struct ClaimFile {
+    #[allow(dead_code, reason = "the key must be there")]
+    id: String,
+}
+
+/// All papers.
+///
+/// # Errors
+/// A built-in file that cannot be read, which a test excludes.
+pub fn papers() -> Result<Vec<PaperEntry>, Error> {
+    let entry = |(name, text): &(&'static str, &'static str)| {
+        let file: PaperFile = toml::from_str(text).map_err(|error| Error::File {
+            place: Place::whole(format!("<built-in>/{name}.toml").as_ref()),
+            message: error.message().to_owned(),
+        })?;
+        Ok(PaperEntry { name, summary: file.paper, claims: file.claim.len() })
+    };
+    PAPERS.iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_protocol_claims_models_that_are_described() {
+        assert!(protocols().iter().all(|protocol| !protocol.claim.is_empty()));
+        assert!(models().iter().all(|model| !model.summary.is_empty() && !model.claimed_by.is_empty()));
+    }
+
+    #[test]
+    fn every_paper_has_claims() {
+        let papers = papers().unwrap();
+        assert_eq!(papers.len(), 5);
+        assert!(papers.iter().all(|paper| paper.claims > 0 && !paper.summary.is_empty()));
+    }
+}

@@ -1,0 +1,108 @@
+//! What can be wrong with a question.
+
+use std::path::PathBuf;
+
+use crate::place::Place;
+use workloads::nearest::nearest;
+
+/// One sentence about what is wrong, where, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file says something that cannot be.
+    #[error("{place}: {message}")]
+    File {
+        /// Where.
+        place: Place,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why, in the words of the operating system.
+        reason: String,
+    },
+    /// A name that nobody has.
+    #[error("unknown {what} `{name}`{}", hint(.suggestion.as_deref(), .known))]
+    Unknown {
+        /// What was to be named: a system, a protocol...
+        what: &'static str,
+        /// What was found.
+        name: String,
+        /// The nearest known one, if any is near.
+        suggestion: Option<String>,
+        /// All known ones.
+        known: Vec<String>,
+    },
+    /// An input of a workload that it does not have.
+    #[error("workload `{workload}` has no input `{input}`, it makes its own from its settings")]
+    UnknownInput {
+        /// The workload.
+        workload: &'static str,
+        /// What was found.
+        input: String,
+    },
+    /// Things that exist, but not together.
+    #[error("{0}")]
+    Impossible(String),
+}
+
+fn hint(suggestion: Option<&str>, known: &[String]) -> String {
+    match suggestion {
+        Some(name) => format!(", did you mean `{name}`?"),
+        None if known.is_empty() => String::from(", there is none to choose from"),
+        None => format!(", expected one of {}", known.join(", ")),
+    }
+}
+
+impl Error {
+    /// An unknown name, with the nearest of the known ones.
+    #[must_use]
+    pub fn unknown<S: AsRef<str>>(what: &'static str, name: &str, known: &[S]) -> Error {
+        let known: Vec<String> = known.iter().map(|known| known.as_ref().to_owned()).collect();
+        let suggestion = nearest(name, &known).map(str::to_owned);
+        Error::Unknown { what, name: printable(name), suggestion, known }
+    }
+    /// An input that a workload does not have.
+    #[must_use]
+    pub fn unknown_input(workload: &'static str, input: &str) -> Error {
+        Error::UnknownInput { workload, input: printable(input) }
+    }
+}
+
+/// A name as it may be printed: no control characters, not endless.
+pub(crate) fn printable(name: &str) -> String {
+    const CHARACTERS_MAX: usize = 80;
+    let mut text: String = name
+        .chars()
+        .take(CHARACTERS_MAX)
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
+    if name.chars().nth(CHARACTERS_MAX).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_a_far_one_lists_all() {
+        let known = ["hlrc-8cu", "titan-v"];
+        let near = Error::unknown("system", "titanv", &known);
+        assert_eq!(near.to_string(), "unknown system `titanv`, did you mean `titan-v`?");
+        let far = Error::unknown("system", "x", &known);
+        assert_eq!(far.to_string(), "unknown system `x`, expected one of hlrc-8cu, titan-v");
+    }
+
+    #[test]
+    fn a_hostile_name_stays_on_one_short_line() {
+        let text = Error::unknown("system", &format!("a\n\u{1b}[2J{}", "b".repeat(500)), &["vi"]).to_string();
+        assert!(text.chars().count() < 200 && !text.chars().any(char::is_control), "{text:?}");
+    }
+}

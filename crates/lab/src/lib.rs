@@ -1,0 +1,25 @@
+//! The laboratory bench: systems, scenarios, runs and their results.
+//!
+//! Everything a person asks for by name is looked up here, and everything
+//! that can be wrong with what they asked becomes one [`Error`]: a sentence
+//! that names the place, what was found and what was expected.
+//!
+//! Use it to run experiments from a program. It knows no cycle and no
+//! protocol; for those see `sim` and `zoo`.
+
+pub mod catalog;
+mod comparison;
+mod error;
+pub mod experiment;
+mod place;
+mod record;
+pub mod run;
+mod scenario;
+pub mod systems;
+
+pub use comparison::{Comparison, Mean, Row};
+pub use error::Error;
+pub use place::Place;
+pub use record::{KernelRecord, Record};
+pub use scenario::Scenario;
+pub use workloads::nearest::nearest;

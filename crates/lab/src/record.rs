@@ -1,0 +1,68 @@
+//! What a run leaves behind, as data and as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The result of one run. Its keys are an interface: they stay, and more may
+/// be added.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// The machine.
+    pub system: String,
+    /// The protocol.
+    pub protocol: &'static str,
+    /// The choices of the workload's policies, joined by commas.
+    pub policy: String,
+    /// The workload.
+    pub workload: &'static str,
+    /// The workload's input, where it has several.
+    pub input: Option<String>,
+    /// The settings of the workload.
+    pub settings: BTreeMap<&'static str, String>,
+    /// The seed.
+    pub seed: u64,
+    /// How long the program took on the simulated machine.
+    pub cycles: u64,
+    /// Is the answer that of the host's reference?
+    pub answer_ok: bool,
+    /// Why not, or why the run did not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long the run took on the host. Zero unless the caller measures it:
+    /// the one value that differs from run to run.
+    pub wall_seconds: f64,
+    /// How many events the simulation took.
+    pub events: u64,
+    /// Every counter by its name. They add up.
+    pub counters: BTreeMap<String, u64>,
+    /// The energy of each part, and `total`.
+    pub energy_pj: BTreeMap<&'static str, f64>,
+    /// The kernels in the order in which they ran.
+    pub kernels: Vec<KernelRecord>,
+}
+
+/// One kernel of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelRecord {
+    /// Its name.
+    pub name: String,
+    /// When it was launched.
+    pub from_cycle: u64,
+    /// When its last write was visible to the host.
+    pub until_cycle: u64,
+}
+
+impl Record {
+    /// The bytes that crossed the network.
+    #[must_use]
+    pub fn traffic_bytes(&self) -> u64 {
+        self.counters.get("noc_bytes_sent").copied().unwrap_or(0)
+    }
+
+    /// The energy of all parts.
+    #[must_use]
+    pub fn energy_total_pj(&self) -> f64 {
+        self.energy_pj.get("total").copied().unwrap_or(0.0)
+    }
+}

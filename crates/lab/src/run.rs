@@ -1,0 +1,134 @@
+//! Runs experiments.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kernel::{FaultKind, Program, WrongAnswer};
+use proto::Protocol;
+use sim::config::System;
+use sim::error::RunError;
+use sim::probe::{Probe, WaveAt};
+use sim::{DropMessage, KernelTime, Outcome, RunOptions};
+
+pub use sim::perfetto::Timeline;
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::record::{KernelRecord, Record};
+
+/// How far a run is: the cycle in which the last wavefront retired. May be
+/// read from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct Pulse {
+    cycle: Arc<AtomicU64>,
+}
+
+impl Pulse {
+    /// The cycle.
+    #[must_use]
+    pub fn cycle(&self) -> u64 {
+        self.cycle.load(Ordering::Relaxed)
+    }
+}
+
+impl Probe for Pulse {
+    fn wave_end(&mut self, now: u64, _at: WaveAt) {
+        self.cycle.store(now, Ordering::Relaxed);
+    }
+}
+
+/// Runs an experiment, watched by `probe`.
+///
+/// # Errors
+/// What cannot be run at all: a machine that the protocol cannot use, a
+/// work-group that no compute unit holds. A wrong answer and a run that does
+/// not end are results: the record says so.
+pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record, Error> {
+    let (program, check) = experiment.instance()?.into_parts();
+    let usual = RunOptions::default();
+    let options = RunOptions {
+        seed: experiment.seed,
+        patience_cycles: experiment.patience_cycles.unwrap_or(usual.patience_cycles),
+        drop: experiment.drop.clone().map(|(name, nth)| DropMessage { name, nth }),
+        ..usual
+    };
+    let job = Job { system: &experiment.system, program, options, probe };
+    let done = zoo::with(experiment.scenario.protocol, job);
+    match done.expect("a scenario holds a name of the list") {
+        Ok(outcome) => {
+            let wrong = check(&outcome.answer).err();
+            Ok(record(experiment, outcome, wrong.as_ref()))
+        }
+        Err(RunError::Machine(message)) => Err(Error::Impossible(message)),
+        Err(error @ RunError::NothingDropped { .. }) => Err(Error::Impossible(error.to_string())),
+        Err(RunError::Fault(fault)) if is_misfit(&fault.kind) => Err(Error::Impossible(fault.to_string())),
+        Err(error) => Ok(failed(experiment, &error)),
+    }
+}
+
+struct Job<'a, Pr> {
+    system: &'a System,
+    program: Program,
+    options: RunOptions,
+    probe: &'a mut Pr,
+}
+
+impl<Pr: Probe> zoo::Visit for Job<'_, Pr> {
+    type Output = Result<Outcome, RunError>;
+
+    fn visit<P: Protocol>(self) -> Self::Output {
+        sim::run::<P, Pr>(self.system, self.program, &self.options, self.probe)
+    }
+}
+
+/// Is it the question that is wrong, and not the program?
+fn is_misfit(kind: &FaultKind) -> bool {
+    matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
+}
+
+fn record(experiment: &Experiment, outcome: Outcome, wrong: Option<&WrongAnswer>) -> Record {
+    let kernel = |kernel: KernelTime| KernelRecord {
+        name: kernel.name,
+        from_cycle: kernel.from,
+        until_cycle: kernel.until,
+    };
+    Record {
+        cycles: outcome.cycles,
+        answer_ok: wrong.is_none(),
+        error: wrong.map(ToString::to_string),
+        events: outcome.events,
+        counters: outcome.counters,
+        energy_pj: outcome.energy.entries().into_iter().collect(),
+        kernels: outcome.kernels.into_iter().map(kernel).collect(),
+        ..blank(experiment)
+    }
+}
+
+fn failed(experiment: &Experiment, error: &RunError) -> Record {
+    let cycles = match error {
+        RunError::Stuck(stuck) => stuck.cycle,
+        RunError::Violation { cycle, .. } => *cycle,
+        _ => 0,
+    };
+    Record { cycles, error: Some(error.to_string()), ..blank(experiment) }
+}
+
+fn blank(experiment: &Experiment) -> Record {
+    Record {
+        system: experiment.system.name.clone(),
+        protocol: experiment.scenario.protocol,
+        policy: experiment.policy(),
+        workload: experiment.workload.name,
+        input: None,
+        settings: experiment.settings.iter().map(|(setting, value)| (setting.name, value)).collect(),
+        seed: experiment.seed,
+        cycles: 0,
+        answer_ok: false,
+        error: None,
+        wall_seconds: 0.0,
+        events: 0,
+        counters: Default::default(),
+        energy_pj: Default::default(),
+        kernels: Vec::new(),
+    }
+}

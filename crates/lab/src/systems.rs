@@ -1,0 +1,184 @@
+//! Machines by name: those built in, and the user's own files.
+//!
+//! A name is looked for in the user's folder first (`NAME.toml`), then among
+//! the built-in ones, so a file of the same name replaces a built-in machine.
+//! Something with a slash or the ending `.toml` is a path.
+
+mod read;
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use sim::config::System;
+
+use crate::error::{Error, printable};
+pub use read::parse;
+
+/// The machines that every binary carries: name and description.
+const BUILT_IN: [(&str, &str); 5] = [
+    ("hlrc-128cu", include_str!("../../../systems/hlrc-128cu.toml")),
+    ("hlrc-8cu", include_str!("../../../systems/hlrc-8cu.toml")),
+    ("hrf-8cu", include_str!("../../../systems/hrf-8cu.toml")),
+    ("stc-8cu", include_str!("../../../systems/stc-8cu.toml")),
+    ("titan-v", include_str!("../../../systems/titan-v.toml")),
+];
+
+/// A description longer than this is no machine.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The machines at hand.
+#[derive(Clone, Debug)]
+pub struct Systems {
+    folder: PathBuf,
+}
+
+/// One line of `list systems`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name to ask for.
+    pub name: String,
+    /// What it is, or why it cannot be read.
+    pub summary: String,
+    /// The file, if it is the user's.
+    pub path: Option<PathBuf>,
+}
+
+impl Default for Systems {
+    fn default() -> Self {
+        Systems::with_folder("systems")
+    }
+}
+
+impl Systems {
+    /// The built-in machines and those of `folder`, which need not exist.
+    #[must_use]
+    pub fn with_folder(folder: impl Into<PathBuf>) -> Systems {
+        Systems { folder: folder.into() }
+    }
+
+    /// Loads a machine by its name or its file.
+    ///
+    /// # Errors
+    /// Unknown names, unreadable files and impossible machines.
+    pub fn load(&self, name: &str) -> Result<System, Error> {
+        let is_path = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
+        if is_path {
+            return load_file(Path::new(name));
+        }
+        if let Some(path) = self.own_files().into_iter().find(|path| stem(path) == name) {
+            return load_file(&path);
+        }
+        match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+            Some((_, text)) => parse(Path::new(&format!("<built-in>/{name}.toml")), text),
+            None => Err(Error::unknown("system", name, &self.names())),
+        }
+    }
+
+    /// The description of a machine as text, for the user to copy and change.
+    ///
+    /// # Errors
+    /// Unknown names and unreadable files.
+    pub fn text(&self, name: &str) -> Result<String, Error> {
+        if let Some(path) = self.own_files().into_iter().find(|path| stem(path) == name) {
+            return read_text(&path);
+        }
+        match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+            Some((_, text)) => Ok((*text).to_owned()),
+            None => Err(Error::unknown("system", name, &self.names())),
+        }
+    }
+
+    /// All names, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
+        names.extend(self.own_files().iter().map(|path| stem(path)));
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// All machines, sorted by name. A file that cannot be read says why.
+    #[must_use]
+    pub fn list(&self) -> Vec<Listed> {
+        let own = self.own_files();
+        self.names()
+            .into_iter()
+            .map(|name| {
+                let path = own.iter().find(|path| stem(path) == name).cloned();
+                let summary = match self.load(&name) {
+                    Ok(system) => system.summary,
+                    Err(error) => error.to_string(),
+                };
+                Listed { name, summary, path }
+            })
+            .collect()
+    }
+
+    /// The user's files, sorted; none if the folder cannot be read.
+    fn own_files(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
+        let mut files: Vec<PathBuf> = entries
+            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+            .filter(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file())
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn load_file(path: &Path) -> Result<System, Error> {
+    parse(path, &read_text(path)?)
+}
+
+fn read_text(path: &Path) -> Result<String, Error> {
+    let unreadable =
+        |reason: String| Error::Unreadable { path: printable(&path.to_string_lossy()).into(), reason };
+    let metadata = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(unreadable(String::from("it is not a file")));
+    }
+    let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(unreadable(format!("it is longer than {FILE_BYTES_MAX} bytes")));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| unreadable(format!("byte {} is not UTF-8 text", error.utf8_error().valid_up_to())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_machine_is_sound_and_named_as_its_file() {
+        let systems = Systems::with_folder("no such folder");
+        for (name, _) in BUILT_IN {
+            let system = systems.load(name).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(system.name, name);
+            assert!(!system.source.is_empty() && !system.summary.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_number_of_a_built_in_machine_says_where_it_comes_from() {
+        for (name, text) in BUILT_IN {
+            for block in text.split("\n\n") {
+                let explained = block.lines().any(|line| line.starts_with("# "));
+                for line in block.lines() {
+                    let number = line.split_once(" = ").is_some_and(|(_, value)| {
+                        value.starts_with(|c: char| c.is_ascii_digit() || c == '{')
+                    });
+                    assert!(!number || explained || line.contains(" # "), "{name}: `{line}` has no source");
+                }
+            }
+        }
+    }
+}

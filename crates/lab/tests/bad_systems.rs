@@ -1,0 +1,147 @@
+//! Every mistake in a machine description is one sentence with its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::systems::{Systems, parse};
+use proptest::prelude::*;
+
+const TEXT: &str = include_str!("../../../systems/hlrc-8cu.toml");
+
+/// The error of the description with one replacement, and the line that was
+/// changed.
+fn error_of(from: &str, to: &str) -> (String, usize) {
+    let at = TEXT.find(from).unwrap_or_else(|| panic!("the description has `{from}`"));
+    let line = TEXT[..at].matches('\n').count() + 1;
+    let text = TEXT.replacen(from, to, 1);
+    (parse(Path::new("my.toml"), &text).unwrap_err().to_string(), line)
+}
+
+fn assert_error(from: &str, to: &str, column: usize, parts: &[&str]) {
+    let (error, line) = error_of(from, to);
+    assert!(error.starts_with(&format!("my.toml:{line}:{column}: ")), "{error}");
+    for part in parts {
+        assert!(error.contains(part), "{error:?} lacks {part:?}");
+    }
+    assert!(!error.contains('\n'), "{error:?} is one line");
+}
+
+#[test]
+fn a_wrong_key_names_the_nearest_one() {
+    assert_error("ways = 16 ", "wayz = 16 ", 1, &["wayz", "did you mean `ways`"]);
+    assert_error("simd_units", "unicorns", 1, &["unicorns", "expected one of count, simd_units"]);
+    assert_error("[lds]", "[dls]", 2, &["dls", "did you mean `lds`"]);
+}
+
+#[test]
+fn a_wrong_type_names_what_was_found_and_expected() {
+    assert_error("count = 8 ", "count = \"8\" ", 9, &["string \"8\"", "a whole number from 1 to 4294967295"]);
+    assert_error("count = 8 ", "count = 8.5 ", 9, &["8.5", "a whole number"]);
+    assert_error("\"oldest-first\"", "\"\\u001b[2J\"", 13, &["unknown variant `[2J`"]);
+    assert_error("\"oldest-first\"", "\"youngest\"", 13, &["youngest", "oldest-first", "round-robin"]);
+}
+
+#[test]
+fn zero_negative_and_overflowing_values_are_refused() {
+    assert_error("count = 8 ", "count = 0 ", 9, &["`0`", "1 to 4294967295"]);
+    assert_error("count = 8 ", "count = -8 ", 9, &["`-8`", "1 to 4294967295"]);
+    assert_error("count = 8 ", "count = 4294967296 ", 9, &["`4294967296`", "1 to 4294967295"]);
+    assert_error("count = 8 ", "count = 99999999999999999999 ", 9, &["`99999999999999999999`,"]);
+    assert_error("channels = 4 ", "channels = 0 ", 12, &["`0`", "1 to 4294967295"]);
+    assert_error("row_hit_cycles = 22", "row_hit_cycles = -1", 18, &["`-1`", "0 to 4294967295"]);
+    assert_error("vector_op_pj = 3.7", "vector_op_pj = -1", 16, &["energy.vector_op_pj", "-1"]);
+    assert_error("vector_op_pj = 3.7", "vector_op_pj = inf", 16, &["energy.vector_op_pj", "inf"]);
+}
+
+#[test]
+fn impossible_combinations_are_refused_where_they_stand() {
+    assert_error("bytes = 16384", "bytes = 32", 9, &["l1.bytes", "32 bytes", "one line of 64 bytes"]);
+    assert_error("chiplets = 1 ", "chiplets = 3 ", 12, &["divisor of the 8 compute units"]);
+    assert_error("rows = 4", "rows = 2", 12, &["4 nodes", "8 compute units"]);
+    assert_error("bytes = 1048576", "bytes = 1048577", 9, &["l2.bytes", "4 banks"]);
+}
+
+#[test]
+fn broken_toml_and_missing_keys_have_a_place() {
+    assert_error("count = 8 ", "count = = 8 ", 9, &[]);
+    let twice = TEXT.replacen("name = ", "name = \"again\"\nname = ", 1);
+    let error = parse(Path::new("my.toml"), &twice).unwrap_err().to_string();
+    let second = TEXT[..TEXT.find("name = ").unwrap()].matches('\n').count() + 2;
+    assert_eq!(error, format!("my.toml:{second}:1: duplicate key"));
+    let error = parse(Path::new("my.toml"), "").unwrap_err().to_string();
+    assert!(error.starts_with("my.toml:1:1: missing field"), "{error}");
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn a_file_of_the_user_replaces_a_built_in_machine() {
+    let folder = scratch("override");
+    fs::write(folder.join("titan-v.toml"), TEXT.replacen("count = 8 ", "count = 4 ", 1)).unwrap();
+    fs::write(folder.join("broken.toml"), "name = 3").unwrap();
+    let systems = Systems::with_folder(&folder);
+    assert_eq!(systems.load("titan-v").unwrap().cu.count, 4);
+    assert_eq!(systems.load("hlrc-8cu").unwrap().cu.count, 8);
+    assert_eq!(systems.load(folder.join("titan-v.toml").to_str().unwrap()).unwrap().cu.count, 4);
+    let listed = systems.list();
+    let broken = listed.iter().find(|listed| listed.name == "broken").unwrap();
+    assert!(broken.summary.contains("broken.toml:1:8"), "{}", broken.summary);
+    assert_eq!(listed.iter().filter(|listed| listed.name == "titan-v").count(), 1);
+}
+
+#[test]
+fn what_is_no_text_file_is_refused_in_a_sentence() {
+    let folder = scratch("no-text");
+    fs::write(folder.join("bytes.toml"), [0xff, 0xfe, 0]).unwrap();
+    fs::write(folder.join("long.toml"), vec![b'#'; (1 << 20) + 1]).unwrap();
+    let systems = Systems::with_folder(&folder);
+    let error = |name: &str| systems.load(folder.join(name).to_str().unwrap()).unwrap_err().to_string();
+    assert!(error("bytes.toml").contains("byte 0 is not UTF-8"));
+    assert!(error("long.toml").contains("longer than"));
+    assert!(error("absent.toml").contains("absent.toml"));
+    assert!(error("").contains("not a file"));
+    #[cfg(unix)]
+    assert!(systems.load("/dev/zero").unwrap_err().to_string().contains("not a file"));
+}
+
+/// A line of a sound description, and damage to it.
+fn damaged() -> impl Strategy<Value = String> {
+    let lines = TEXT.lines().count();
+    (0..lines, "\\PC{0,20}", 0..4u8).prop_map(|(at, junk, how)| {
+        let mut lines: Vec<String> = TEXT.lines().map(str::to_owned).collect();
+        match how {
+            0 => drop(lines.remove(at)),
+            1 => lines[at] = junk,
+            2 => lines[at] = lines[at].split('=').next().unwrap_or("").to_owned() + "= " + &junk,
+            _ => lines.insert(at, junk),
+        }
+        lines.join("\n")
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic_and_every_error_is_one_line(text in damaged()) {
+        if let Err(error) = parse(Path::new("my.toml"), &text) {
+            let sentence = error.to_string();
+            prop_assert!(sentence.starts_with("my.toml:"), "{}", sentence);
+            prop_assert!(!sentence.contains('\n'), "{}", sentence);
+        }
+    }
+
+    #[test]
+    fn any_whole_number_in_any_place_is_read_or_refused(value in any::<i64>(), at in 0..60usize) {
+        let numbers: Vec<usize> = TEXT.match_indices(" = ").map(|(at, _)| at + 3).collect();
+        let start = numbers[at % numbers.len()];
+        let end = start + TEXT[start..].find([' ', '\n']).unwrap();
+        let text = format!("{}{value}{}", &TEXT[..start], &TEXT[end..]);
+        if let Ok(system) = parse(Path::new("my.toml"), &text) {
+            prop_assert!(system.problems().is_empty());
+        }
+    }
+}

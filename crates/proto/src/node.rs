@@ -1,0 +1,99 @@
+//! Names of the things a driver connects.
+
+/// A controller of the machine: its kind within the protocol and which one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId {
+    /// The index of its kind in [`crate::Protocol::KINDS`].
+    pub kind: u8,
+    /// Which one of that kind.
+    pub index: u16,
+}
+
+/// The name of a request held by the driver: bounded, recycled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+/// A set of a cache array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SetIndex(pub u32);
+
+/// A way of a cache array, counted over all sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Way(pub u32);
+
+/// How gladly a way is given up: the lowest rank goes first, and recency
+/// decides among equals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub u8);
+
+/// What a parked input waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// A change of this line.
+    Line(crate::LineAddr),
+    /// Word about this very request.
+    Slot(Slot),
+    /// A way of this set that can be used.
+    Way(SetIndex),
+    /// A miss register.
+    Miss,
+    /// Room in the store buffer.
+    StoreBuffer,
+    /// Something of the protocol's own.
+    Other(u8),
+}
+
+crate::symbols! {
+    /// Where in the machine a kind of controller sits: what it costs.
+    pub enum Role {
+        /// A private cache of a compute unit.
+        L1,
+        /// A bank of the shared cache.
+        L2,
+        /// A bank of a memory-side cache.
+        L3,
+        /// A directory bank.
+        Directory,
+        /// A small buffer beside a private cache.
+        Buffer,
+        /// One per chip, off the data path (an epoch manager).
+        Manager,
+        /// The command processor.
+        CommandProcessor,
+        /// The host's port into memory.
+        Host,
+    }
+}
+
+crate::symbols! {
+    /// What a timer is for; the driver knows how long each takes.
+    pub enum TimerClass {
+        /// The next entry may leave a buffer.
+        Drain,
+        /// The next epoch.
+        Epoch,
+        /// A lease has run out.
+        Lease,
+    }
+}
+
+/// One kind of controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it sits.
+    pub role: Role,
+}
+
+/// Who sends requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Agent {
+    /// A compute unit.
+    Cu(u16),
+    /// The command processor, which dispatches kernels. Where a protocol has no
+    /// controller for it, it shares the entry of a compute unit.
+    CommandProcessor,
+    /// The host.
+    Host,
+}

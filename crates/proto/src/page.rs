@@ -1,0 +1,149 @@
+//! The generated part of a protocol's page: tables and plans as Markdown.
+
+use crate::contract::{Channels, Protocol};
+use crate::request::{Level, Order};
+use crate::symbols::Symbol;
+use crate::table::{After, OpClass, PlansView, RowView, TableView};
+use core::fmt::Write as _;
+
+/// The generated part of the page of a protocol.
+#[must_use]
+pub fn render<P: Protocol>() -> String {
+    let mut out = String::new();
+    let info = P::INFO;
+    let _ = writeln!(out, "Source: {}.\n", info.source);
+    for claim in info.claims {
+        let _ = writeln!(out, "* Claims `{}`: {}.", claim.model, claim.mapping);
+    }
+    let channels = match info.channels {
+        Channels::Fifo => "messages between two nodes arrive in the order in which they were sent",
+        Channels::Unordered => "messages may arrive in any order",
+    };
+    let _ = writeln!(out, "* Needs of the network: {channels}.");
+    let kinds: Vec<_> = P::KINDS.iter().map(|k| format!("{} ({})", k.name, k.role.name())).collect();
+    let _ = writeln!(out, "* Controllers: {}.", kinds.join(", "));
+    P::plans().iter().for_each(|p| plans(&mut out, p));
+    P::tables().iter().for_each(|t| table(&mut out, t));
+    out
+}
+
+fn list(out: &mut String, title: &str, members: &[(&str, &str)]) {
+    let _ = writeln!(out, "{title}:\n");
+    for (name, doc) in members {
+        let _ = writeln!(out, "* `{name}`: {doc}");
+    }
+    let _ = writeln!(out);
+}
+
+fn cell(table: &TableView, row: &RowView) -> String {
+    match row {
+        RowView::Stall => "stall".into(),
+        RowView::Impossible(_) => "-".into(),
+        RowView::Do(actions, next, after) => {
+            let mut text = if actions.is_empty() { "nothing".to_owned() } else { actions.join(", ") };
+            match after {
+                After::Done => {}
+                After::Wait => text.push_str(", wait"),
+                After::Retry => text.push_str(", retry"),
+                After::Next => text.push_str(", next step"),
+            }
+            if let Some((name, _)) = next.and_then(|n| table.states.get(n)) {
+                let _ = write!(text, " **/ {name}**");
+            }
+            text
+        }
+    }
+}
+
+fn table(out: &mut String, table: &TableView) {
+    let _ = writeln!(out, "\n### {}\n", table.name);
+    list(out, "States", &table.states);
+    list(out, "Events", &table.events);
+    list(out, "Actions", &table.actions);
+    let states: Vec<_> = table.states.iter().map(|(name, _)| *name).collect();
+    let _ = writeln!(out, "| | {} |\n|---|{}", states.join(" | "), "---|".repeat(states.len()));
+    for (e, (event, _)) in table.events.iter().enumerate() {
+        let cells = (0..states.len()).map(|s| cell(table, &table.rows[s * table.events.len() + e]));
+        let _ = writeln!(out, "| {event} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    let _ = writeln!(out, "\nRows that cannot happen:\n");
+    for (i, row) in table.rows.iter().enumerate() {
+        if let RowView::Impossible(why) = row {
+            let (s, e) = (i / table.events.len(), i % table.events.len());
+            let _ = writeln!(out, "* {} in {}: {why}.", table.events[e].0, states[s]);
+        }
+    }
+}
+
+/// A line of the plans' table: an operation whose orders and levels share a plan.
+struct PlanLine<'a> {
+    remote: bool,
+    orders: Vec<Order>,
+    levels: Vec<Level>,
+    steps: &'a [&'static str],
+}
+
+/// The lines of one operation; orders and levels with equal plans stand together.
+fn plan_lines(view: &PlansView, op: OpClass) -> Vec<PlanLine<'_>> {
+    let mut lines: Vec<PlanLine<'_>> = Vec::new();
+    for remote in [false, true] {
+        for &order in Order::ALL {
+            let mut groups: Vec<(Vec<Level>, &[&'static str])> = Vec::new();
+            for (key, steps) in &view.plans {
+                if (key.op, key.order, key.remote) != (op, order, remote) {
+                    continue;
+                }
+                match groups.iter_mut().find(|(_, s)| s == steps) {
+                    Some((levels, _)) => levels.push(key.level),
+                    None => groups.push((vec![key.level], steps)),
+                }
+            }
+            for (levels, steps) in groups {
+                let same =
+                    |l: &&mut PlanLine<'_>| l.remote == remote && l.levels == levels && l.steps == steps;
+                match lines.iter_mut().find(same) {
+                    Some(line) => line.orders.push(order),
+                    None => lines.push(PlanLine { remote, orders: vec![order], levels, steps }),
+                }
+            }
+        }
+    }
+    let key = |l: &PlanLine<'_>| (l.orders.clone(), l.levels.clone(), l.steps.to_vec());
+    let (remote, local): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| l.remote);
+    if remote.iter().map(key).eq(local.iter().map(key)) {
+        return local;
+    }
+    local.into_iter().chain(remote).collect()
+}
+
+fn plans(out: &mut String, view: &PlansView) {
+    let _ = writeln!(out, "\n### {}\n", view.name);
+    list(out, "Steps", &view.steps);
+    let _ = writeln!(out, "| operation | order | scope | steps |\n|---|---|---|---|");
+    for &op in OpClass::ALL {
+        for line in plan_lines(view, op) {
+            let name = if line.remote { format!("remote {}", op.name()) } else { op.name().to_owned() };
+            let steps = if line.steps.is_empty() { "nothing".to_owned() } else { line.steps.join(", ") };
+            let (orders, levels) = (names(&line.orders, Order::ALL), names(&line.levels, Level::ALL));
+            let _ = writeln!(out, "| {name} | {orders} | {levels} | {steps} |");
+        }
+    }
+}
+
+fn names<T: Symbol>(some: &[T], all: &[T]) -> String {
+    if some.len() == all.len() {
+        return "any".into();
+    }
+    some.iter().map(|s| s.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Replaces the text between the two generated-part markers of a page.
+///
+/// # Errors
+/// If the page lacks a marker.
+pub fn splice(page: &str, generated: &str) -> Result<String, String> {
+    let (begin, end) = ("<!-- generated: begin -->\n", "<!-- generated: end -->");
+    let (head, rest) = page.split_once(begin).ok_or_else(|| format!("the page lacks the line {begin:?}"))?;
+    let (_, tail) = rest.split_once(end).ok_or_else(|| format!("the page lacks the line {end:?}"))?;
+    Ok(format!("{head}{begin}\n{}\n{end}{tail}", generated.trim()))
+}

@@ -1,0 +1,391 @@
+//! A set-associative array of lines with real bytes and byte masks.
+
+use crate::contract::LineView;
+use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
+use crate::node::{SetIndex, Way};
+use crate::shape::CacheShape;
+use core::fmt::Debug;
+use core::hash::Hash;
+
+const EMPTY: u64 = u64::MAX;
+
+/// A byte that stands for a tag: zero for an empty way, odd for a line.
+#[inline]
+fn print_of(tag: u64) -> u8 {
+    if tag == EMPTY { 0 } else { (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 | 1 }
+}
+
+/// Fills the bytes behind the last way of a set: no tag's print.
+const NO_PRINT: u8 = 2;
+
+/// Prints of a set start at a multiple of this, so that eight are compared at once.
+const PRINTS_AT_ONCE: usize = 8;
+
+/// Tags first, then states, then masks, then bytes: a lookup touches one byte
+/// a way and one tag. The same type serves two lines and four megabytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CacheArray<S> {
+    /// A byte a way, made from its tag.
+    prints: Vec<u8>,
+    tags: Vec<u64>,
+    states: Vec<S>,
+    masks: Vec<Masks>,
+    bytes: Vec<u8>,
+    ways: u32,
+    sets: u32,
+    stride: u32,
+    line_bytes: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Masks {
+    valid: ByteMask,
+    dirty: ByteMask,
+}
+
+impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
+    /// An empty array. Lines that reach it differ by multiples of `stride`
+    /// (the number of banks); `absent` is the state of a line that is not there.
+    #[must_use]
+    pub fn new(shape: &CacheShape, line_bytes: u16, stride: u16, absent: S) -> Self {
+        let lines = (shape.sets * shape.ways) as usize;
+        let ways = shape.ways as usize;
+        let mut prints = vec![0; ways];
+        prints.resize(ways.next_multiple_of(PRINTS_AT_ONCE), NO_PRINT);
+        CacheArray {
+            prints: prints.repeat(shape.sets as usize),
+            tags: vec![EMPTY; lines],
+            states: vec![absent; lines],
+            masks: vec![Masks::default(); lines],
+            bytes: vec![0; lines * usize::from(line_bytes)],
+            ways: shape.ways,
+            sets: shape.sets,
+            stride: u32::from(stride.max(1)),
+            line_bytes: u32::from(line_bytes),
+        }
+    }
+
+    /// The set of a line.
+    #[inline]
+    #[must_use]
+    pub fn set(&self, line: LineAddr) -> SetIndex {
+        let index = if self.stride == 1 { line.0 } else { line.0 / u64::from(self.stride) };
+        let sets = u64::from(self.sets);
+        SetIndex(if sets.is_power_of_two() { index & (sets - 1) } else { index % sets } as u32)
+    }
+
+    fn range(&self, set: SetIndex) -> core::ops::Range<usize> {
+        let first = (set.0 * self.ways) as usize;
+        first..first + self.ways as usize
+    }
+
+    /// The first way of a line's set that holds `tag`.
+    #[inline]
+    fn way_of(&self, line: LineAddr, tag: u64) -> Option<Way> {
+        const ONES: u64 = 0x0101_0101_0101_0101;
+        let set = self.set(line).0 as usize;
+        let first = set * self.ways as usize;
+        let per_set = (self.ways as usize).next_multiple_of(PRINTS_AT_ONCE);
+        let wanted = u64::from(print_of(tag)) * ONES;
+        let prints = &self.prints[set * per_set..][..per_set];
+        for (chunk, eight) in prints.chunks_exact(PRINTS_AT_ONCE).enumerate() {
+            let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ wanted;
+            // The high bit of every byte that is zero, and perhaps of some above.
+            let mut same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+            while same != 0 {
+                let way = first + chunk * PRINTS_AT_ONCE + same.trailing_zeros() as usize / 8;
+                if self.tags.get(way) == Some(&tag) {
+                    return Some(Way(way as u32));
+                }
+                same &= same - 1;
+            }
+        }
+        None
+    }
+
+    /// Where a line is.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, line: LineAddr) -> Option<Way> {
+        self.way_of(line, line.0)
+    }
+
+    /// A way that a line could take, if its set has a free one.
+    #[inline]
+    #[must_use]
+    pub fn free_way(&self, line: LineAddr) -> Option<Way> {
+        self.way_of(line, EMPTY)
+    }
+
+    #[inline]
+    fn set_tag(&mut self, way: usize, tag: u64) {
+        let (set, within) = (way / self.ways as usize, way % self.ways as usize);
+        let per_set = (self.ways as usize).next_multiple_of(PRINTS_AT_ONCE);
+        self.prints[set * per_set + within] = print_of(tag);
+        self.tags[way] = tag;
+    }
+
+    /// Puts a line without bytes into a free way.
+    pub fn insert(&mut self, way: Way, line: LineAddr, state: S) {
+        let i = way.0 as usize;
+        debug_assert_eq!(self.tags[i], EMPTY, "the way is taken");
+        self.set_tag(i, line.0);
+        self.states[i] = state;
+        self.masks[i] = Masks::default();
+    }
+
+    /// Removes a line and its bytes.
+    pub fn remove(&mut self, way: Way, absent: S) {
+        let i = way.0 as usize;
+        self.set_tag(i, EMPTY);
+        self.states[i] = absent;
+        self.masks[i] = Masks::default();
+    }
+
+    /// The line in a way, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn line(&self, way: Way) -> Option<LineAddr> {
+        self.tags.get(way.0 as usize).filter(|&&t| t != EMPTY).map(|&t| LineAddr(t))
+    }
+
+    /// The state of a way.
+    #[inline]
+    #[must_use]
+    pub fn state(&self, way: Way) -> S {
+        self.states[way.0 as usize]
+    }
+
+    /// Changes the state of a way.
+    #[inline]
+    pub fn set_state(&mut self, way: Way, state: S) {
+        self.states[way.0 as usize] = state;
+    }
+
+    /// Which bytes are valid.
+    #[inline]
+    #[must_use]
+    pub fn valid(&self, way: Way) -> ByteMask {
+        self.masks[way.0 as usize].valid
+    }
+
+    /// Which bytes are dirty.
+    #[inline]
+    #[must_use]
+    pub fn dirty(&self, way: Way) -> ByteMask {
+        self.masks[way.0 as usize].dirty
+    }
+
+    /// The bytes are clean from now on.
+    #[inline]
+    pub fn clean(&mut self, way: Way) {
+        self.masks[way.0 as usize].dirty = ByteMask::NONE;
+    }
+
+    /// Only the dirty bytes stay valid.
+    pub fn keep_dirty(&mut self, way: Way) {
+        let masks = &mut self.masks[way.0 as usize];
+        masks.valid = masks.dirty;
+    }
+
+    fn bytes(&self, way: Way) -> &[u8] {
+        let n = self.line_bytes as usize;
+        &self.bytes[way.0 as usize * n..][..n]
+    }
+
+    fn bytes_mut(&mut self, way: Way) -> &mut [u8] {
+        let n = self.line_bytes as usize;
+        &mut self.bytes[way.0 as usize * n..][..n]
+    }
+
+    /// The bytes of a way.
+    #[inline]
+    #[must_use]
+    pub fn read(&self, way: Way) -> LineData {
+        let mut data = LineData([0; LINE_BYTES_MAX]);
+        let bytes = self.bytes(way);
+        data.0[..bytes.len()].copy_from_slice(bytes);
+        data
+    }
+
+    /// Writes the masked bytes; they become valid and dirty. `true` if the
+    /// line was clean before.
+    #[inline]
+    pub fn write(&mut self, way: Way, data: &LineData, mask: ByteMask) -> bool {
+        copy_masked(self.bytes_mut(way), &data.0, mask);
+        let masks = &mut self.masks[way.0 as usize];
+        let was_clean = masks.dirty.is_empty();
+        masks.valid = masks.valid.union(mask);
+        masks.dirty = masks.dirty.union(mask);
+        was_clean
+    }
+
+    /// Writes the masked bytes; they become valid and stay as dirty as they were.
+    #[inline]
+    pub fn write_clean(&mut self, way: Way, data: &LineData, mask: ByteMask) {
+        copy_masked(self.bytes_mut(way), &data.0, mask);
+        let masks = &mut self.masks[way.0 as usize];
+        masks.valid = masks.valid.union(mask);
+    }
+
+    /// A fill: takes the bytes that are not valid yet. Bytes written while the
+    /// fill was under way are newer than it, dirty or not.
+    #[inline]
+    pub fn fill(&mut self, way: Way, data: &LineData) {
+        let full = ByteMask::full(self.line_bytes as usize);
+        let missing = full.minus(self.valid(way));
+        self.write_clean(way, data, missing);
+    }
+
+    /// The occupied ways from `start` on.
+    pub fn occupied(&self, start: Way) -> impl Iterator<Item = Way> + '_ {
+        let start = start.0 as usize;
+        self.tags[start.min(self.tags.len())..]
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| **t != EMPTY)
+            .map(move |(i, _)| Way((start + i) as u32))
+    }
+
+    /// The first way from `start` on that holds dirty bytes.
+    #[must_use]
+    pub fn next_dirty(&self, start: Way) -> Option<Way> {
+        let start = start.0 as usize;
+        let rest = &self.masks[start.min(self.masks.len())..];
+        rest.iter().position(|m| !m.dirty.is_empty()).map(|i| Way((start + i) as u32))
+    }
+
+    /// The occupied ways of a set.
+    pub fn in_set(&self, set: SetIndex) -> impl Iterator<Item = Way> + '_ {
+        let range = self.range(set);
+        let first = range.start;
+        let tags = self.tags[range].iter().enumerate();
+        tags.filter(|&(_, &tag)| tag != EMPTY).map(move |(i, _)| Way((first + i) as u32))
+    }
+
+    /// The occupied ways of a set whose state is one of those that `accepts`.
+    #[inline]
+    pub fn in_set_where<'a>(
+        &'a self,
+        set: SetIndex,
+        accepts: impl Fn(S) -> bool + 'a,
+    ) -> impl Iterator<Item = Way> + 'a {
+        let range = self.range(set);
+        let first = range.start;
+        let ways = self.tags[range.clone()].iter().zip(&self.states[range]).enumerate();
+        ways.filter(move |&(_, (&tag, &state))| tag != EMPTY && accepts(state))
+            .map(move |(i, _)| Way((first + i) as u32))
+    }
+
+    /// How many ways there are in all.
+    #[must_use]
+    pub fn way_count(&self) -> u32 {
+        self.sets * self.ways
+    }
+
+    /// The views of all lines.
+    pub fn views(&self, name: impl Fn(S) -> &'static str, out: &mut Vec<LineView>) {
+        for way in self.occupied(Way(0)) {
+            let Some(line) = self.line(way) else { continue };
+            let (valid, dirty) = (self.valid(way), self.dirty(way));
+            out.push(LineView { line, state: name(self.state(way)), valid, dirty, data: self.read(way) });
+        }
+    }
+
+    /// Zeroes the bytes that are not valid and sorts the ways of each set, so
+    /// that equal contents compare equal. No way may be named from outside.
+    pub fn canonicalize(&mut self) {
+        let (ways, n) = (self.ways as usize, self.line_bytes as usize);
+        for set in 0..self.sets as usize {
+            let line = |i: usize| {
+                let data = self.read(Way(i as u32)).masked(self.masks[i].valid);
+                (self.tags[i], self.states[i], self.masks[i], data)
+            };
+            let mut lines: Vec<_> = (set * ways..(set + 1) * ways).map(line).collect();
+            lines.sort_by_key(|(tag, ..)| *tag);
+            for (i, (tag, state, masks, data)) in (set * ways..).zip(lines) {
+                self.set_tag(i, tag);
+                self.states[i] = state;
+                self.masks[i] = masks;
+                self.bytes[i * n..][..n].copy_from_slice(&data.0[..n]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::WritePolicy;
+
+    fn array() -> CacheArray<u8> {
+        let policy = WritePolicy::Combining;
+        let shape = CacheShape { sets: 2, ways: 2, policy, store_buffer_entries: 1, miss_registers: 1 };
+        CacheArray::new(&shape, 16, 1, 0)
+    }
+
+    #[test]
+    fn a_set_holds_as_many_lines_as_it_has_ways() {
+        let mut a = array();
+        for line in [LineAddr(0), LineAddr(2)] {
+            let way = a.free_way(line).unwrap();
+            a.insert(way, line, 1);
+        }
+        assert_eq!(a.free_way(LineAddr(4)), None);
+        assert!(a.free_way(LineAddr(1)).is_some());
+        let way = a.find(LineAddr(2)).unwrap();
+        a.remove(way, 0);
+        assert_eq!(a.find(LineAddr(2)), None);
+        assert_eq!(a.free_way(LineAddr(4)), Some(way));
+    }
+
+    #[test]
+    fn a_line_is_found_among_many_ways_and_only_in_its_own() {
+        for ways in [1, 7, 8, 24, 64] {
+            let policy = WritePolicy::Combining;
+            let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
+            let mut a: CacheArray<u8> = CacheArray::new(&shape, 8, 1, 0);
+            let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
+            for &line in &lines {
+                let way = a.free_way(line).unwrap();
+                a.insert(way, line, 1);
+            }
+            for &line in &lines {
+                assert_eq!(a.free_way(line), None);
+                assert_eq!(a.find(line).and_then(|way| a.line(way)), Some(line));
+                assert_eq!(a.find(LineAddr(line.0 + 1_000_003)), None);
+            }
+            assert_eq!(a.in_set_where(SetIndex(1), |state| state == 1).count(), ways as usize);
+            let way = a.find(lines[0]).unwrap();
+            a.remove(way, 0);
+            assert_eq!((a.find(lines[0]), a.free_way(lines[0])), (None, Some(way)));
+        }
+    }
+
+    #[test]
+    fn a_fill_leaves_bytes_that_were_written_meanwhile_even_when_they_are_clean_again() {
+        let mut a = array();
+        a.insert(Way(0), LineAddr(0), 1);
+        assert!(a.write(Way(0), &LineData([7; LINE_BYTES_MAX]), ByteMask::range(0, 4)));
+        a.clean(Way(0));
+        a.fill(Way(0), &LineData([9; LINE_BYTES_MAX]));
+        assert_eq!(a.read(Way(0)).0[..5], [7, 7, 7, 7, 9]);
+        assert_eq!(a.valid(Way(0)), ByteMask::full(16));
+    }
+
+    #[test]
+    fn equal_contents_compare_equal_whatever_way_they_took() {
+        let (mut a, mut b) = (array(), array());
+        a.insert(Way(0), LineAddr(0), 1);
+        a.insert(Way(1), LineAddr(2), 1);
+        b.insert(Way(0), LineAddr(4), 1);
+        b.write_clean(Way(0), &LineData([3; LINE_BYTES_MAX]), ByteMask::full(16));
+        b.remove(Way(0), 0);
+        b.insert(Way(1), LineAddr(0), 1);
+        b.insert(Way(0), LineAddr(2), 1);
+        assert_ne!(a, b);
+        a.canonicalize();
+        b.canonicalize();
+        assert_eq!(a, b);
+    }
+}

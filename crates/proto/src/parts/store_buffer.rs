@@ -1,0 +1,186 @@
+//! The FIFO of lines whose dirty bytes must leave, with flush markers in it.
+//!
+//! A flush is not one step. It puts a marker behind the lines that are queued
+//! now; the buffer drains entry by entry, and other wavefronts go on storing
+//! behind the marker. When the marker reaches the head, the flush waits only
+//! for the acknowledgements of what left before it.
+
+use super::acks::AckParity;
+use crate::line::LineAddr;
+use crate::node::Slot;
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Entry<W> {
+    Line(LineAddr),
+    Flush(W),
+}
+
+/// What comes out of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Popped {
+    /// The dirty bytes of this line must leave now.
+    Line(LineAddr),
+    /// A marker is at the head, and an earlier flush is not finished.
+    Blocked,
+    /// Nothing is queued.
+    Empty,
+}
+
+/// The store buffer of one cache. `W` names who waits for a flush: a request
+/// of this CU, or whoever else a protocol lets ask for one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoreBuffer<W = Slot> {
+    fifo: VecDeque<Entry<W>>,
+    lines: u32,
+    /// Writes that have left and are not acknowledged.
+    pub acks: AckParity,
+    closing: Vec<W>,
+}
+
+impl<W> Default for StoreBuffer<W> {
+    fn default() -> Self {
+        StoreBuffer { fifo: VecDeque::new(), lines: 0, acks: AckParity::default(), closing: Vec::new() }
+    }
+}
+
+impl<W: Copy + PartialEq> StoreBuffer<W> {
+    /// How many lines are queued.
+    #[inline]
+    #[must_use]
+    pub fn lines(&self) -> u32 {
+        self.lines
+    }
+
+    /// Must entries leave, although no policy asks for it?
+    #[inline]
+    #[must_use]
+    pub fn has_flush(&self) -> bool {
+        self.fifo.len() as u32 > self.lines
+    }
+
+    /// Is a flush at the head that must wait for an earlier one?
+    #[inline]
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        !self.closing.is_empty() && matches!(self.fifo.front(), Some(Entry::Flush(_)))
+    }
+
+    /// Queues a line that has become dirty.
+    pub fn push(&mut self, line: LineAddr) {
+        self.fifo.push_back(Entry::Line(line));
+        self.lines += 1;
+    }
+
+    /// Takes a line out of turn: it was evicted or written out.
+    pub fn remove(&mut self, line: LineAddr) {
+        if let Some(at) = self.fifo.iter().position(|e| *e == Entry::Line(line)) {
+            self.fifo.remove(at);
+            self.lines -= 1;
+        }
+    }
+
+    /// Begins a flush for `waiter`. `true` if there is nothing to wait for.
+    #[must_use]
+    pub fn flush(&mut self, waiter: W) -> bool {
+        if self.fifo.is_empty() && self.acks.is_idle() {
+            return true;
+        }
+        self.fifo.push_back(Entry::Flush(waiter));
+        false
+    }
+
+    /// Takes the oldest line. Markers at the head are dealt with first: the
+    /// waiters of flushes that thereby finish are appended to `finished`.
+    pub fn pop(&mut self, finished: &mut Vec<W>) -> Popped {
+        loop {
+            match self.fifo.front() {
+                None => return Popped::Empty,
+                Some(&Entry::Line(line)) => {
+                    self.fifo.pop_front();
+                    self.lines -= 1;
+                    return Popped::Line(line);
+                }
+                Some(Entry::Flush(_)) if self.is_blocked() => return Popped::Blocked,
+                Some(Entry::Flush(_)) => {
+                    while let Some(&Entry::Flush(waiter)) = self.fifo.front() {
+                        self.fifo.pop_front();
+                        self.closing.push(waiter);
+                    }
+                    self.acks.turn();
+                    self.finish(finished);
+                }
+            }
+        }
+    }
+
+    /// An acknowledgement has come; finished flushes are appended.
+    /// `false` if none was due.
+    #[must_use]
+    pub fn acked(&mut self, parity: bool, finished: &mut Vec<W>) -> bool {
+        let expected = self.acks.acked(parity);
+        self.finish(finished);
+        expected
+    }
+
+    fn finish(&mut self, finished: &mut Vec<W>) {
+        if !self.acks.is_closing() {
+            finished.append(&mut self.closing);
+        }
+    }
+
+    /// Is no flush and no write under way? Lines may stay queued: no policy
+    /// asks them to leave.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        !self.has_flush() && self.closing.is_empty() && self.acks.is_idle()
+    }
+
+    /// Equal buffers have one form.
+    pub fn canonicalize(&mut self) {
+        self.acks.canonicalize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flush_finishes_when_what_was_queued_before_it_is_acknowledged() {
+        let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
+        buffer.push(LineAddr(1));
+        assert!(!buffer.flush(Slot(7)));
+        buffer.push(LineAddr(2));
+        assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(1)));
+        let first = buffer.acks.sent();
+        assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(2)));
+        assert!(finished.is_empty(), "the first write is not acknowledged");
+        let second = buffer.acks.sent();
+        assert!(buffer.acked(first, &mut finished));
+        assert_eq!(finished, [Slot(7)]);
+        assert!(buffer.acked(second, &mut finished));
+        assert!(buffer.is_quiet());
+    }
+
+    #[test]
+    fn a_second_flush_waits_for_the_first() {
+        let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
+        buffer.push(LineAddr(1));
+        assert!(!buffer.flush(Slot(1)));
+        assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(1)));
+        let first = buffer.acks.sent();
+        assert_eq!(buffer.pop(&mut finished), Popped::Empty);
+        assert!(!buffer.flush(Slot(2)));
+        assert_eq!(buffer.pop(&mut finished), Popped::Blocked);
+        assert!(buffer.acked(first, &mut finished));
+        assert_eq!(buffer.pop(&mut finished), Popped::Empty);
+        assert_eq!(finished, [Slot(1), Slot(2)]);
+        assert!(buffer.is_quiet());
+    }
+
+    #[test]
+    fn an_empty_buffer_has_nothing_to_flush() {
+        assert!(StoreBuffer::<Slot>::default().flush(Slot(0)));
+    }
+}

@@ -1,0 +1,379 @@
+//! Lanes to lines: what one vector memory instruction asks of the cache.
+//!
+//! A load or store becomes one request a line it touches, in the order in
+//! which the lanes first touch them. A read-modify-write updates a word once a
+//! request, so lanes that meet in one word are taken in turns: the second lane
+//! of a word goes into a further request behind the first ones, and so on.
+//!
+//! Lanes that lie one after the other in memory, by far the most common case,
+//! take a path of their own that looks at no lane.
+
+use proto::{ByteMask, LineAddr, Width};
+
+/// The most lanes of a wavefront.
+pub const LANES_MAX: usize = 64;
+
+/// What one instruction asks of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinePart {
+    /// The line.
+    pub line: LineAddr,
+    /// The bytes of it.
+    pub mask: ByteMask,
+    /// The lanes whose bytes they are.
+    pub lanes: u64,
+    /// If the lanes follow each other in memory without gap: the offset in the
+    /// line of the lowest of them.
+    pub run: Option<u8>,
+}
+
+/// Splits instructions into line requests. Keeps its tables between calls.
+#[derive(Clone, Debug)]
+pub struct Coalescer {
+    line_shift: u32,
+    /// A hash table from lines to positions in the output, one-based.
+    table: [u8; TABLE],
+}
+
+const TABLE: usize = 256;
+
+impl Coalescer {
+    /// For a machine with lines of `line_bytes`, a power of two.
+    #[must_use]
+    pub fn new(line_bytes: usize) -> Coalescer {
+        debug_assert!(line_bytes.is_power_of_two() && line_bytes >= 8);
+        Coalescer { line_shift: line_bytes.trailing_zeros(), table: [0; TABLE] }
+    }
+
+    /// Lanes `first`, `first + 1`, ... up to the highest of `lanes`, whose
+    /// addresses follow each other from `base` (the address of lane 0, were it
+    /// to take part). `lanes` must be without gap.
+    #[inline]
+    pub fn unit_stride(&self, base: u64, lanes: u64, width: Width, out: &mut Vec<LinePart>) {
+        if lanes == 0 {
+            return;
+        }
+        let bytes = width.bytes() as u64;
+        let line_bytes = 1u64 << self.line_shift;
+        let mut lane = u64::from(lanes.trailing_zeros());
+        let end = lane + u64::from(lanes.count_ones());
+        while lane < end {
+            let address = base.wrapping_add(lane * bytes);
+            let offset = address & (line_bytes - 1);
+            let count = ((line_bytes - offset) / bytes).min(end - lane);
+            out.push(LinePart {
+                line: LineAddr(address >> self.line_shift),
+                mask: ByteMask::range(offset as usize, (count * bytes) as usize),
+                lanes: (u64::MAX >> (64 - count)) << lane,
+                run: Some(offset as u8),
+            });
+            lane += count;
+        }
+    }
+
+    /// Any addresses, aligned to the width: one part a line.
+    #[inline]
+    pub fn gather(
+        &mut self,
+        addresses: &[u64; LANES_MAX],
+        lanes: u64,
+        width: Width,
+        out: &mut Vec<LinePart>,
+    ) {
+        if let Some(base) = unit_stride_base(addresses, lanes, width) {
+            return self.unit_stride(base, lanes, width, out);
+        }
+        let start = out.len();
+        let line_bytes = 1u64 << self.line_shift;
+        self.table.fill(0);
+        let mut left = lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let address = addresses[lane];
+            let line = LineAddr(address >> self.line_shift);
+            let at = start + self.position(line, &out[start..]);
+            if at == out.len() {
+                out.push(LinePart { line, mask: ByteMask::NONE, lanes: 0, run: None });
+            }
+            let offset = (address & (line_bytes - 1)) as usize;
+            let part = &mut out[at];
+            part.mask.0 |= ByteMask::range(offset, width.bytes()).0;
+            part.lanes |= 1 << lane;
+        }
+    }
+
+    /// Where `line` stands or will stand in `parts`. At most one part a lane
+    /// keeps the table at most a quarter full.
+    #[inline]
+    fn position(&mut self, line: LineAddr, parts: &[LinePart]) -> usize {
+        let mut slot = (line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
+        loop {
+            match self.table[slot] {
+                0 => {
+                    self.table[slot] = parts.len() as u8 + 1;
+                    return parts.len();
+                }
+                found if parts[usize::from(found) - 1].line == line => return usize::from(found) - 1,
+                _ => slot = (slot + 1) % TABLE,
+            }
+        }
+    }
+
+    /// Words of a read-modify-write, aligned to the width: no part names a
+    /// word twice, and the parts of a line stand in the order of their lanes.
+    /// Lanes with different `tags` (the expected values of a compare-exchange)
+    /// never share a part.
+    pub fn words(
+        &mut self,
+        addresses: &[u64; LANES_MAX],
+        lanes: u64,
+        width: Width,
+        tags: Option<&[u64; LANES_MAX]>,
+        out: &mut Vec<LinePart>,
+    ) {
+        let mut left = lanes;
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            let tag = tags.map(|tags| tags[first]);
+            let round_start = out.len();
+            let mut later = 0u64;
+            self.table.fill(0);
+            // A lane of a line that already lost a lane to a later round must
+            // not overtake it there.
+            let mut closed = 0u64;
+            while left != 0 {
+                let lane = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let address = addresses[lane];
+                let line = LineAddr(address >> self.line_shift);
+                let index = self.position(line, &out[round_start..]);
+                let at = round_start + index;
+                if at == out.len() {
+                    out.push(LinePart { line, mask: ByteMask::NONE, lanes: 0, run: None });
+                }
+                let offset = address & ((1u64 << self.line_shift) - 1);
+                let word = ByteMask::range(offset as usize, width.bytes());
+                let part = &mut out[at];
+                let other_tag = tag.is_some() && tags.map(|tags| tags[lane]) != tag;
+                if other_tag || part.mask.overlaps(word) || tag.is_some() && closed >> index & 1 == 1 {
+                    closed |= 1 << index;
+                    later |= 1 << lane;
+                    continue;
+                }
+                part.mask = part.mask.union(word);
+                part.lanes |= 1 << lane;
+            }
+            // A round of one tag may have met lines none of whose lanes fit.
+            let mut kept = round_start;
+            for at in round_start..out.len() {
+                if out[at].lanes != 0 {
+                    out[kept] = out[at];
+                    kept += 1;
+                }
+            }
+            out.truncate(kept);
+            left = later;
+        }
+    }
+}
+
+/// The address that lane 0 has or would have, if the lanes are without gap and
+/// follow each other in memory.
+#[inline]
+fn unit_stride_base(addresses: &[u64; LANES_MAX], lanes: u64, width: Width) -> Option<u64> {
+    if lanes == 0 {
+        return None;
+    }
+    let first = lanes.trailing_zeros();
+    let run = lanes >> first;
+    if run & run.wrapping_add(1) != 0 {
+        return None;
+    }
+    let bytes = width.bytes() as u64;
+    let base = addresses[first as usize].wrapping_sub(u64::from(first) * bytes);
+    let end = (first + lanes.count_ones()) as usize;
+    let follows = addresses[first as usize..end]
+        .iter()
+        .zip(u64::from(first)..)
+        .all(|(&address, lane)| address == base.wrapping_add(lane * bytes));
+    follows.then_some(base)
+}
+
+/// How many turns the banks of local memory need for one access of a
+/// wavefront: lanes that meet in a bank take turns, lanes that read the very
+/// same word share one. Banks are four bytes wide; `offsets` are in bytes.
+#[must_use]
+pub fn bank_turns(offsets: &[u64; LANES_MAX], lanes: u64, width: Width, banks: u32, shares: bool) -> u32 {
+    let words_per_lane = width.bytes().div_ceil(4) as u64;
+    let mut words = [0u64; 2 * LANES_MAX];
+    let mut used = 0;
+    let mut left = lanes;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize;
+        left &= left - 1;
+        for part in 0..words_per_lane {
+            words[used] = offsets[lane] / 4 + part;
+            used += 1;
+        }
+    }
+    let words = &mut words[..used];
+    let banks = u64::from(banks);
+    words.sort_unstable_by_key(|&word| (word % banks, word));
+    let mut most = 0;
+    let mut turns = 0;
+    let mut previous = None;
+    for &word in words.iter() {
+        let same_bank = previous.is_some_and(|p: u64| p % banks == word % banks);
+        let shared = shares && previous == Some(word);
+        turns = if same_bank { turns + u32::from(!shared) } else { 1 };
+        most = most.max(turns);
+        previous = Some(word);
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    const WIDTHS: [Width; 4] = [Width::W1, Width::W2, Width::W4, Width::W8];
+
+    fn bytes_of_lanes(addresses: &[u64; 64], lanes: u64, width: Width) -> BTreeSet<u64> {
+        (0..64)
+            .filter(|l| lanes >> l & 1 == 1)
+            .flat_map(|l| addresses[l]..addresses[l] + width.bytes() as u64)
+            .collect()
+    }
+
+    fn bytes_of_parts(parts: &[LinePart], line_bytes: u64) -> Vec<u64> {
+        let bits = |p: &LinePart| {
+            let p = *p;
+            (0..128u64).filter(move |b| p.mask.0 >> b & 1 == 1).map(move |b| p.line.0 * line_bytes + b)
+        };
+        parts.iter().flat_map(bits).collect()
+    }
+
+    fn spread(picks: &[u64], width: Width, range: u64) -> [u64; 64] {
+        core::array::from_fn(|i| picks[i] % range * width.bytes() as u64)
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_of_a_gather_are_the_bytes_of_the_lanes_one_part_a_line(
+            picks in prop::collection::vec(any::<u64>(), 64),
+            lanes in any::<u64>(),
+            width in 0usize..4,
+            range in 1u64..400,
+            shift in 5u32..8,
+        ) {
+            let width = WIDTHS[width];
+            let addresses = spread(&picks, width, range);
+            let mut parts = Vec::new();
+            Coalescer::new(1 << shift).gather(&addresses, lanes, width, &mut parts);
+            let bytes = bytes_of_parts(&parts, 1 << shift);
+            prop_assert_eq!(
+                bytes.iter().copied().collect::<BTreeSet<_>>(),
+                bytes_of_lanes(&addresses, lanes, width)
+            );
+            let lines: BTreeSet<_> = parts.iter().map(|p| p.line).collect();
+            prop_assert_eq!(lines.len(), parts.len());
+            prop_assert_eq!(parts.iter().fold(0, |all, p| { assert_eq!(all & p.lanes, 0); all | p.lanes }), lanes);
+            for (lane, address) in addresses.iter().enumerate().filter(|(l, _)| lanes >> l & 1 == 1) {
+                let part = parts.iter().find(|p| p.lanes >> lane & 1 == 1).unwrap();
+                prop_assert_eq!(part.line.0, address >> shift);
+            }
+        }
+
+        #[test]
+        fn unit_stride_lanes_take_the_same_parts_with_their_runs(
+            start in 0u64..1000,
+            first in 0u32..64,
+            count in 1u32..65,
+            width in 0usize..4,
+            shift in 5u32..8,
+        ) {
+            let width = WIDTHS[width];
+            let count = count.min(64 - first);
+            let lanes = (u64::MAX >> (64 - count)) << first;
+            let bytes = width.bytes() as u64;
+            let addresses = core::array::from_fn(|i| (start + i as u64) * bytes);
+            let mut parts = Vec::new();
+            Coalescer::new(1 << shift).gather(&addresses, lanes, width, &mut parts);
+            let bytes_seen = bytes_of_parts(&parts, 1 << shift);
+            prop_assert_eq!(bytes_seen.len() as u64, u64::from(count) * bytes);
+            for part in &parts {
+                let lane = part.lanes.trailing_zeros() as usize;
+                let offset = addresses[lane] & ((1 << shift) - 1);
+                prop_assert_eq!(part.run, Some(offset as u8));
+                prop_assert_eq!(part.mask.first(), Some(offset as usize));
+                prop_assert_eq!(u64::from(part.mask.count()), u64::from(part.lanes.count_ones()) * bytes);
+            }
+        }
+
+        #[test]
+        fn every_lane_updates_its_word_once_and_words_are_updated_in_lane_order(
+            picks in prop::collection::vec(any::<u64>(), 64),
+            lanes in any::<u64>(),
+            wide in any::<bool>(),
+            range in 1u64..100,
+            tag_range in 0u64..4,
+        ) {
+            let width = if wide { Width::W8 } else { Width::W4 };
+            let addresses = spread(&picks, width, range);
+            let tags: [u64; 64] = core::array::from_fn(|i| picks[i] / 1000 % tag_range.max(1));
+            let tags = (tag_range > 0).then_some(&tags);
+            let mut parts = Vec::new();
+            Coalescer::new(64).words(&addresses, lanes, width, tags, &mut parts);
+            let mut order: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+            for part in &parts {
+                prop_assert!(part.lanes != 0);
+                let mut words = ByteMask::NONE;
+                for lane in (0..64).filter(|l| part.lanes >> l & 1 == 1) {
+                    let word = ByteMask::range(addresses[lane] as usize % 64, width.bytes());
+                    prop_assert!(!words.overlaps(word), "a word twice in a part");
+                    words = words.union(word);
+                    prop_assert_eq!(part.line.0, addresses[lane] / 64);
+                    order.entry(addresses[lane]).or_default().push(lane);
+                    if let Some(tags) = tags {
+                        prop_assert_eq!(tags[lane], tags[part.lanes.trailing_zeros() as usize]);
+                    }
+                }
+                prop_assert_eq!(words, part.mask);
+            }
+            let updated: u32 = parts.iter().map(|p| p.lanes.count_ones()).sum();
+            prop_assert_eq!(updated, lanes.count_ones());
+            for lanes_of_word in order.values() {
+                prop_assert!(lanes_of_word.is_sorted(), "{lanes_of_word:?}");
+            }
+        }
+
+        #[test]
+        fn bank_turns_are_the_most_lanes_that_meet_in_a_bank(
+            picks in prop::collection::vec(0u64..256, 64),
+            lanes in any::<u64>(),
+            shares in any::<bool>(),
+        ) {
+            let offsets = core::array::from_fn(|i| picks[i] * 4);
+            let mut banks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+            for pick in (0..64).filter(|l| lanes >> l & 1 == 1).map(|l| picks[l]) {
+                let words = banks.entry(pick % 32).or_default();
+                if !(shares && words.contains(&pick)) {
+                    words.push(pick);
+                }
+            }
+            let expected = banks.values().map(Vec::len).max().unwrap_or(0);
+            prop_assert_eq!(bank_turns(&offsets, lanes, Width::W4, 32, shares) as usize, expected);
+        }
+    }
+
+    #[test]
+    fn lanes_on_one_word_take_as_many_turns_as_they_are() {
+        let mut parts = Vec::new();
+        Coalescer::new(64).words(&[128; 64], 0xff, Width::W4, None, &mut parts);
+        assert_eq!(parts.len(), 8);
+        assert!(parts.iter().all(|p| p.lanes.count_ones() == 1 && p.line == LineAddr(2)));
+    }
+}

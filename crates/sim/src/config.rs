@@ -1,0 +1,163 @@
+//! The machine description: every number a run depends on, as plain data.
+//!
+//! A [`System`] is read from TOML (by the crate `lab`), never built up in
+//! layers: a run is its file. Units stand last in the names. A wrong type,
+//! zero, negative or overflowing number is refused while reading, with its
+//! place in the file; what no single number shows (an L1 smaller than a line,
+//! a mesh that is too small) is found by [`System::problems`].
+
+mod check;
+mod core;
+mod memory;
+mod number;
+mod timer;
+
+pub use check::Problem;
+pub use core::{CuSpec, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
+pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
+pub use timer::TimerSpec;
+
+use proto::{CacheShape, Shape};
+use serde::{Deserialize, Serialize};
+
+use crate::dram::DramSpec;
+use crate::energy::EnergySpec;
+use crate::noc::NocSpec;
+
+/// A machine: one GPU, its memory system and the host beside it.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct System {
+    /// The name that the command line and the results use.
+    pub name: String,
+    /// One line for `fencepost list systems`.
+    pub summary: String,
+    /// Where the numbers come from.
+    pub source: String,
+    /// The clock that every `_cycles` of this file counts.
+    #[serde(deserialize_with = "number::positive_u32")]
+    pub clock_mhz: u32,
+    /// How many GPU chiplets share the memory.
+    #[serde(default = "one", deserialize_with = "number::positive_u32")]
+    pub chiplets: u32,
+    /// Which operations of one wavefront may overlap.
+    pub issue_rule: IssueRule,
+    /// The compute units.
+    pub cu: CuSpec,
+    /// What vector operations cost.
+    pub vector_ops: VectorOpSpec,
+    /// The scratchpad of each compute unit.
+    pub lds: LdsSpec,
+    /// The data cache of each compute unit.
+    pub l1: L1Spec,
+    /// The cache that all compute units share.
+    pub l2: L2Spec,
+    /// The network between the compute units, the L2 banks and memory.
+    pub noc: NocSpec,
+    /// Main memory.
+    pub dram: DramSpec,
+    /// How kernels and work-groups start.
+    pub launch: LaunchSpec,
+    /// The processor beside the GPU.
+    pub host: HostSpec,
+    /// How long the timers of protocols run.
+    pub timers: TimerSpec,
+    /// What each access costs in energy.
+    pub energy: EnergySpec,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl System {
+    /// How many work-items one compute unit holds at a time.
+    #[must_use]
+    pub fn work_items_per_cu(&self) -> u64 {
+        u64::from(self.cu.wavefront_slots) * u64::from(self.cu.lanes)
+    }
+
+    /// The machine as the protocols see it. Sound only if [`System::problems`]
+    /// finds nothing.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        let (l1, l2) = (&self.l1, &self.l2);
+        let sets = |bytes: u64, ways: u32| {
+            let sets = bytes / (u64::from(l1.line_bytes) * u64::from(ways)).max(1);
+            u32::try_from(sets).unwrap_or(u32::MAX)
+        };
+        let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
+        Shape {
+            cus: narrow(self.cu.count),
+            chiplets: narrow(self.chiplets),
+            banks: narrow(l2.banks),
+            line_bytes: narrow(l1.line_bytes),
+            l1: CacheShape {
+                sets: sets(l1.bytes, l1.ways),
+                ways: l1.ways,
+                policy: l1.write_policy.into(),
+                store_buffer_entries: l1.store_fifo_entries,
+                miss_registers: l1.miss_registers,
+            },
+            l2: CacheShape {
+                sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
+                ways: l2.ways,
+                policy: l2.write_policy.into(),
+                store_buffer_entries: l2.store_fifo_entries,
+                miss_registers: l2.miss_registers,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = include_str!("../../../systems/hlrc-8cu.toml");
+
+    fn with(from: &str, to: &str) -> Result<System, String> {
+        assert!(TEXT.contains(from), "the description has `{from}`");
+        toml::from_str(&TEXT.replacen(from, to, 1)).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn a_description_survives_writing_and_reading() {
+        let system: System = toml::from_str(TEXT).unwrap();
+        let written = toml::to_string(&system).unwrap();
+        assert_eq!(toml::from_str::<System>(&written).unwrap(), system);
+    }
+
+    #[test]
+    fn the_sets_of_a_cache_follow_from_its_size() {
+        let system: System = toml::from_str(TEXT).unwrap();
+        let shape = system.shape();
+        assert_eq!((shape.l1.sets, shape.l2.sets, shape.banks), (16, 256, 4));
+        assert_eq!(shape.check(), Ok(()));
+        assert_eq!(system.work_items_per_cu(), 2560);
+    }
+
+    #[test]
+    fn zero_negative_and_overflowing_numbers_are_refused_with_the_range() {
+        for value in ["0", "-3", "4294967296", "99999999999999999999"] {
+            let error = with("count = 8 ", &format!("count = {value} ")).unwrap_err();
+            assert!(error.contains("1 to 4294967295") || error.contains("integer"), "{value}: {error}");
+        }
+    }
+
+    #[test]
+    fn machines_that_cannot_be_built_are_named_by_their_key() {
+        let key = |from: &str, to: &str| -> Vec<String> {
+            with(from, to).unwrap().problems().iter().map(|found| found.key.join(".")).collect()
+        };
+        assert_eq!(key("name", "name"), [""; 0]);
+        assert_eq!(key("bytes = 16384 ", "bytes = 32 "), ["l1.bytes"]);
+        assert_eq!(key("line_bytes = 64 ", "line_bytes = 48 ")[0], "l1.line_bytes");
+        assert_eq!(key("banks = 4 ", "banks = 3 "), ["l2.bytes"]);
+        assert_eq!(key("rows = 4 ", "rows = 3 "), ["noc.topology"]);
+        assert_eq!(key("lanes = 64 ", "lanes = 65 "), ["cu.lanes"]);
+        assert_eq!(key("vector_op_pj = 3.7", "vector_op_pj = -3.7"), ["energy.vector_op_pj"]);
+        assert_eq!(key("vector_op_pj = 3.7", "vector_op_pj = nan"), ["energy.vector_op_pj"]);
+        assert_eq!(key("row_miss_cycles = 50 ", "row_miss_cycles = 5 "), ["dram.row_miss_cycles"]);
+    }
+}

@@ -1,0 +1,181 @@
+//! What no single number of a machine description shows to be wrong.
+
+use super::System;
+use crate::noc::NocSpec;
+
+/// An impossible machine: which key, and why, as the end of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key to look at, from the top of the file: `["l1", "bytes"]`.
+    pub key: [&'static str; 2],
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl Problem {
+    fn new(table: &'static str, key: &'static str, message: String) -> Self {
+        Problem { key: [table, key], message }
+    }
+}
+
+impl System {
+    /// Every combination of numbers that cannot be built. Empty for a sound
+    /// machine. The order is that of the description.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        self.check_cu(&mut found);
+        self.check_l1(&mut found);
+        self.check_l2(&mut found);
+        self.check_noc(&mut found);
+        self.check_dram(&mut found);
+        self.check_energy(&mut found);
+        found
+    }
+
+    fn check_cu(&self, found: &mut Vec<Problem>) {
+        let cu = &self.cu;
+        if cu.count > 4096 {
+            let message = format!("{} compute units, expected at most 4096", cu.count);
+            found.push(Problem::new("cu", "count", message));
+        }
+        if !matches!(cu.lanes, 1..=64) || !cu.lanes.is_power_of_two() {
+            let message = format!("{} lanes, expected a power of two up to 64", cu.lanes);
+            found.push(Problem::new("cu", "lanes", message));
+        }
+        if cu.simd_units > cu.wavefront_slots {
+            let message = format!(
+                "{} SIMD units share {} wavefront slots, expected at least one slot for each",
+                cu.simd_units, cu.wavefront_slots
+            );
+            found.push(Problem::new("cu", "wavefront_slots", message));
+        }
+        if cu.wavefront_slots > 1024 {
+            let message = format!("{} wavefront slots, expected at most 1024", cu.wavefront_slots);
+            found.push(Problem::new("cu", "wavefront_slots", message));
+        }
+        if cu.work_group_slots > cu.wavefront_slots {
+            let message = format!(
+                "{} work-groups in {} wavefront slots, expected at least one slot for each",
+                cu.work_group_slots, cu.wavefront_slots
+            );
+            found.push(Problem::new("cu", "work_group_slots", message));
+        }
+    }
+
+    fn check_l1(&self, found: &mut Vec<Problem>) {
+        let l1 = &self.l1;
+        let line = l1.line_bytes;
+        if ![32, 64, 128].contains(&line) {
+            let message = format!("a line of {line} bytes, expected 32, 64 or 128");
+            found.push(Problem::new("l1", "line_bytes", message));
+            return;
+        }
+        if l1.bytes < u64::from(line) {
+            let message = format!("an L1 of {} bytes is smaller than one line of {line} bytes", l1.bytes);
+            found.push(Problem::new("l1", "bytes", message));
+            return;
+        }
+        if l1.bytes > 64 << 20 {
+            let message = format!("an L1 of {} bytes, expected at most 64 MiB", l1.bytes);
+            found.push(Problem::new("l1", "bytes", message));
+        }
+        let set_bytes = u64::from(line) * u64::from(l1.ways);
+        if !l1.bytes.is_multiple_of(set_bytes) {
+            let message = format!(
+                "an L1 of {} bytes does not divide into sets of {} ways x {line} bytes",
+                l1.bytes, l1.ways
+            );
+            found.push(Problem::new("l1", "bytes", message));
+        }
+        if u64::from(l1.store_fifo_entries) > 1 << 20 {
+            let message = format!("{} store FIFO entries, expected at most 1048576", l1.store_fifo_entries);
+            found.push(Problem::new("l1", "store_fifo_entries", message));
+        }
+        if l1.miss_registers > 1 << 16 {
+            let message = format!("{} miss registers, expected at most 65536", l1.miss_registers);
+            found.push(Problem::new("l1", "miss_registers", message));
+        }
+    }
+
+    fn check_l2(&self, found: &mut Vec<Problem>) {
+        let l2 = &self.l2;
+        let line = u64::from(self.l1.line_bytes);
+        if l2.banks > 4096 {
+            let message = format!("{} L2 banks, expected at most 4096", l2.banks);
+            found.push(Problem::new("l2", "banks", message));
+            return;
+        }
+        if l2.bytes > 16 << 30 {
+            let message = format!("an L2 of {} bytes, expected at most 16 GiB", l2.bytes);
+            found.push(Problem::new("l2", "bytes", message));
+            return;
+        }
+        let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
+        if !l2.bytes.is_multiple_of(set_bytes) {
+            let message = format!(
+                "an L2 of {} bytes does not divide into {} banks with sets of {} ways x {line} bytes",
+                l2.bytes, l2.banks, l2.ways
+            );
+            found.push(Problem::new("l2", "bytes", message));
+        }
+        if l2.miss_registers > 1 << 16 {
+            let message = format!("{} miss registers, expected at most 65536", l2.miss_registers);
+            found.push(Problem::new("l2", "miss_registers", message));
+        }
+        for (what, count) in [("compute units", self.cu.count), ("L2 banks", l2.banks)] {
+            if self.chiplets == 0 || !count.is_multiple_of(self.chiplets) {
+                let message = format!("{} chiplets, expected a divisor of the {count} {what}", self.chiplets);
+                found.push(Problem::new("", "chiplets", message));
+            }
+        }
+    }
+
+    fn check_noc(&self, found: &mut Vec<Problem>) {
+        let nodes = self.noc.topology.nodes();
+        if nodes > NocSpec::NODES_MAX {
+            let message = format!("a network of {nodes} nodes, expected at most {}", NocSpec::NODES_MAX);
+            found.push(Problem::new("noc", "topology", message));
+        }
+        if nodes < u64::from(self.cu.count) {
+            let message =
+                format!("a network of {nodes} nodes is too small for {} compute units", self.cu.count);
+            found.push(Problem::new("noc", "topology", message));
+        }
+    }
+
+    fn check_dram(&self, found: &mut Vec<Problem>) {
+        let dram = &self.dram;
+        if dram.channels.get() > 1024 {
+            let message = format!("{} channels, expected at most 1024", dram.channels);
+            found.push(Problem::new("dram", "channels", message));
+        }
+        if dram.banks_per_channel.get() > 1024 {
+            let message = format!("{} banks a channel, expected at most 1024", dram.banks_per_channel);
+            found.push(Problem::new("dram", "banks_per_channel", message));
+        }
+        let line = self.l1.line_bytes;
+        for (key, bytes) in [("row_bytes", dram.row_bytes), ("interleave_bytes", dram.interleave_bytes)] {
+            if !bytes.get().is_multiple_of(line) {
+                let message = format!("{bytes} bytes, expected a multiple of the line of {line} bytes");
+                found.push(Problem::new("dram", key, message));
+            }
+        }
+        if dram.row_miss_cycles < dram.row_hit_cycles {
+            let message = format!(
+                "a row miss of {} cycles is faster than a row hit of {} cycles",
+                dram.row_miss_cycles, dram.row_hit_cycles
+            );
+            found.push(Problem::new("dram", "row_miss_cycles", message));
+        }
+    }
+
+    fn check_energy(&self, found: &mut Vec<Problem>) {
+        for (key, picojoules) in self.energy.numbers() {
+            if !picojoules.is_finite() || picojoules < 0.0 {
+                let message = format!("{picojoules} pJ, expected a finite number, zero or above");
+                found.push(Problem::new("energy", key, message));
+            }
+        }
+    }
+}

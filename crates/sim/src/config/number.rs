@@ -1,0 +1,58 @@
+//! Numbers of a machine description: whole, in range, and refused with a
+//! sentence that says what was expected.
+
+use core::fmt;
+
+use serde::Deserializer;
+use serde::de::{Error, Unexpected, Visitor};
+
+/// Reads a whole number of a range.
+struct Whole {
+    min: u64,
+    max: u64,
+}
+
+impl Whole {
+    fn accept<E: Error>(&self, value: u64) -> Result<u64, E> {
+        if (self.min..=self.max).contains(&value) {
+            return Ok(value);
+        }
+        Err(E::invalid_value(Unexpected::Unsigned(value), self))
+    }
+}
+
+impl Visitor<'_> for Whole {
+    type Value = u64;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "a whole number from {} to {}", self.min, self.max)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<u64, E> {
+        match u64::try_from(value) {
+            Ok(value) => self.accept(value),
+            Err(_) => Err(E::invalid_value(Unexpected::Signed(value), &self)),
+        }
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<u64, E> {
+        self.accept(value)
+    }
+}
+
+/// A `u32` above zero.
+pub(super) fn positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let value = from.deserialize_u64(Whole { min: 1, max: u64::from(u32::MAX) })?;
+    Ok(u32::try_from(value).expect("the range was checked"))
+}
+
+/// A `u32`, zero allowed.
+pub(super) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let value = from.deserialize_u64(Whole { min: 0, max: u64::from(u32::MAX) })?;
+    Ok(u32::try_from(value).expect("the range was checked"))
+}
+
+/// A `u64` above zero. The end of the range is TOML's largest integer.
+pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    from.deserialize_u64(Whole { min: 1, max: i64::MAX as u64 })
+}

@@ -1,0 +1,326 @@
+//! What a run counted, and that it adds up.
+
+use std::collections::BTreeMap;
+
+use proto::{Role, Symbol, Uses};
+
+use crate::dram::DramTraffic;
+use crate::noc::NocTraffic;
+
+/// How many roles a station may have.
+const ROLES: usize = Role::Host as usize + 1;
+
+macro_rules! counts {
+    ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {
+        /// Counted while the machine runs, beside what the network, memory and
+        /// the stations count.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub(crate) struct Counts {
+            $( $(#[doc = $doc])+ pub(crate) $name: u64 ),+
+        }
+
+        impl Counts {
+            fn entries(&self) -> Vec<(&'static str, u64)> {
+                vec![ $( (stringify!($name), self.$name) ),+ ]
+            }
+        }
+    };
+}
+
+counts! {
+    /// Kernels that ended.
+    kernels,
+    /// Work-groups that were dispatched.
+    work_groups,
+    /// Wavefronts that retired.
+    wavefronts,
+    /// Vector operations on SIMD units.
+    vector_ops,
+    /// Cycles in which SIMD units were busy, over all of them.
+    simd_busy_cycles,
+    /// Loads of wavefronts from global memory.
+    loads,
+    /// Stores of wavefronts to global memory.
+    stores,
+    /// Read-modify-writes of wavefronts in global memory.
+    atomics,
+    /// Fences of wavefronts.
+    fences,
+    /// Wavefronts that passed a barrier.
+    barriers,
+    /// Accesses of wavefronts to local memory.
+    lds_accesses,
+    /// Further turns that bank conflicts in local memory cost.
+    lds_conflict_cycles,
+    /// Timed accesses of the host.
+    host_accesses,
+    /// Requests for a line, after coalescing.
+    line_requests,
+    /// Requests that order without a line: fences and kernel boundaries.
+    order_requests,
+    /// Requests that were answered.
+    answers,
+    /// Cycles that loads were under way, over all of them.
+    load_wait_cycles,
+    /// Cycles that stores were under way, over all of them.
+    store_wait_cycles,
+    /// Cycles that atomics were under way, over all of them.
+    atomic_wait_cycles,
+    /// Cycles that fences were under way, over all of them.
+    fence_wait_cycles,
+    /// Cycles that wavefronts stood at barriers, over all of them.
+    barrier_wait_cycles,
+    /// Cycles that line requests waited for the port of their L1.
+    l1_port_wait_cycles,
+    /// Cycles that messages waited for their busy receiver.
+    bank_wait_cycles,
+    /// Messages that ask the receiver for a line.
+    access_messages,
+    /// Operations sent to memory.
+    memory_ops,
+    /// Operations that memory answered.
+    memory_answers,
+    /// Messages dropped on purpose.
+    dropped_messages,
+    /// Bytes of them.
+    dropped_bytes,
+}
+
+/// What the stations of one role used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RoleUses {
+    pub(crate) tag_lookups: u64,
+    pub(crate) accesses: u64,
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+    pub(crate) bypasses: u64,
+    pub(crate) data_reads: u64,
+    pub(crate) data_writes: u64,
+    pub(crate) atomics: u64,
+    pub(crate) invalidations: u64,
+    pub(crate) lines_invalidated: u64,
+    pub(crate) flushes: u64,
+    pub(crate) lines_written_out: u64,
+    pub(crate) evictions: u64,
+}
+
+impl RoleUses {
+    #[inline]
+    fn add(&mut self, uses: &Uses) {
+        self.tag_lookups += u64::from(uses.tag_lookups);
+        self.accesses += u64::from(uses.accesses);
+        self.hits += u64::from(uses.hits);
+        self.misses += u64::from(uses.misses);
+        self.bypasses += u64::from(uses.bypasses);
+        self.data_reads += u64::from(uses.data_reads);
+        self.data_writes += u64::from(uses.data_writes);
+        self.atomics += u64::from(uses.atomics);
+        self.invalidations += u64::from(uses.invalidations);
+        self.lines_invalidated += u64::from(uses.lines_invalidated);
+        self.flushes += u64::from(uses.flushes);
+        self.lines_written_out += u64::from(uses.lines_written_out);
+        self.evictions += u64::from(uses.evictions);
+    }
+
+    fn entries(&self) -> [(&'static str, u64); 13] {
+        [
+            ("accesses", self.accesses),
+            ("hits", self.hits),
+            ("misses", self.misses),
+            ("bypasses", self.bypasses),
+            ("tag_lookups", self.tag_lookups),
+            ("data_reads", self.data_reads),
+            ("data_writes", self.data_writes),
+            ("atomics", self.atomics),
+            ("invalidations", self.invalidations),
+            ("lines_invalidated", self.lines_invalidated),
+            ("flushes", self.flushes),
+            ("lines_written_out", self.lines_written_out),
+            ("evictions", self.evictions),
+        ]
+    }
+}
+
+/// Messages of one name.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: &'static str,
+    messages: u64,
+    bytes: u64,
+}
+
+/// All that is counted during a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) counts: Counts,
+    roles: [RoleUses; ROLES],
+    present: [bool; ROLES],
+    names: Vec<Named>,
+}
+
+impl Tally {
+    /// The machine has stations of this role.
+    pub(crate) fn expect(&mut self, role: Role) {
+        self.present[role as usize] = true;
+    }
+
+    #[inline]
+    pub(crate) fn uses(&mut self, role: Role, uses: &Uses) {
+        self.roles[role as usize].add(uses);
+    }
+
+    pub(crate) fn role(&self, role: Role) -> &RoleUses {
+        &self.roles[role as usize]
+    }
+
+    /// Counts a message that is sent.
+    #[inline]
+    pub(crate) fn message(&mut self, name: &'static str, bytes: u32) {
+        // The same name is nearly always the same string, found by its address.
+        let same = |n: &Named| core::ptr::eq(n.name, name) || n.name == name;
+        let at = match self.names.iter().position(same) {
+            Some(at) => at,
+            None => {
+                self.names.push(Named { name, messages: 0, bytes: 0 });
+                self.names.len() - 1
+            }
+        };
+        self.names[at].messages += 1;
+        self.names[at].bytes += u64::from(bytes);
+    }
+
+    /// How many messages of a name were sent.
+    pub(crate) fn messages_of(&self, name: &str) -> u64 {
+        self.names.iter().find(|n| n.name == name).map_or(0, |n| n.messages)
+    }
+
+    /// The names of all messages seen.
+    pub(crate) fn message_names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.names.iter().map(|n| n.name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Says what does not add up, if anything.
+    pub(crate) fn check(&self, noc: &NocTraffic, dram: &DramTraffic) -> Result<(), String> {
+        let c = &self.counts;
+        let sum = |f: fn(&RoleUses) -> u64| self.roles.iter().map(f).sum::<u64>();
+        for role in Role::ALL {
+            let uses = self.role(*role);
+            let found = uses.hits + uses.misses + uses.bypasses;
+            equal(&format!("{} hits, misses and bypasses", role.name()), found, "accesses", uses.accesses)?;
+        }
+        let asked = c.line_requests + c.access_messages;
+        equal("accesses of all stations", sum(|r| r.accesses), "requests and messages for a line", asked)?;
+        equal("answers", c.answers, "requests", c.line_requests + c.order_requests)?;
+        equal("messages delivered", noc.delivered_messages, "messages sent", noc.messages)?;
+        equal("bytes delivered", noc.delivered_bytes, "bytes sent", noc.bytes)?;
+        let named = self.names.iter().map(|n| n.messages).sum::<u64>();
+        equal("messages by name", named, "messages", noc.messages + c.dropped_messages)?;
+        let named = self.names.iter().map(|n| n.bytes).sum::<u64>();
+        equal("bytes by name", named, "bytes", noc.bytes + c.dropped_bytes)?;
+        equal("answers of memory", c.memory_answers, "operations on memory", c.memory_ops)?;
+        equal("row hits and misses", dram.row_hits + dram.row_misses, "accesses of memory", {
+            dram.reads + dram.writes
+        })
+    }
+
+    /// Everything under its name.
+    pub(crate) fn entries(&self, noc: &NocTraffic, dram: &DramTraffic) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        let mut put = |name: String, value: u64| {
+            all.insert(name, value);
+        };
+        for (name, value) in self.counts.entries() {
+            put(name.to_owned(), value);
+        }
+        for role in Role::ALL.iter().filter(|r| self.present[**r as usize]) {
+            for (name, value) in self.role(*role).entries() {
+                put(format!("{}_{name}", role_name(*role)), value);
+            }
+        }
+        for n in &self.names {
+            put(format!("messages.{}", n.name), n.messages);
+            put(format!("message_bytes.{}", n.name), n.bytes);
+        }
+        put("noc_messages".into(), noc.messages);
+        put("noc_bytes_sent".into(), noc.bytes);
+        put("noc_bytes_received".into(), noc.delivered_bytes);
+        put("noc_byte_hops".into(), noc.byte_hops);
+        put("noc_flits".into(), noc.flits);
+        put("noc_flit_hops".into(), noc.flit_hops);
+        put("dram_reads".into(), dram.reads);
+        put("dram_writes".into(), dram.writes);
+        put("dram_bytes".into(), dram.bytes);
+        put("dram_row_hits".into(), dram.row_hits);
+        put("dram_row_misses".into(), dram.row_misses);
+        put("dram_queue_cycles".into(), dram.queue_cycles);
+        all
+    }
+}
+
+/// The name of a role in counters.
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::L1 => "l1",
+        Role::L2 => "l2",
+        Role::L3 => "l3",
+        Role::Directory => "directory",
+        Role::Buffer => "buffer",
+        Role::Manager => "manager",
+        Role::CommandProcessor => "command_processor",
+        Role::Host => "host",
+    }
+}
+
+fn equal(what: &str, found: u64, of: &str, expected: u64) -> Result<(), String> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what} ({found}) do not add up to {of} ({expected})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn balanced() -> (Tally, NocTraffic, DramTraffic) {
+        let mut tally = Tally::default();
+        tally.expect(Role::L1);
+        tally.counts.line_requests = 3;
+        tally.counts.answers = 3;
+        tally.uses(Role::L1, &Uses { accesses: 3, hits: 1, misses: 1, bypasses: 1, ..Uses::default() });
+        tally.message("Get", 8);
+        tally.message("Data", 72);
+        let noc = NocTraffic {
+            messages: 2,
+            bytes: 80,
+            delivered_messages: 2,
+            delivered_bytes: 80,
+            ..NocTraffic::default()
+        };
+        (tally, noc, DramTraffic { reads: 1, row_misses: 1, ..DramTraffic::default() })
+    }
+
+    #[test]
+    fn balanced_books_pass_and_each_missing_entry_is_named() {
+        let (tally, noc, dram) = balanced();
+        assert_eq!(tally.check(&noc, &dram), Ok(()));
+        let entries = tally.entries(&noc, &dram);
+        assert_eq!((entries["l1_hits"], entries["messages.Data"], entries["noc_bytes_sent"]), (1, 1, 80));
+
+        let mut lost = tally.clone();
+        lost.counts.answers = 2;
+        assert!(lost.check(&noc, &dram).unwrap_err().contains("answers (2)"));
+        let mut lost = tally.clone();
+        lost.uses(Role::L1, &Uses { accesses: 1, ..Uses::default() });
+        assert!(lost.check(&noc, &dram).unwrap_err().contains("L1 hits"));
+        let lost = NocTraffic { delivered_bytes: 8, ..noc };
+        assert!(tally.check(&lost, &dram).unwrap_err().contains("bytes delivered (8)"));
+        let lost = DramTraffic { row_misses: 0, ..dram };
+        assert!(tally.check(&noc, &lost).unwrap_err().contains("row hits"));
+        let mut lost = tally.clone();
+        lost.counts.memory_ops = 1;
+        assert!(lost.check(&noc, &dram).unwrap_err().contains("memory"));
+    }
+}

@@ -1,0 +1,236 @@
+//! Main memory: channels, banks and rows.
+//!
+//! Lines are spread over channels, then over rows of a channel's banks. An
+//! access waits for its bank, then for the channel's data bus; both serve in
+//! order of arrival, so accesses to one line are served in the order they
+//! came. A bank keeps its last row open: another access to that row is a hit.
+
+use core::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::queue::Cycle;
+
+/// The memory of a machine. Times are in cycles of the GPU clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DramSpec {
+    /// Independent channels.
+    pub channels: NonZeroU32,
+    /// Banks of each channel.
+    pub banks_per_channel: NonZeroU32,
+    /// Bytes of an open row.
+    pub row_bytes: NonZeroU32,
+    /// Consecutive bytes on one channel before the next channel's turn.
+    pub interleave_bytes: NonZeroU32,
+    /// What a channel's data bus carries each cycle.
+    pub channel_bytes_per_cycle: NonZeroU32,
+    /// Controller and wires, there and back, beside what follows.
+    pub base_latency_cycles: u32,
+    /// From the command to the data when the row is open.
+    pub row_hit_cycles: u32,
+    /// The same when another row must be closed and this one opened.
+    pub row_miss_cycles: u32,
+}
+
+/// What the memory did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DramTraffic {
+    /// Accesses that read.
+    pub reads: u64,
+    /// Accesses that wrote.
+    pub writes: u64,
+    /// Bytes moved over the channels.
+    pub bytes: u64,
+    /// Accesses that found their row open.
+    pub row_hits: u64,
+    /// Accesses that had to open their row.
+    pub row_misses: u64,
+    /// Cycles that accesses waited for a busy bank or bus.
+    pub queue_cycles: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bank {
+    /// The open row, plus one; zero before the first access.
+    open_row: u64,
+    ready_at: Cycle,
+}
+
+/// The memory's timing. Its bytes are kept elsewhere.
+#[derive(Clone, Debug)]
+pub struct Dram {
+    spec: DramSpec,
+    banks: Vec<Bank>,
+    bus_free_at: Vec<Cycle>,
+    traffic: DramTraffic,
+}
+
+impl Dram {
+    /// An idle memory with all rows closed.
+    #[must_use]
+    pub fn new(spec: &DramSpec) -> Dram {
+        let channels = spec.channels.get() as usize;
+        Dram {
+            spec: *spec,
+            banks: vec![Bank::default(); channels * spec.banks_per_channel.get() as usize],
+            bus_free_at: vec![0; channels],
+            traffic: DramTraffic::default(),
+        }
+    }
+
+    /// Which channel, bank (counted over all channels) and row hold a byte.
+    ///
+    /// The bank is the row number folded over itself, so that arrays that lie
+    /// a power of two apart do not meet in one bank.
+    #[must_use]
+    pub fn place(&self, address: u64) -> (usize, usize, u64) {
+        let interleave = u64::from(self.spec.interleave_bytes.get());
+        let channels = u64::from(self.spec.channels.get());
+        let banks = u64::from(self.spec.banks_per_channel.get());
+        let chunk = address / interleave;
+        let channel = (chunk + chunk / channels / 7) % channels;
+        let within = chunk / channels * interleave + address % interleave;
+        let row = within / u64::from(self.spec.row_bytes.get());
+        let bank = (row ^ row >> 3 ^ row >> 6 ^ row >> 9 ^ row >> 15) % banks;
+        (channel as usize, (channel * banks + bank) as usize, row)
+    }
+
+    /// Serves an access of `bytes` at `address` that arrives now. Returns when
+    /// its data are back at the asker (a read) or in the array (a write).
+    #[inline]
+    pub fn access(&mut self, now: Cycle, address: u64, bytes: u32, write: bool) -> Cycle {
+        let (channel, bank, row) = self.place(address);
+        let bank = &mut self.banks[bank];
+        let hit = bank.open_row == row + 1;
+        let start = now.max(bank.ready_at);
+        let latency = if hit { self.spec.row_hit_cycles } else { self.spec.row_miss_cycles };
+        let ready = start + u64::from(latency);
+        let bus = &mut self.bus_free_at[channel];
+        let data = ready.max(*bus);
+        let burst = u64::from(bytes.div_ceil(self.spec.channel_bytes_per_cycle.get()).max(1));
+        *bus = data + burst;
+        bank.open_row = row + 1;
+        // Column commands to an open row are pipelined at the rate of the bus.
+        bank.ready_at = data + burst - u64::from(self.spec.row_hit_cycles).min(data + burst - start - 1);
+        let done = data + burst + u64::from(self.spec.base_latency_cycles);
+        let t = &mut self.traffic;
+        if write {
+            t.writes += 1;
+        } else {
+            t.reads += 1;
+        }
+        t.bytes += u64::from(bytes);
+        if hit {
+            t.row_hits += 1;
+        } else {
+            t.row_misses += 1;
+        }
+        t.queue_cycles += (start - now) + (data - ready);
+        done
+    }
+
+    /// What the memory did so far.
+    #[must_use]
+    pub fn traffic(&self) -> DramTraffic {
+        self.traffic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn n(value: u32) -> NonZeroU32 {
+        NonZeroU32::new(value).unwrap()
+    }
+
+    fn spec() -> DramSpec {
+        DramSpec {
+            channels: n(4),
+            banks_per_channel: n(8),
+            row_bytes: n(1024),
+            interleave_bytes: n(256),
+            channel_bytes_per_cycle: n(16),
+            base_latency_cycles: 50,
+            row_hit_cycles: 10,
+            row_miss_cycles: 30,
+        }
+    }
+
+    #[test]
+    fn the_second_access_to_a_row_hits_and_another_row_of_the_bank_misses() {
+        let mut dram = Dram::new(&spec());
+        let (_, bank, row) = dram.place(0);
+        let same_row = (64..1 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 == row);
+        let other_row =
+            (64..1 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 != row);
+        assert_eq!(dram.access(0, 0, 64, false), 30 + 4 + 50);
+        assert_eq!(dram.access(1000, same_row.unwrap(), 64, false), 1000 + 10 + 4 + 50);
+        assert_eq!(dram.access(2000, other_row.unwrap(), 64, true), 2000 + 30 + 4 + 50);
+        assert_eq!(dram.access(3000, 0, 64, false), 3000 + 30 + 4 + 50);
+        let t = dram.traffic();
+        assert_eq!((t.row_hits, t.row_misses, t.reads, t.writes, t.bytes), (1, 3, 3, 1, 256));
+        assert_eq!(t.queue_cycles, 0);
+    }
+
+    #[test]
+    fn hits_to_an_open_row_stream_at_the_bandwidth_of_the_bus() {
+        let mut dram = Dram::new(&spec());
+        let first = dram.access(0, 0, 64, false);
+        let second = dram.access(0, 64, 64, false);
+        let third = dram.access(0, 128, 64, false);
+        assert_eq!((second - first, third - second), (4, 4));
+    }
+
+    #[test]
+    fn misses_in_different_banks_of_a_channel_overlap() {
+        let mut dram = Dram::new(&spec());
+        let (channel, bank, _) = dram.place(0);
+        let other = (0..1 << 20)
+            .step_by(256)
+            .find(|&a| dram.place(a).0 == channel && dram.place(a).1 != bank)
+            .unwrap();
+        let first = dram.access(0, 0, 64, false);
+        assert_eq!(dram.access(0, other, 64, false), first + 4);
+    }
+
+    #[test]
+    fn arrays_a_power_of_two_apart_spread_over_banks_and_channels() {
+        let dram = Dram::new(&spec());
+        let mut banks = std::collections::BTreeSet::new();
+        for i in 0..64u64 {
+            banks.insert(dram.place(i << 20).1);
+        }
+        assert!(banks.len() >= 16, "only {} banks used", banks.len());
+    }
+
+    proptest! {
+        #[test]
+        fn accesses_to_one_line_complete_in_the_order_they_came(
+            accesses in prop::collection::vec((0u64..20, 0u64..64, any::<bool>()), 1..200),
+        ) {
+            let mut dram = Dram::new(&spec());
+            let mut last = std::collections::BTreeMap::new();
+            let mut now = 0;
+            for (wait, line, write) in &accesses {
+                now += wait;
+                let done = dram.access(now, line * 64, 64, *write);
+                prop_assert!(done > now);
+                let before = last.insert(*line, done).unwrap_or(0);
+                prop_assert!(done > before);
+            }
+            let t = dram.traffic();
+            prop_assert_eq!(t.row_hits + t.row_misses, t.reads + t.writes);
+            prop_assert_eq!(t.reads + t.writes, accesses.len() as u64);
+        }
+
+        #[test]
+        fn bytes_of_one_row_are_contiguous_within_their_channel(address in 0u64..1 << 30) {
+            let dram = Dram::new(&spec());
+            let base = address / 256 * 256;
+            prop_assert_eq!(dram.place(base), dram.place(base + 255));
+        }
+    }
+}

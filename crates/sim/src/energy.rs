@@ -1,0 +1,165 @@
+//! Energy: so many picojoules an access, summed once at the end of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// What the network's energy is charged for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NocUnit {
+    /// Each message, however long and far.
+    Message,
+    /// Each flit, however far.
+    #[default]
+    Flit,
+    /// Each flit on each hop.
+    FlitHop,
+}
+
+/// Energy per access, in picojoules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnergySpec {
+    /// A vector instruction that does not touch memory.
+    pub vector_op_pj: f64,
+    /// A read of an L1's data array.
+    pub l1_read_pj: f64,
+    /// A write of an L1's data array.
+    pub l1_write_pj: f64,
+    /// A read of an L2 bank's data array.
+    pub l2_read_pj: f64,
+    /// A write of an L2 bank's data array.
+    pub l2_write_pj: f64,
+    /// A use of the network, in the unit that `noc_unit` names.
+    pub noc_pj: f64,
+    /// What `noc_pj` is charged for.
+    pub noc_unit: NocUnit,
+    /// A line read from or written to main memory.
+    pub dram_pj: f64,
+    /// An access of a wavefront to its work-group's local memory.
+    pub lds_pj: f64,
+}
+
+impl EnergySpec {
+    /// The name and value of every entry that is a number.
+    #[must_use]
+    pub fn numbers(&self) -> [(&'static str, f64); 8] {
+        [
+            ("vector_op_pj", self.vector_op_pj),
+            ("l1_read_pj", self.l1_read_pj),
+            ("l1_write_pj", self.l1_write_pj),
+            ("l2_read_pj", self.l2_read_pj),
+            ("l2_write_pj", self.l2_write_pj),
+            ("noc_pj", self.noc_pj),
+            ("dram_pj", self.dram_pj),
+            ("lds_pj", self.lds_pj),
+        ]
+    }
+}
+
+/// How often each thing that costs energy happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EnergyUses {
+    /// Vector instructions.
+    pub vector_ops: u64,
+    /// Reads of L1 data arrays.
+    pub l1_reads: u64,
+    /// Writes of L1 data arrays.
+    pub l1_writes: u64,
+    /// Reads of L2 data arrays.
+    pub l2_reads: u64,
+    /// Writes of L2 data arrays.
+    pub l2_writes: u64,
+    /// Uses of the network, in the system's unit.
+    pub noc_uses: u64,
+    /// Lines moved from and to memory.
+    pub dram_accesses: u64,
+    /// Accesses to local memory.
+    pub lds_accesses: u64,
+}
+
+/// The energy of a run, in picojoules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Energy {
+    /// Vector instructions.
+    pub core: f64,
+    /// L1 data arrays.
+    pub l1: f64,
+    /// L2 data arrays.
+    pub l2: f64,
+    /// The network.
+    pub noc: f64,
+    /// Main memory.
+    pub dram: f64,
+    /// Local memory.
+    pub lds: f64,
+    /// All of the above.
+    pub total: f64,
+}
+
+impl Energy {
+    /// What `uses` cost under `spec`.
+    #[must_use]
+    pub fn of(spec: &EnergySpec, uses: &EnergyUses) -> Energy {
+        let cost = |count: u64, each: f64| count as f64 * each;
+        let mut energy = Energy {
+            core: cost(uses.vector_ops, spec.vector_op_pj),
+            l1: cost(uses.l1_reads, spec.l1_read_pj) + cost(uses.l1_writes, spec.l1_write_pj),
+            l2: cost(uses.l2_reads, spec.l2_read_pj) + cost(uses.l2_writes, spec.l2_write_pj),
+            noc: cost(uses.noc_uses, spec.noc_pj),
+            dram: cost(uses.dram_accesses, spec.dram_pj),
+            lds: cost(uses.lds_accesses, spec.lds_pj),
+            total: 0.0,
+        };
+        energy.total = energy.core + energy.l1 + energy.l2 + energy.noc + energy.dram + energy.lds;
+        energy
+    }
+
+    /// The parts and their sum, in a fixed order.
+    #[must_use]
+    pub fn entries(&self) -> [(&'static str, f64); 7] {
+        [
+            ("core", self.core),
+            ("l1", self.l1),
+            ("l2", self.l2),
+            ("noc", self.noc),
+            ("dram", self.dram),
+            ("lds", self.lds),
+            ("total", self.total),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_is_the_sum_of_uses_times_their_price() {
+        let spec = EnergySpec {
+            vector_op_pj: 3.0,
+            l1_read_pj: 1.0,
+            l1_write_pj: 2.0,
+            l2_read_pj: 10.0,
+            l2_write_pj: 20.0,
+            noc_pj: 100.0,
+            noc_unit: NocUnit::Flit,
+            dram_pj: 500.0,
+            lds_pj: 0.5,
+        };
+        let uses = EnergyUses {
+            vector_ops: 1,
+            l1_reads: 2,
+            l1_writes: 3,
+            l2_reads: 4,
+            l2_writes: 5,
+            noc_uses: 6,
+            dram_accesses: 7,
+            lds_accesses: 8,
+        };
+        let energy = Energy::of(&spec, &uses);
+        assert_eq!((energy.core, energy.l1, energy.l2), (3.0, 8.0, 140.0));
+        assert_eq!((energy.noc, energy.dram, energy.lds), (600.0, 3500.0, 4.0));
+        assert_eq!(energy.total, 4255.0);
+    }
+}

@@ -1,0 +1,395 @@
+//! The protocol's stations, behind an interface that names no protocol.
+//!
+//! Everything else in this crate is compiled once; this file is compiled once
+//! a protocol. It steps stations, keeps the messages under way, and makes the
+//! choices that a station leaves to its environment without regard to time:
+//! which way is given up (the least recently used of the lowest rank).
+
+use proto::{
+    Agent, ArrayUse, Coverage, Effects, Homes, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
+    Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Station, TimerClass, Uses, Way,
+    World,
+};
+
+/// The number of a station in the order of the protocol's kinds.
+pub(crate) type StationId = u32;
+
+/// The number of a message under way.
+pub(crate) type MessageId = u32;
+
+/// A message that a step sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) to: StationId,
+    pub(crate) message: MessageId,
+    pub(crate) name: &'static str,
+    pub(crate) payload_bytes: u32,
+    pub(crate) line: Option<proto::LineAddr>,
+    pub(crate) is_access: bool,
+}
+
+/// What a step did, without the protocol's types.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    pub(crate) sends: Vec<Sent>,
+    pub(crate) replies: Vec<(Slot, Option<LineData>)>,
+    pub(crate) memory: Vec<MemoryOp>,
+    pub(crate) timers: Vec<TimerClass>,
+    pub(crate) uses: Uses,
+    pub(crate) violation: Option<String>,
+}
+
+/// Where a station stands in its protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct StationInfo {
+    /// For example `L2[3]`.
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    /// Which one of its kind, and how many there are.
+    pub(crate) index: u32,
+    pub(crate) count: u32,
+}
+
+/// Something that is parked at a station, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parked {
+    /// A request that is presented again when the key is woken.
+    Request { key: String, slot: Slot },
+    /// A request that waits for the fill of its line.
+    Waiting { line: proto::LineAddr, slot: Slot },
+    /// A message that is presented again when the key is woken.
+    Message { key: String, from: String, name: &'static str, line: Option<proto::LineAddr> },
+}
+
+/// The stations of one protocol.
+pub(crate) trait Fabric {
+    /// All stations; their numbers are their positions.
+    fn stations(&self) -> Vec<StationInfo>;
+    /// Where an agent's requests go.
+    fn entry(&self, agent: Agent) -> StationId;
+    /// Does any controller look at clock ticks?
+    fn is_clocked(&self) -> bool;
+    /// Tells the protocol which arrays a kernel uses. Kernels come in order.
+    fn add_kernel(&mut self, uses: &[ArrayUse]);
+    /// Presents a request.
+    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out);
+    /// Delivers a message that was sent.
+    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out);
+    /// Forgets a message that was sent.
+    fn drop_message(&mut self, message: MessageId);
+    /// Delivers memory's answer.
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out);
+    /// A timer has run out.
+    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
+    /// Time has passed.
+    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out);
+    /// The lines that a station holds.
+    fn lines(&self, at: StationId, out: &mut Vec<LineView>);
+    /// What is parked at a station.
+    fn parked(&self, at: StationId) -> Vec<Parked>;
+    /// How often each row fired.
+    fn coverage(&self) -> &Coverage;
+}
+
+/// [`Fabric`] for one protocol.
+pub(crate) struct Stations<P: Protocol> {
+    params: P::Params,
+    homes: Homes,
+    kernels: Vec<Vec<ArrayUse>>,
+    mutation: Option<Mutation>,
+    stations: Vec<Station<P>>,
+    /// The first station of each kind.
+    first_of_kind: Vec<StationId>,
+    recency: Vec<Recency>,
+    fx: Effects<P::Msg>,
+    messages: Vec<Option<(NodeId, P::Msg)>>,
+    free_messages: Vec<MessageId>,
+    victims: Vec<(Way, Rank)>,
+    uses: u64,
+    line_bytes: u32,
+}
+
+/// When each way of a station was last used.
+#[derive(Debug, Default)]
+struct Recency {
+    last_use: Vec<u64>,
+}
+
+impl Recency {
+    #[inline]
+    fn touch(&mut self, way: Way, at: u64) {
+        let way = way.0 as usize;
+        if way >= self.last_use.len() {
+            self.last_use.resize(way + 1, 0);
+        }
+        self.last_use[way] = at;
+    }
+
+    #[inline]
+    fn last_use(&self, way: Way) -> u64 {
+        self.last_use.get(way.0 as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Evictions that free no way, again and again, are a fault of the protocol.
+const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
+
+impl<P: Protocol> Stations<P> {
+    /// The stations of a machine, before anything happened.
+    ///
+    /// # Errors
+    /// What of the machine this protocol cannot use.
+    pub(crate) fn new(shape: &Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
+        shape.check()?;
+        let params = P::params(shape)?;
+        let mut stations = Vec::new();
+        let mut first_of_kind = Vec::new();
+        for kind in 0..P::KINDS.len() as u8 {
+            first_of_kind.push(stations.len() as StationId);
+            for index in 0..P::count(kind, shape) {
+                stations.push(Station::new(NodeId { kind, index }, &params));
+            }
+        }
+        let recency = stations.iter().map(|_| Recency::default()).collect();
+        Ok(Stations {
+            params,
+            homes,
+            kernels: Vec::new(),
+            mutation,
+            stations,
+            first_of_kind,
+            recency,
+            fx: Effects::default(),
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            victims: Vec::new(),
+            uses: 0,
+            line_bytes: u32::from(shape.line_bytes),
+        })
+    }
+
+    #[inline]
+    fn number(&self, node: NodeId) -> StationId {
+        self.first_of_kind[usize::from(node.kind)] + StationId::from(node.index)
+    }
+
+    fn name(node: NodeId) -> String {
+        let kind = P::KINDS.get(usize::from(node.kind)).map_or("?", |kind| kind.name);
+        format!("{kind}[{}]", node.index)
+    }
+
+    /// Steps a station and hands out what it did.
+    #[inline]
+    fn step(
+        &mut self,
+        at: StationId,
+        out: &mut Out,
+        input: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>, &mut Chooser<'_>),
+    ) {
+        let world = World {
+            params: &self.params,
+            homes: &self.homes,
+            kernels: &self.kernels,
+            mutation: self.mutation,
+        };
+        let station = &mut self.stations[at as usize];
+        self.fx.clear();
+        let recency = &mut self.recency[at as usize];
+        let mut chooser = Chooser { recency, victims: &mut self.victims, uses: &mut self.uses };
+        input(station, world, &mut self.fx, &mut chooser);
+        chooser.touch(&self.fx.touches);
+        self.fx.touches.clear();
+        if !self.fx.needs.is_empty() {
+            make_room(station, world, &mut self.fx, &mut chooser);
+        }
+        self.hand_out(out, station_node(&self.stations[at as usize]));
+    }
+
+    #[inline]
+    fn hand_out(&mut self, out: &mut Out, from: NodeId) {
+        out.sends.clear();
+        if !self.fx.sends.is_empty() {
+            let mut sends = core::mem::take(&mut self.fx.sends);
+            for (to, msg) in sends.drain(..) {
+                let to = self.number(to);
+                let (name, payload_bytes) = (msg.name(), msg.payload_bytes(self.line_bytes));
+                let (line, is_access) = (msg.line(), msg.is_access());
+                let message = match self.free_messages.pop() {
+                    Some(id) => {
+                        self.messages[id as usize] = Some((from, msg));
+                        id
+                    }
+                    None => {
+                        self.messages.push(Some((from, msg)));
+                        (self.messages.len() - 1) as MessageId
+                    }
+                };
+                out.sends.push(Sent { to, message, name, payload_bytes, line, is_access });
+            }
+            self.fx.sends = sends;
+        }
+        core::mem::swap(&mut out.replies, &mut self.fx.replies);
+        core::mem::swap(&mut out.memory, &mut self.fx.memory);
+        core::mem::swap(&mut out.timers, &mut self.fx.timers);
+        out.uses = self.fx.uses;
+        out.violation = self.fx.violation.take();
+    }
+}
+
+#[inline]
+fn station_node<P: Protocol>(station: &Station<P>) -> NodeId {
+    station.id()
+}
+
+/// Chooses the ways that a station gives up.
+struct Chooser<'a> {
+    recency: &'a mut Recency,
+    victims: &'a mut Vec<(Way, Rank)>,
+    uses: &'a mut u64,
+}
+
+impl Chooser<'_> {
+    #[inline]
+    fn touch(&mut self, ways: &[Way]) {
+        if !ways.is_empty() {
+            *self.uses += 1;
+            for &way in ways {
+                self.recency.touch(way, *self.uses);
+            }
+        }
+    }
+
+    /// Of the ways that may go, the least recently used of the lowest rank.
+    fn choose<P: Protocol>(&mut self, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
+        self.touch(touched);
+        self.victims.clear();
+        node.victims(set, self.victims);
+        // Uses are counted, and no run counts to 2^56.
+        let key = |&(way, Rank(rank)): &(Way, Rank)| u64::from(rank) << 56 | self.recency.last_use(way);
+        let mut best: Option<(u64, Way)> = None;
+        for victim in self.victims.iter() {
+            let key = key(victim);
+            if best.is_none_or(|(least, _)| key < least) {
+                best = Some((key, victim.0));
+            }
+        }
+        best.map(|(_, way)| way)
+    }
+}
+
+/// Gives up ways where inputs are parked for one. Without a victim an input
+/// stays parked until a way comes free.
+fn make_room<P: Protocol>(
+    station: &mut Station<P>,
+    world: World<'_, P>,
+    fx: &mut Effects<P::Msg>,
+    chooser: &mut Chooser<'_>,
+) {
+    let mut evictions = 0;
+    let mut needs = Vec::new();
+    while !fx.needs.is_empty() && fx.violation.is_none() {
+        needs.append(&mut fx.needs);
+        for set in needs.drain(..) {
+            let Some(way) = chooser.choose::<P>(&station.node, set, &fx.touches) else { continue };
+            fx.touches.clear();
+            evictions += 1;
+            station.evict(set, way, world, fx);
+        }
+        if evictions > EVICTIONS_PER_INPUT_MAX {
+            let name = Stations::<P>::name(station.id());
+            fx.violation = Some(format!("{name}: evictions free no way"));
+        }
+    }
+    fx.needs.clear();
+    chooser.touch(&fx.touches);
+    fx.touches.clear();
+}
+
+impl<P: Protocol> Fabric for Stations<P> {
+    fn stations(&self) -> Vec<StationInfo> {
+        let count = |kind: u8| self.stations.iter().filter(|s| s.id().kind == kind).count() as u32;
+        let counts: Vec<u32> = (0..P::KINDS.len() as u8).map(count).collect();
+        let info = |station: &Station<P>| {
+            let id = station.id();
+            StationInfo {
+                name: Self::name(id),
+                role: P::KINDS[usize::from(id.kind)].role,
+                index: u32::from(id.index),
+                count: counts[usize::from(id.kind)],
+            }
+        };
+        self.stations.iter().map(info).collect()
+    }
+
+    fn entry(&self, agent: Agent) -> StationId {
+        self.number(P::entry(agent))
+    }
+
+    fn is_clocked(&self) -> bool {
+        P::CLOCKED
+    }
+
+    fn add_kernel(&mut self, uses: &[ArrayUse]) {
+        self.kernels.push(uses.to_vec());
+    }
+
+    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {
+        self.step(to, out, |station, world, fx, chooser| {
+            station.request_choosing(slot, request, world, fx, |node, set, touched| {
+                chooser.choose::<P>(node, set, touched)
+            });
+        });
+    }
+
+    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
+        let Some((from, msg)) = self.messages[message as usize].take() else {
+            out.violation = Some("a message was delivered twice".to_owned());
+            return;
+        };
+        self.free_messages.push(message);
+        self.step(to, out, |station, world, fx, chooser| {
+            station.message_choosing(from, msg, world, fx, |node, set, touched| {
+                chooser.choose::<P>(node, set, touched)
+            });
+        });
+    }
+
+    fn drop_message(&mut self, message: MessageId) {
+        self.messages[message as usize] = None;
+        self.free_messages.push(message);
+    }
+
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out) {
+        self.step(to, out, |station, world, fx, _| station.memory(reply, world, fx));
+    }
+
+    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
+        self.step(to, out, |station, world, fx, _| station.timer(class, world, fx));
+    }
+
+    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
+        self.step(to, out, |station, world, fx, _| station.tick(elapsed, world, fx));
+    }
+
+    fn lines(&self, at: StationId, out: &mut Vec<LineView>) {
+        self.stations[at as usize].node.lines(out);
+    }
+
+    fn parked(&self, at: StationId) -> Vec<Parked> {
+        let station = &self.stations[at as usize];
+        let requests =
+            station.parked_requests().map(|(key, slot)| Parked::Request { key: format!("{key:?}"), slot });
+        let waiting = station.waiting_requests().map(|(line, slot)| Parked::Waiting { line, slot });
+        let messages = station.parked_messages().map(|(key, from, msg)| Parked::Message {
+            key: format!("{key:?}"),
+            from: Self::name(from),
+            name: msg.name(),
+            line: msg.line(),
+        });
+        requests.chain(waiting).chain(messages).collect()
+    }
+
+    fn coverage(&self) -> &Coverage {
+        &self.fx.coverage
+    }
+}

@@ -1,0 +1,81 @@
+//! The last messages of a run, for the case that it does not end.
+
+use proto::LineAddr;
+
+use crate::queue::Cycle;
+
+/// A message that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Past {
+    pub(crate) at: Cycle,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) name: &'static str,
+    pub(crate) line: Option<LineAddr>,
+    pub(crate) dropped: bool,
+}
+
+/// How many messages are remembered.
+const KEPT: usize = 1 << 13;
+
+/// The last messages sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    ring: Vec<Past>,
+    next: usize,
+    dropped: Vec<Past>,
+}
+
+impl History {
+    #[inline]
+    pub(crate) fn sent(&mut self, past: Past) {
+        if past.dropped {
+            self.dropped.push(past);
+        }
+        if self.ring.len() < KEPT {
+            self.ring.push(past);
+        } else {
+            self.ring[self.next] = past;
+            self.next = (self.next + 1) % KEPT;
+        }
+    }
+
+    /// The last `most` messages about a line, oldest first, with those that
+    /// were lost on purpose, however long ago.
+    pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<Past> {
+        let (newer, older) = self.ring.split_at(self.next);
+        let about = |past: &&Past| past.line == Some(line);
+        let mut last: Vec<Past> =
+            newer.iter().rev().chain(older.iter().rev()).filter(about).take(most).copied().collect();
+        last.reverse();
+        let lost = self.dropped.iter().filter(about).filter(|past| !last.contains(past)).copied();
+        let mut all: Vec<Past> = lost.collect();
+        all.extend(last);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_messages_of_a_line_are_kept_and_lost_ones_for_ever() {
+        let mut history = History::default();
+        let past = |at: u64, line: u64, dropped| Past {
+            at,
+            from: 0,
+            to: 1,
+            name: "Get",
+            line: Some(LineAddr(line)),
+            dropped,
+        };
+        history.sent(past(0, 7, true));
+        for at in 1..=(2 * KEPT as u64) {
+            history.sent(past(at, at % 2, false));
+        }
+        let cycles = |line| history.of_line(LineAddr(line), 2).iter().map(|p| p.at).collect::<Vec<_>>();
+        assert_eq!(cycles(0), [2 * KEPT as u64 - 2, 2 * KEPT as u64]);
+        assert_eq!(cycles(7), [0]);
+    }
+}

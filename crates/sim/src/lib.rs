@@ -1,0 +1,36 @@
+//! Time: the machine around the protocols.
+//!
+//! A protocol says what happens; this crate says when. Compute units run
+//! wavefronts and ask the protocol's stations for lines; messages cross a
+//! network with latency and bandwidth; memory has channels, banks and rows.
+//! A run is single-threaded and depends on nothing but its inputs.
+//!
+//! * [`run`] runs a program on a [`config::System`] under a protocol.
+//! * [`probe::Probe`] watches a run; [`perfetto`] draws one.
+//!
+//! There is no rule of any protocol here, and none of any program.
+
+pub mod coalesce;
+pub mod config;
+mod counters;
+pub mod dram;
+pub mod energy;
+pub mod error;
+mod fabric;
+mod history;
+mod machine;
+pub mod memory;
+pub mod noc;
+mod outcome;
+pub mod perfetto;
+mod placement;
+pub mod probe;
+mod progress;
+pub mod queue;
+mod run;
+mod slab;
+mod stuck;
+
+pub use machine::{DropMessage, RunOptions, kernel_shape};
+pub use outcome::{KernelTime, Outcome};
+pub use run::run;

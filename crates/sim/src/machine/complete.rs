@@ -1,0 +1,91 @@
+//! The end of an instruction.
+
+use kernel::OpId;
+use proto::Op;
+
+use super::access::{Instr, Phase};
+use super::wave::Stage;
+use super::{Machine, Owner};
+use crate::probe::Probe;
+use crate::queue::Cycle;
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// All of an instruction's requests are answered.
+    pub(super) fn complete(&mut self, now: Cycle, number: u32) {
+        let Some(instr) = self.instrs.get(number) else { return };
+        match (instr.phase, instr.owner) {
+            (Phase::BarrierRelease, _) => return self.arrive_at_barrier(now, number),
+            (Phase::BarrierWait, _) => return self.behind_barrier(now, number),
+            _ => {}
+        }
+        let Some(instr) = self.instrs.remove(number) else { return };
+        match instr.owner {
+            Owner::Wave(wave) => self.complete_in_wave(now, wave, &instr),
+            Owner::Host(op) => self.host_completed(now, op),
+            Owner::Kernel(_) => self.boundary_done(now),
+        }
+    }
+
+    fn complete_in_wave(&mut self, now: Cycle, number: u32, instr: &Instr) {
+        self.count_wait(instr, now);
+        let wave = &mut self.waves[number as usize];
+        wave.outstanding -= 1;
+        if let Some(id) = instr.op {
+            let mut ops = self.session.ops();
+            let op = ops.get(id);
+            if op.reads()
+                && let Some(last) = &mut wave.last
+                && last.site == op.site
+            {
+                last.value = op.exec.first().map(|lane| op.value(lane));
+            }
+            self.probe.complete(wave.at, op, instr.issued_at, now);
+            if matches!(instr.phase, Phase::BarrierAcquire) {
+                self.probe.barrier(now, wave.at);
+            }
+            ops.complete(id);
+        }
+        if let Some(next) = wave.issue.completed(instr.issue) {
+            self.send_buffered(now, number, next);
+        }
+        self.op_completed(now, number, instr.op);
+    }
+
+    /// Goes on in a wavefront after one of its operations is complete.
+    fn op_completed(&mut self, now: Cycle, number: u32, op: Option<OpId>) {
+        let wave = &mut self.waves[number as usize];
+        if let Stage::Held(held) = wave.stage {
+            wave.stage = Stage::Idle;
+            self.offer(now, number, held);
+        }
+        let wave = &mut self.waves[number as usize];
+        if op.is_some() && wave.waits_for == op {
+            wave.waits_for = None;
+            return self.poll_wave(now, number);
+        }
+        self.next_instruction(now, number);
+    }
+
+    /// The issue rule let the wavefront go on before its store was sent.
+    pub(super) fn accept_early(&mut self, now: Cycle, number: u32, id: OpId) {
+        self.session.ops().complete(id);
+        let wave = &mut self.waves[number as usize];
+        if wave.waits_for == Some(id) {
+            wave.waits_for = None;
+            self.poll_wave(now, number);
+        }
+    }
+
+    fn count_wait(&mut self, instr: &Instr, now: Cycle) {
+        let counts = &mut self.tally.counts;
+        let cycles = now - instr.issued_at;
+        match (instr.phase, instr.ask.op) {
+            (Phase::Lds, _) => {}
+            (Phase::Simple, Op::Load) => counts.load_wait_cycles += cycles,
+            (Phase::Simple, Op::Store) => counts.store_wait_cycles += cycles,
+            (Phase::Simple, Op::Rmw(_)) => counts.atomic_wait_cycles += cycles,
+            (Phase::Simple, _) => counts.fence_wait_cycles += cycles,
+            _ => counts.barrier_wait_cycles += cycles,
+        }
+    }
+}

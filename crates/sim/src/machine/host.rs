@@ -1,0 +1,180 @@
+//! The host: an in-order agent beside the GPU.
+//!
+//! Its timed accesses go through its own station at system scope, one at a
+//! time. Copies of whole arrays are outside of the timed part: they wait until
+//! nothing is under way, and the time of that waiting is not counted.
+
+use std::collections::VecDeque;
+
+use kernel::{Action, OpId, Polled};
+use proto::issue::IssueId;
+
+use super::access::{AskHead, Instr, Phase, split};
+use super::{Event, Machine, Owner};
+use crate::error::RunError;
+use crate::probe::{Probe, WaveAt};
+use crate::queue::Cycle;
+
+/// The host's part of a run.
+#[derive(Debug, Default)]
+pub(super) struct HostState {
+    pending: VecDeque<OpId>,
+    pub(super) waits_for: Option<OpId>,
+    /// The timed access under way.
+    current: Option<OpId>,
+    draining_since: Option<Cycle>,
+    /// Cycles spent waiting for the machine to come to rest before a copy.
+    pub(super) untimed_cycles: u64,
+    ended: bool,
+}
+
+impl HostState {
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Does a copy wait for the machine to come to rest?
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining_since.is_some()
+    }
+}
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Lets the host's program run until it waits, and starts what it posted.
+    pub(super) fn poll_host(&mut self) {
+        self.poll_host_once();
+        self.host_next();
+    }
+
+    fn poll_host_once(&mut self) {
+        let polled = self.session.poll_host();
+        let mut ops = self.session.ops();
+        self.host.pending.extend(ops.posted());
+        ops.clear_posted();
+        drop(ops);
+        match polled {
+            Polled::Waiting(op) => self.host.waits_for = Some(op),
+            Polled::Ended => {
+                self.host.waits_for = None;
+                self.host.ended = true;
+            }
+            Polled::Faulted(fault) => self.fail(RunError::Fault(fault)),
+        }
+    }
+
+    /// Starts the host's next operations, as far as they need not wait.
+    fn host_next(&mut self) {
+        let now = self.queue.now();
+        while self.failure.is_none() && self.host.current.is_none() && !self.host.is_draining() {
+            let Some(&id) = self.host.pending.front() else { return };
+            let action = self.session.ops().get(id).action;
+            match action {
+                Action::HostWrite | Action::HostRead => {
+                    let is_at_rest = self.live == 0 && self.instrs.len() == 0;
+                    if !is_at_rest && self.kernels.is_idle() {
+                        self.host.draining_since = Some(now);
+                        return;
+                    }
+                    self.host.pending.pop_front();
+                    self.copy(id);
+                    self.watch.progress(now);
+                    self.host_op_done(id);
+                }
+                Action::Launch(kernel) => {
+                    self.host.pending.pop_front();
+                    self.launch(now, kernel);
+                }
+                _ => {
+                    self.host.pending.pop_front();
+                    self.host.current = Some(id);
+                    let each = u64::from(self.system.host.operation_cycles);
+                    let work = self.session.ops().get(id).work;
+                    let ops = work.0.iter().map(|&n| u64::from(n)).sum::<u64>();
+                    self.watch.allow(each * (1 + ops));
+                    self.at(now + each * (1 + ops), Event::Host);
+                }
+            }
+        }
+    }
+
+    /// The machine has come to rest: the copy takes place.
+    pub(super) fn host_drained(&mut self) {
+        if let Some(since) = self.host.draining_since.take() {
+            self.host.untimed_cycles += self.queue.now() - since;
+        }
+        self.host_next();
+    }
+
+    fn copy(&mut self, id: OpId) {
+        let mut ops = self.session.ops();
+        let op = ops.get_mut(id);
+        match op.action {
+            Action::HostWrite => {
+                self.memory.write(op.base(), &op.bulk);
+                drop(ops);
+                self.kernels.host_has_written = true;
+            }
+            _ => {
+                let base = op.base();
+                let mut bulk = core::mem::take(&mut op.bulk);
+                drop(ops);
+                self.read_bytes(base, &mut bulk);
+                self.session.ops().get_mut(id).bulk = bulk;
+            }
+        }
+    }
+
+    /// Issues the timed access that the host is at.
+    pub(super) fn host_issue(&mut self, now: Cycle) {
+        let Some(id) = self.host.current else { return };
+        let ops = self.session.ops();
+        let op = ops.get(id);
+        let mut parts = core::mem::take(&mut self.parts);
+        parts.clear();
+        split(&mut self.coalescer, op, &mut parts);
+        let ask = AskHead::of(op, WaveAt::default(), 0, 0, 1);
+        let writes = matches!(op.action, Action::Store | Action::Rmw { .. });
+        if self.watch.is_examining() {
+            let site = (op.site.line(), op.site.column());
+            self.watch.examine(now, (u32::MAX, site, op.addr(0).0, op.value(0)));
+        }
+        drop(ops);
+        self.kernels.host_has_written |= writes;
+        let instr = self.instrs.insert(Instr {
+            owner: Owner::Host(id),
+            op: Some(id),
+            issue: IssueId(0),
+            phase: Phase::Simple,
+            left: parts.len().max(1) as u32,
+            done_at: now,
+            issued_at: now,
+            ask,
+            kept: None,
+        });
+        if parts.is_empty() {
+            self.ask_order(now, self.host_port, instr);
+        } else {
+            self.tally.counts.host_accesses += 1;
+            self.ask_lines(now, self.host_port, instr, &parts);
+        }
+        self.parts = parts;
+    }
+
+    /// An operation of the host is complete: an access, or a kernel.
+    pub(super) fn host_completed(&mut self, now: Cycle, id: OpId) {
+        debug_assert_eq!(now, self.queue.now());
+        if self.host.current == Some(id) {
+            self.host.current = None;
+        }
+        self.host_op_done(id);
+        self.host_next();
+    }
+
+    fn host_op_done(&mut self, id: OpId) {
+        self.session.ops().complete(id);
+        if self.host.waits_for == Some(id) {
+            self.host.waits_for = None;
+            self.poll_host_once();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The ports in front of the stations that take requests.
+//!
+//! Each serves its line requests in the order in which they came, so many a
+//! cycle. A request that its station cannot answer yet waits inside the
+//! station; it does not block the port, until too many wait.
+
+use std::collections::VecDeque;
+
+use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot};
+
+use super::access::{Instr, scatter_values};
+use super::travel::Origin;
+use super::{Event, Machine};
+use crate::coalesce::LinePart;
+use crate::fabric::StationId;
+use crate::probe::Probe;
+use crate::queue::Cycle;
+use crate::slab::Slab;
+
+/// A line request that waits for the port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineAsk {
+    pub(super) instr: u32,
+    since: Cycle,
+    pub(super) part: LinePart,
+}
+
+/// A line request that its station has not answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub(super) instr: u32,
+    pub(super) part: LinePart,
+}
+
+/// The way into one station.
+#[derive(Debug)]
+pub(super) struct Port {
+    pub(super) entry: StationId,
+    pub(super) queue: VecDeque<LineAsk>,
+    /// Requests under way; their numbers are the station's slots.
+    pub(super) flights: Slab<Flight>,
+    pub(super) free_at: Cycle,
+    is_scheduled: bool,
+    /// How many requests may be under way.
+    flights_max: usize,
+    /// Served no request because so many were under way.
+    is_full: bool,
+}
+
+/// Requests under way at an L1, for each of its miss registers. Those that
+/// wait for a register wait in the station, so that hits behind them pass.
+pub(super) const FLIGHTS_PER_MISS_REGISTER: usize = 4;
+
+impl Port {
+    pub(super) fn new(entry: StationId, flights_max: usize) -> Port {
+        Port {
+            entry,
+            queue: VecDeque::new(),
+            flights: Slab::default(),
+            free_at: 0,
+            is_scheduled: false,
+            flights_max,
+            is_full: false,
+        }
+    }
+}
+
+/// The part of a request without a line.
+const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Queues the line requests of an instruction.
+    pub(super) fn ask_lines(&mut self, now: Cycle, port: u32, instr: u32, parts: &[LinePart]) {
+        let queue = &mut self.ports[port as usize].queue;
+        queue.extend(parts.iter().map(|&part| LineAsk { instr, since: now, part }));
+        self.port_next(now, port);
+    }
+
+    /// Queues a request that has no line.
+    pub(super) fn ask_order(&mut self, now: Cycle, port: u32, instr: u32) {
+        self.ports[port as usize].queue.push_back(LineAsk { instr, since: now, part: NO_PART });
+        self.port_next(now, port);
+    }
+
+    /// Serves the port now if it is free, or sees to it that it will be served.
+    #[inline]
+    fn port_next(&mut self, now: Cycle, number: u32) {
+        let port = &mut self.ports[number as usize];
+        if port.is_scheduled || port.is_full || port.queue.is_empty() {
+            return;
+        }
+        if port.free_at > now {
+            port.is_scheduled = true;
+            let when = port.free_at;
+            return self.at(when, Event::Port(number));
+        }
+        self.serve(now, number);
+    }
+
+    pub(super) fn port_due(&mut self, now: Cycle, number: u32) {
+        let port = &mut self.ports[number as usize];
+        port.is_scheduled = false;
+        if port.free_at > now {
+            // An invalidation has kept the cache meanwhile.
+            return self.port_next(now, number);
+        }
+        self.serve(now, number);
+    }
+
+    /// Presents what one cycle can take.
+    fn serve(&mut self, now: Cycle, number: u32) {
+        self.ports[number as usize].free_at = now + 1;
+        for _ in 0..self.system.l1.ports {
+            let port = &mut self.ports[number as usize];
+            if port.flights.len() >= port.flights_max {
+                port.is_full = true;
+                return;
+            }
+            let Some(ask) = port.queue.pop_front() else { break };
+            self.tally.counts.l1_port_wait_cycles += now - ask.since;
+            self.present(now, number, ask);
+        }
+        let port = &mut self.ports[number as usize];
+        if !port.queue.is_empty() && !port.is_scheduled {
+            port.is_scheduled = true;
+            let when = port.free_at;
+            self.at(when, Event::Port(number));
+        }
+    }
+
+    /// Presents a request to its station.
+    fn present(&mut self, now: Cycle, number: u32, ask: LineAsk) {
+        let Some(instr) = self.instrs.get(ask.instr) else { return };
+        let request = self.build_request(instr, &ask.part);
+        let counts = &mut self.tally.counts;
+        match request.op {
+            Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
+            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => counts.order_requests += 1,
+        }
+        let port = &mut self.ports[number as usize];
+        let slot = port.flights.insert(Flight { instr: ask.instr, part: ask.part });
+        let entry = port.entry;
+        self.catch_up(now, entry);
+        self.fabric.request(entry, Slot(slot), &request, &mut self.out);
+        let line = (ask.part.lanes != 0).then_some(request.line);
+        self.carry_out(now, entry, Origin::Request { line });
+    }
+
+    /// A request is answered; its bytes are there at `at`.
+    pub(super) fn answer(&mut self, now: Cycle, at: Cycle, port: u32, slot: Slot, data: Option<&LineData>) {
+        let Some(flight) = self.ports[port as usize].flights.remove(slot.0) else {
+            let port = &self.ports[port as usize];
+            let name = &self.stations[port.entry as usize].name;
+            let why = format!("{name} answers request {} twice", slot.0);
+            return self.violate(now, why);
+        };
+        self.tally.counts.answers += 1;
+        let entrance = &mut self.ports[port as usize];
+        if entrance.is_full {
+            entrance.is_full = false;
+            entrance.is_scheduled = true;
+            let when = entrance.free_at.max(now);
+            self.at(when, Event::Port(port));
+        }
+        let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
+        instr.left -= 1;
+        instr.done_at = instr.done_at.max(at);
+        if let (Some(data), Some(op)) = (data, instr.op) {
+            let mut ops = self.session.ops();
+            let op = ops.get_mut(op);
+            let line_bytes = u64::from(self.system.l1.line_bytes);
+            if op.reads() {
+                if self.watch.is_examining() && changes(instr, op, &flight.part, data, line_bytes) {
+                    self.watch.progress(now);
+                }
+                scatter_values(op, &flight.part, line_bytes, data);
+            }
+        }
+        if instr.left == 0 {
+            let when = instr.done_at;
+            self.at(when, Event::Complete(flight.instr));
+        }
+    }
+
+    /// The port into a station, if requests enter there.
+    pub(super) fn port_of(&self, station: StationId) -> Option<u32> {
+        // Ports stand in the order of compute units, as their stations do.
+        let is_it = |port: &Port| port.entry == station;
+        if self.ports.get(station as usize).is_some_and(is_it) {
+            return Some(station);
+        }
+        self.ports.iter().position(is_it).map(|at| at as u32)
+    }
+
+    /// Keeps an L1 from serving requests while it invalidates its lines.
+    pub(super) fn invalidation_cycles(&self, station: StationId) -> u64 {
+        let uses = &self.out.uses;
+        if uses.invalidations == 0 || self.stations[station as usize].role != Role::L1 {
+            return 0;
+        }
+        let l1 = &self.system.l1;
+        let times = match l1.invalidation {
+            crate::config::Invalidation::Flash => uses.invalidations,
+            crate::config::Invalidation::Walked => uses.lines_invalidated,
+        };
+        u64::from(times) * u64::from(l1.invalidate_cycles)
+    }
+}
+
+/// Did a read-modify-write with these old bytes change any word? The operands
+/// still stand where the old values will go.
+fn changes(instr: &Instr, op: &kernel::Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
+    if !matches!(instr.ask.op, Op::Rmw(_)) {
+        return false;
+    }
+    let lanes = kernel::Mask(part.lanes);
+    lanes.iter().any(|lane| {
+        let Some(rmw) = op.rmw(lane) else { return false };
+        let old = old.read((op.addr(lane).0 & (line_bytes - 1)) as usize, op.width);
+        rmw.apply(old, op.value(lane)) != old
+    })
+}

@@ -1,0 +1,411 @@
+//! The machine: everything around the stations that takes time.
+//!
+//! **The order of things**, which every run keeps: events happen by cycle, and
+//! within a cycle in the order in which they were scheduled. An input to a
+//! station (a request at its L1's port, a message that arrives, memory's
+//! answer, a timer) changes the station's state at that moment; what it sends
+//! or answers leaves after the station's latency, behind what is already being
+//! served. A wavefront's arithmetic runs between the completion of what it
+//! waited for and its next operation; its operations reach the L1 one line a
+//! port and cycle, in the order in which wavefronts issued them.
+
+mod access;
+mod complete;
+mod host;
+mod kernels;
+mod l1;
+mod lds;
+mod memory_bytes;
+mod stuck;
+mod travel;
+mod wave;
+
+use kernel::{OpId, Program, Session};
+use proto::{Agent, KernelId, LineAddr, MemoryReply, Mutation, Role, TimerClass};
+
+use crate::coalesce::{Coalescer, LinePart};
+use crate::config::System;
+use crate::counters::Tally;
+use crate::dram::Dram;
+use crate::error::RunError;
+use crate::fabric::{Fabric, Out, StationId};
+use crate::history::History;
+use crate::memory::Memory;
+use crate::noc::{Noc, NocNode};
+use crate::outcome::KernelTime;
+use crate::placement::{Placement, StationTiming};
+use crate::probe::{Layout, Probe};
+use crate::progress::Watch;
+use crate::queue::{Cycle, EventQueue};
+use crate::slab::Slab;
+
+use access::Instr;
+use host::HostState;
+use kernels::{Group, Kernels};
+use l1::Port;
+use wave::{Simd, Wave, WorkCost};
+
+/// How to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Perturbs the order of dispatch and the moment at which wavefronts start.
+    /// Seed 0 perturbs nothing.
+    pub seed: u64,
+    /// How long a run may go on without progress.
+    pub patience_cycles: u64,
+    /// A run that is longer than this is given up.
+    pub cycles_max: Option<u64>,
+    /// A message to lose on purpose.
+    pub drop: Option<DropMessage>,
+    /// A seeded fault in the protocol's tables.
+    pub mutation: Option<Mutation>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions { seed: 0, patience_cycles: 50_000, cycles_max: None, drop: None, mutation: None }
+    }
+}
+
+/// A message to lose on purpose: how a machine with a broken link or
+/// controller behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DropMessage {
+    /// The message's name.
+    pub name: String,
+    /// Which one of that name, in the order of sending, from 1.
+    pub nth: u64,
+}
+
+/// Something that happens at a cycle.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A wavefront takes its first step.
+    WaveStart(u32),
+    /// A SIMD unit has done the arithmetic before an operation.
+    Simd(u32),
+    /// A port serves the next line request.
+    Port(u32),
+    /// An instruction is complete.
+    Complete(u32),
+    /// A message enters the network.
+    Depart(u32),
+    /// A message arrives.
+    Arrive(u32),
+    /// An operation reaches memory.
+    MemoryStart(u32),
+    /// Memory answers.
+    MemoryDone(u32),
+    /// A timer of a station runs out.
+    Timer(StationId, TimerClass),
+    /// The next kernel's launch cost is paid.
+    Launch,
+    /// The dispatcher places the next work-group.
+    Dispatch,
+    /// The host issues its next timed operation.
+    Host,
+}
+
+/// What the machine keeps about a station.
+#[derive(Debug)]
+struct StationState {
+    name: String,
+    role: Role,
+    at: NocNode,
+    timing: StationTiming,
+    busy_until: Cycle,
+    /// Lines whose last atomic is not over, and when it is.
+    atomics: Vec<(LineAddr, Cycle)>,
+    timers_running: u8,
+    last_tick: u64,
+    /// When the last thing left for each station, and for memory (at the end).
+    last_leave: Vec<Cycle>,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Transit {
+    from: StationId,
+    to: StationId,
+    message: u32,
+    name: &'static str,
+    bytes: u32,
+    line: Option<LineAddr>,
+    is_access: bool,
+}
+
+/// A compute unit.
+#[derive(Debug)]
+struct Cu {
+    /// Free wavefront slots; the lowest is taken first.
+    free_slots: std::collections::BTreeSet<u32>,
+    groups: u32,
+    lds_bytes: u64,
+    lds_free_at: Cycle,
+}
+
+/// The machine, with a program on it.
+pub(crate) struct Machine<'a, Pr> {
+    system: &'a System,
+    options: &'a RunOptions,
+    probe: &'a mut Pr,
+    session: Session,
+    fabric: Box<dyn Fabric>,
+    out: Out,
+    queue: EventQueue<Event>,
+    /// Events under way that are not the tick of a periodic timer.
+    live: u64,
+    stations: Vec<StationState>,
+    transits: Slab<Transit>,
+    memory_ops: Slab<(StationId, MemoryReply)>,
+    noc: Noc,
+    dram: Dram,
+    memory: Memory,
+    ports: Vec<Port>,
+    /// The port of each compute unit, of the command processor and of the host.
+    cu_ports: Vec<u32>,
+    command_port: u32,
+    host_port: u32,
+    cus: Vec<Cu>,
+    simds: Vec<Simd>,
+    waves: Vec<Wave>,
+    groups: Slab<Group>,
+    instrs: Slab<Instr>,
+    kernels: Kernels,
+    host: HostState,
+    coalescer: Coalescer,
+    parts: Vec<LinePart>,
+    work_cost: WorkCost,
+    watch: Watch,
+    history: History,
+    tally: Tally,
+    clocked: bool,
+    failure: Option<RunError>,
+}
+
+impl<'a, Pr: Probe> Machine<'a, Pr> {
+    pub(crate) fn new(
+        system: &'a System,
+        program: Program,
+        options: &'a RunOptions,
+        probe: &'a mut Pr,
+        fabric: Box<dyn Fabric>,
+    ) -> Result<Self, RunError> {
+        let noc = Noc::new(&system.noc).map_err(RunError::Machine)?;
+        let infos = fabric.stations();
+        let placement = Placement::new(system, &noc);
+        let mut tally = Tally::default();
+        let stations: Vec<_> = infos
+            .iter()
+            .map(|info| {
+                tally.expect(info.role);
+                StationState {
+                    name: info.name.clone(),
+                    role: info.role,
+                    at: placement.node(info),
+                    timing: StationTiming::of(system, info.role),
+                    busy_until: 0,
+                    atomics: Vec::new(),
+                    timers_running: 0,
+                    last_tick: 0,
+                    last_leave: vec![0; infos.len() + 1],
+                }
+            })
+            .collect();
+        let flights_max = system.l1.miss_registers as usize * l1::FLIGHTS_PER_MISS_REGISTER;
+        let mut ports: Vec<Port> = Vec::new();
+        let mut port_of = |agent| {
+            let entry = fabric.entry(agent);
+            let at = ports.iter().position(|port: &Port| port.entry == entry).unwrap_or_else(|| {
+                ports.push(Port::new(entry, flights_max));
+                ports.len() - 1
+            });
+            at as u32
+        };
+        let cus = system.cu.count;
+        let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect();
+        let (command_port, host_port) = (port_of(Agent::CommandProcessor), port_of(Agent::Host));
+        let shape = kernel_shape(system);
+        let mut watch = Watch::new(options.patience_cycles);
+        watch.allow(u64::from(system.launch.kernel_cycles));
+        let layout = Layout {
+            stations: infos.into_iter().map(|info| info.name).collect(),
+            links: noc.links().map(|(ends, _)| ends).collect(),
+        };
+        probe.begin(&layout);
+        let clocked = fabric.is_clocked();
+        Ok(Machine {
+            system,
+            options,
+            probe,
+            session: Session::new(program, shape),
+            fabric,
+            out: Out::default(),
+            queue: EventQueue::default(),
+            live: 0,
+            stations,
+            transits: Slab::default(),
+            memory_ops: Slab::default(),
+            noc,
+            dram: Dram::new(&system.dram),
+            memory: Memory::new(system.l1.line_bytes as usize),
+            ports,
+            cu_ports,
+            command_port,
+            host_port,
+            cus: (0..cus).map(|_| Cu::new(system)).collect(),
+            simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
+            waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),
+            groups: Slab::default(),
+            instrs: Slab::default(),
+            kernels: Kernels::new(system, options.seed),
+            host: HostState::default(),
+            coalescer: Coalescer::new(system.l1.line_bytes as usize),
+            parts: Vec::new(),
+            work_cost: WorkCost::new(&system.vector_ops),
+            watch,
+            history: History::default(),
+            tally,
+            clocked,
+            failure: None,
+        })
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(mut self) -> Result<Finished, RunError> {
+        self.poll_host();
+        let mut end = None;
+        loop {
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            if self.live == 0 && self.instrs.len() == 0 {
+                if end.is_some() {
+                    break;
+                }
+                if self.host.is_draining() {
+                    self.host_drained();
+                    continue;
+                }
+            }
+            if end.is_none() && self.host.has_ended() && self.kernels.is_idle() {
+                end = Some(self.queue.now() - self.host.untimed_cycles);
+                continue;
+            }
+            let Some((now, event)) = self.queue.pop() else {
+                return Err(self.stuck(crate::error::Cause::NothingMoves));
+            };
+            if self.watch.is_lost(now) {
+                let idle_cycles = now - self.watch.last_progress();
+                return Err(self.stuck(crate::error::Cause::NoProgress { idle_cycles }));
+            }
+            if self.options.cycles_max.is_some_and(|most| now > most) {
+                return Err(self.stuck(crate::error::Cause::TooLong { cycles: now }));
+            }
+            self.happen(now, event);
+        }
+        self.probe.end(self.queue.now());
+        self.finish(end.unwrap_or(0))
+    }
+
+    fn happen(&mut self, now: Cycle, event: Event) {
+        if !matches!(event, Event::Timer(..)) {
+            self.live -= 1;
+        }
+        match event {
+            Event::WaveStart(wave) => self.start_wave(now, wave),
+            Event::Simd(simd) => self.simd_done(now, simd),
+            Event::Port(port) => self.port_due(now, port),
+            Event::Complete(instr) => self.complete(now, instr),
+            Event::Depart(transit) => self.depart(now, transit),
+            Event::Arrive(transit) => self.arrive(now, transit),
+            Event::MemoryStart(op) => self.memory_start(now, op),
+            Event::MemoryDone(op) => self.memory_done(now, op),
+            Event::Timer(station, class) => self.timer_due(now, station, class),
+            Event::Launch => self.begin_kernel(now),
+            Event::Dispatch => self.dispatch(now),
+            Event::Host => self.host_issue(now),
+        }
+    }
+
+    /// Schedules an event that keeps the machine busy.
+    #[inline]
+    fn at(&mut self, when: Cycle, event: Event) {
+        self.live += 1;
+        self.queue.push(when, event);
+    }
+
+    /// Keeps the first failure.
+    #[cold]
+    fn fail(&mut self, error: RunError) {
+        self.failure.get_or_insert(error);
+    }
+
+    fn finish(self, cycles: Cycle) -> Result<Finished, RunError> {
+        let (noc, dram) = (self.noc.traffic(), self.dram.traffic());
+        let dropped = self.tally.counts.dropped_messages;
+        if let (Some(drop), 0) = (&self.options.drop, dropped) {
+            let sent = self.tally.messages_of(&drop.name);
+            return Err(RunError::NothingDropped {
+                name: drop.name.clone(),
+                nth: drop.nth,
+                sent,
+                names: self.tally.message_names(),
+            });
+        }
+        self.tally.check(&noc, &dram).map_err(RunError::Unreconciled)?;
+        let Some(answer) = self.session.answer().cloned() else {
+            return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));
+        };
+        Ok(Finished {
+            cycles,
+            answer,
+            tally: self.tally,
+            noc: self.noc,
+            dram,
+            kernels: self.kernels.times,
+            coverage: self.fabric.coverage().clone(),
+            events: self.queue.inserted(),
+        })
+    }
+}
+
+/// What is left of a machine after a run.
+pub(crate) struct Finished {
+    pub(crate) cycles: Cycle,
+    pub(crate) answer: kernel::Answer,
+    pub(crate) tally: Tally,
+    pub(crate) noc: Noc,
+    pub(crate) dram: crate::dram::DramTraffic,
+    pub(crate) kernels: Vec<KernelTime>,
+    pub(crate) coverage: proto::Coverage,
+    pub(crate) events: u64,
+}
+
+impl Cu {
+    fn new(system: &System) -> Cu {
+        Cu { free_slots: (0..system.cu.wavefront_slots).collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
+    }
+}
+
+/// The machine as programs see it.
+#[must_use]
+pub fn kernel_shape(system: &System) -> kernel::Shape {
+    kernel::Shape {
+        lanes: system.cu.lanes,
+        line_bytes: system.l1.line_bytes,
+        compute_units: system.cu.count,
+        waves_per_cu: system.cu.wavefront_slots,
+        work_groups_per_cu: system.cu.work_group_slots,
+        lds_bytes_per_cu: u32::try_from(system.lds.bytes).unwrap_or(u32::MAX),
+    }
+}
+
+/// Who an instruction belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Wave(u32),
+    Host(OpId),
+    /// The beginning or end of a kernel on a compute unit or for the machine.
+    Kernel(KernelId),
+}

@@ -1,0 +1,225 @@
+//! Reads a machine that does not get to its end: who waits for what.
+
+use std::collections::BTreeSet;
+
+use kernel::OpId;
+use proto::{LineAddr, Slot};
+
+use super::access::{Instr, Phase, describe};
+use super::wave::Stage;
+use super::{Machine, Owner};
+use crate::error::{Awaited, Cause, RunError, Stuck, Wait};
+use crate::fabric::Parked;
+use crate::history::Past;
+use crate::probe::{Probe, WaveAt};
+use crate::stuck::LineHistory;
+
+/// How many lines and how many messages of each a diagnosis shows.
+const LINES_SHOWN: usize = 4;
+const MESSAGES_SHOWN: usize = 8;
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// The diagnosis of the machine as it stands.
+    pub(super) fn stuck(&self, cause: Cause) -> RunError {
+        let mut lines = BTreeSet::new();
+        let mut waits = Vec::new();
+        waits.extend(self.host_waits(&mut lines));
+        for wave in 0..self.waves.len() as u32 {
+            waits.extend(self.wave_waits(wave, cause, &mut lines));
+        }
+        RunError::Stuck(Box::new(Stuck {
+            cause,
+            cycle: self.queue.now(),
+            seed: self.options.seed,
+            waits,
+            kernels: self.kernel_waits(),
+            parked: self.parked_in_words(),
+            lines: lines.into_iter().take(LINES_SHOWN).map(|line| self.line_history(line)).collect(),
+        }))
+    }
+
+    fn host_waits(&self, lines: &mut BTreeSet<LineAddr>) -> Option<Wait> {
+        let id = self.host.waits_for?;
+        let ops = self.session.ops();
+        let op = ops.get(id);
+        let site = op.site.to_string();
+        let what = match op.action {
+            kernel::Action::Launch(kernel) => Awaited::Kernel(self.session.launch(kernel).name.clone()),
+            _ => {
+                let owner = Owner::Host(id);
+                match self.instrs.iter().find(|(_, instr)| instr.owner == owner) {
+                    Some((number, instr)) => self.answer_waits(number, instr, describe(op), lines),
+                    None => Awaited::Turn,
+                }
+            }
+        };
+        Some(Wait { who: format!("host program `{}`", self.session.program()), what, site })
+    }
+
+    fn wave_waits(&self, number: u32, cause: Cause, lines: &mut BTreeSet<LineAddr>) -> Option<Wait> {
+        let wave = &self.waves[number as usize];
+        let is_live = wave.task.is_some() || wave.ended;
+        if !is_live {
+            return None;
+        }
+        let who = self.wave_in_words(wave.at);
+        let awaited: Option<OpId> = match wave.stage {
+            Stage::Held(op) => Some(op),
+            _ => wave.waits_for,
+        };
+        let mine = |instr: &&(u32, &Instr)| instr.1.owner == Owner::Wave(number);
+        let of_op = self.instrs.iter().filter(|i| mine(&i)).find(|(_, instr)| instr.op == awaited);
+        let oldest = || self.instrs.iter().filter(|i| mine(&i)).min_by_key(|(_, instr)| instr.issued_at);
+        let ops = self.session.ops();
+        let site = awaited
+            .map(|id| ops.get(id).site.to_string())
+            .or_else(|| wave.last.map(|last| last.site.to_string()))
+            .unwrap_or_else(|| "its first step".to_owned());
+        let found = of_op.or_else(oldest);
+        if let Some((_, instr)) = found
+            && instr.phase == Phase::BarrierWait
+        {
+            let group = self.groups.get(wave.group)?;
+            let arrived = group.at_barrier.len() as u32;
+            let what = Awaited::Barrier { arrived, ended: group.ended, waves: group.waves };
+            return Some(Wait { who, what, site });
+        }
+        let is_long =
+            |instr: &Instr| cause == Cause::NothingMoves || instr.issued_at <= self.watch.last_progress();
+        let what = match (found, wave.last) {
+            // An answer that is long overdue, or one that nothing will bring.
+            (Some((number, instr)), last) if is_long(instr) || last.is_none() => {
+                let what = instr.op.map_or("store", |id| describe(ops.get(id)));
+                self.answer_waits(number, instr, what, lines)
+            }
+            (_, Some(last)) => {
+                let line_bytes = u64::from(self.system.l1.line_bytes);
+                lines.extend(last.address.map(|at| LineAddr(at / line_bytes)));
+                let place = last.address.map_or(String::new(), |at| self.place_in_words(at));
+                Awaited::Spins { what: last.what, place, value: last.value }
+            }
+            _ => Awaited::Turn,
+        };
+        Some(Wait { who, what, site })
+    }
+
+    /// Where the first unanswered request of an instruction stands.
+    fn answer_waits(
+        &self,
+        number: u32,
+        instr: &Instr,
+        what: &'static str,
+        lines: &mut BTreeSet<LineAddr>,
+    ) -> Awaited {
+        let mut place = String::new();
+        let mut at = "its requests wait for the port".to_owned();
+        for port in &self.ports {
+            let queued = port.queue.iter().find(|ask| ask.instr == number).map(|ask| ask.part);
+            let flight = port.flights.iter().find(|(_, flight)| flight.instr == number);
+            let name = &self.stations[port.entry as usize].name;
+            if let Some((slot, flight)) = flight {
+                at = format!("{name} has not answered; {}", self.slot_in_words(port.entry, Slot(slot)));
+                place = self.part_in_words(&flight.part, lines);
+                break;
+            }
+            if let Some(part) = queued {
+                place = self.part_in_words(&part, lines);
+            }
+        }
+        Awaited::Answer { what, place, since: instr.issued_at, at }
+    }
+
+    fn part_in_words(&self, part: &crate::coalesce::LinePart, lines: &mut BTreeSet<LineAddr>) -> String {
+        if part.lanes == 0 {
+            return String::new();
+        }
+        lines.insert(part.line);
+        let offset = part.mask.first().unwrap_or(0) as u64;
+        self.place_in_words(part.line.0 * u64::from(self.system.l1.line_bytes) + offset)
+    }
+
+    fn slot_in_words(&self, station: u32, slot: Slot) -> String {
+        for parked in self.fabric.parked(station) {
+            match parked {
+                Parked::Request { key, slot: s } if s == slot => return format!("it is parked for {key}"),
+                Parked::Waiting { line, slot: s } if s == slot => {
+                    return format!("it waits for the fill of line {:#x}", line.0);
+                }
+                _ => {}
+            }
+        }
+        "its protocol has it".to_owned()
+    }
+
+    fn wave_in_words(&self, at: WaveAt) -> String {
+        let kernel = &self.session.launch(at.kernel).name;
+        let WaveAt { cu, slot, work_group, wave, .. } = at;
+        format!("kernel `{kernel}`, work-group {work_group}, wavefront {wave} (CU[{cu}], slot {slot})")
+    }
+
+    /// ` of `array[3]` at 0x1234`.
+    fn place_in_words(&self, address: u64) -> String {
+        let arrays = self.session.arrays();
+        let holds = |a: &&kernel::ArrayInfo| (a.base.0..a.base.0 + a.bytes).contains(&address);
+        match arrays.iter().find(holds) {
+            Some(array) => {
+                let each = (array.bytes / array.len.max(1)).max(1);
+                format!(" of `{}[{}]` at {address:#x}", array.name, (address - array.base.0) / each)
+            }
+            None => format!(" at {address:#x}"),
+        }
+    }
+
+    fn kernel_waits(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if let Some(current) = &self.kernels.current {
+            let grid = current.launch.grid;
+            let name = &current.launch.name;
+            words.push(format!("kernel `{name}` {}", current.describe()));
+            let left = grid.work_groups - current.next_group;
+            if left > 0 {
+                words.push(format!(
+                    "{left} of {} work-groups of kernel `{name}` are not yet dispatched: they wait for room on \
+                     a compute unit",
+                    grid.work_groups
+                ));
+            }
+        }
+        for launch in &self.kernels.queue {
+            words.push(format!("kernel `{}` waits for the kernel before it", launch.name));
+        }
+        words
+    }
+
+    fn parked_in_words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        for (number, station) in self.stations.iter().enumerate() {
+            for parked in self.fabric.parked(number as u32) {
+                let name = &station.name;
+                words.push(match parked {
+                    Parked::Request { key, slot } => {
+                        format!("{name}: request {} is parked for {key}", slot.0)
+                    }
+                    Parked::Waiting { line, slot } => {
+                        format!("{name}: request {} waits for the fill of line {:#x}", slot.0, line.0)
+                    }
+                    Parked::Message { key, from, name: message, line } => {
+                        let about = line.map_or(String::new(), |line| format!(" about line {:#x}", line.0));
+                        format!("{name}: {message} from {from}{about} is parked for {key}")
+                    }
+                });
+            }
+        }
+        words
+    }
+
+    fn line_history(&self, line: LineAddr) -> LineHistory {
+        let place = self.place_in_words(line.0 * u64::from(self.system.l1.line_bytes));
+        let name = |station: u32| self.stations[station as usize].name.as_str();
+        let messages = self.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
+            let lost = if past.dropped { ", lost on purpose" } else { "" };
+            format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)
+        });
+        LineHistory { line: format!("line {:#x}{place}", line.0), messages: messages.collect() }
+    }
+}

@@ -1,0 +1,310 @@
+//! What a station's step sets off: messages, memory operations, timers,
+//! answers; and how those arrive.
+
+use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass};
+
+use super::{Event, Machine, Transit};
+use crate::error::RunError;
+use crate::fabric::{Sent, StationId};
+use crate::history::Past;
+use crate::probe::{MessageSeen, Probe};
+use crate::queue::Cycle;
+
+/// What a station was given.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Origin {
+    /// A request, new from its port.
+    Request { line: Option<LineAddr> },
+    /// A message.
+    Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
+    /// Memory's answer.
+    Memory { line: LineAddr },
+    /// A timer.
+    Timer,
+}
+
+/// When what a step sets off leaves its station.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    /// Messages and memory operations.
+    sends: Cycle,
+    /// Answers with bytes.
+    values: Cycle,
+    /// Answers without.
+    accepts: Cycle,
+}
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Tells a station what time it is, if its protocol looks at the clock.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
+        if !self.clocked {
+            return;
+        }
+        let state = &mut self.stations[station as usize];
+        let tick = now / u64::from(self.system.timers.tick_cycles);
+        let elapsed = tick - state.last_tick;
+        if elapsed > 0 {
+            state.last_tick = tick;
+            self.fabric.tick(station, u32::try_from(elapsed).unwrap_or(u32::MAX), &mut self.out);
+            self.carry_out(now, station, Origin::Timer);
+        }
+    }
+
+    /// Carries out what the last step of a station did.
+    pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin) {
+        let role = self.stations[station as usize].role;
+        self.tally.uses(role, &self.out.uses);
+        if let Some(why) = self.out.violation.take() {
+            return self.violate(now, why);
+        }
+        let leaving = self.leaving(now, station, origin);
+        for i in 0..self.out.sends.len() {
+            let sent = self.out.sends[i];
+            self.send(now, leaving.sends, station, sent);
+        }
+        if !self.out.memory.is_empty() {
+            let mut ops = core::mem::take(&mut self.out.memory);
+            for op in ops.drain(..) {
+                self.send_to_memory(leaving.sends, station, op);
+            }
+            self.out.memory = ops;
+        }
+        if !self.out.replies.is_empty() {
+            self.answer_all(now, station, leaving);
+        }
+        for i in 0..self.out.timers.len() {
+            let class = self.out.timers[i];
+            self.arm(now, station, class);
+        }
+    }
+
+    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving) {
+        let Some(port) = self.port_of(station) else {
+            let why = format!("{} answers a request it never got", self.stations[station as usize].name);
+            return self.violate(now, why);
+        };
+        let mut replies = core::mem::take(&mut self.out.replies);
+        for (slot, data) in replies.drain(..) {
+            let at = if data.is_some() { leaving.values } else { leaving.accepts };
+            self.answer(now, at, port, slot, data.as_ref());
+        }
+        self.out.replies = replies;
+    }
+
+    /// How long the station takes, behind what it is already serving.
+    #[inline]
+    fn leaving(&mut self, now: Cycle, station: StationId, origin: Origin) -> Leaving {
+        let invalidation = self.invalidation_cycles(station);
+        let uses = self.out.uses;
+        let state = &mut self.stations[station as usize];
+        let timing = state.timing;
+        let (what, line, start) = match origin {
+            Origin::Request { line } => {
+                let latency = timing.latency_cycles + invalidation;
+                let leaving =
+                    Leaving { sends: now + latency, values: now + latency, accepts: now + 1 + invalidation };
+                self.probe.serve(station, "request", line, now, now + 1 + invalidation);
+                if invalidation > 0
+                    && let Some(port) = self.port_of(station)
+                {
+                    self.ports[port as usize].free_at = now + 1 + invalidation;
+                }
+                return leaving;
+            }
+            Origin::Message { name, line, is_access } => {
+                let mut start = now.max(state.busy_until);
+                if uses.atomics > 0
+                    && let Some(line) = line
+                {
+                    let length = u64::from(uses.atomics) * timing.atomic_cycles;
+                    start = after_atomics(&mut state.atomics, now, start, line, length);
+                }
+                self.tally.counts.bank_wait_cycles += start - now;
+                if is_access {
+                    state.busy_until = state.busy_until.max(now) + timing.occupancy_cycles;
+                    start += timing.latency_cycles;
+                }
+                (name, line, start)
+            }
+            Origin::Memory { line } => ("fill", Some(line), now),
+            Origin::Timer => ("timer", None, now),
+        };
+        let leave = start + invalidation;
+        let until = (now + timing.occupancy_cycles.max(1)).max(state.busy_until);
+        let from = until - timing.occupancy_cycles.max(1);
+        self.probe.serve(station, what, line, from, until);
+        if invalidation > 0
+            && let Some(port) = self.port_of(station)
+        {
+            let free_at = &mut self.ports[port as usize].free_at;
+            *free_at = (*free_at).max(now) + invalidation;
+        }
+        Leaving { sends: leave, values: leave, accepts: leave }
+    }
+
+    /// When something may leave for a destination: never before what left for
+    /// it earlier. Memory is the destination behind the last station.
+    #[inline]
+    fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
+        let last = &mut self.stations[from as usize].last_leave[to];
+        *last = leave.max(*last);
+        *last
+    }
+
+    fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent) {
+        let bytes = self.system.noc.header_bytes + sent.payload_bytes;
+        self.tally.message(sent.name, bytes);
+        let dropped = self
+            .options
+            .drop
+            .as_ref()
+            .is_some_and(|drop| drop.name == sent.name && self.tally.messages_of(sent.name) == drop.nth);
+        self.history.sent(Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped });
+        if dropped {
+            self.tally.counts.dropped_messages += 1;
+            self.tally.counts.dropped_bytes += u64::from(bytes);
+            return self.fabric.drop_message(sent.message);
+        }
+        let leave = self.in_order(leave, from, sent.to as usize);
+        let transit = self.transits.insert(Transit {
+            from,
+            to: sent.to,
+            message: sent.message,
+            name: sent.name,
+            bytes,
+            line: sent.line,
+            is_access: sent.is_access,
+        });
+        self.at(leave, Event::Depart(transit));
+    }
+
+    pub(super) fn depart(&mut self, now: Cycle, number: u32) {
+        let Some(&transit) = self.transits.get(number) else { return };
+        let (from, to) = (self.stations[transit.from as usize].at, self.stations[transit.to as usize].at);
+        let probe = &mut *self.probe;
+        let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
+        self.probe.message(&MessageSeen {
+            name: transit.name,
+            from: transit.from,
+            to: transit.to,
+            line: transit.line,
+            bytes: transit.bytes,
+            sent: now,
+            arrives,
+        });
+        self.at(arrives, Event::Arrive(number));
+    }
+
+    pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
+        let Some(transit) = self.transits.remove(number) else { return };
+        let Transit { to, message, name, bytes, line, is_access, .. } = transit;
+        self.noc.delivered(bytes);
+        self.tally.counts.access_messages += u64::from(is_access);
+        self.catch_up(now, to);
+        self.fabric.deliver(to, message, &mut self.out);
+        self.carry_out(now, to, Origin::Message { name, line, is_access });
+    }
+
+    fn send_to_memory(&mut self, leave: Cycle, from: StationId, op: MemoryOp) {
+        self.tally.counts.memory_ops += 1;
+        let memory = self.stations.len();
+        let way = self.stations[from as usize].timing.memory_way_cycles;
+        let leave = self.in_order(leave + way, from, memory);
+        let number = self.memory_ops.insert((from, MemoryReply { op, data: LineData::default() }));
+        self.at(leave, Event::MemoryStart(number));
+    }
+
+    /// Memory performs an operation, and answers when the data have come over
+    /// its channel.
+    pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
+        let line_bytes = self.system.l1.line_bytes;
+        let Some((from, reply)) = self.memory_ops.get_mut(number) else { return };
+        let line = reply.op.line;
+        let address = line.0 * u64::from(line_bytes);
+        let (done, changed) = match &reply.op.access {
+            MemoryAccess::Read => {
+                reply.data = self.memory.read_line(line);
+                (self.dram.access(now, address, line_bytes, false), false)
+            }
+            MemoryAccess::Write { mask, data } => {
+                let changed = self.memory.write_line(line, *mask, data);
+                (self.dram.access(now, address, mask.count(), true), changed)
+            }
+            MemoryAccess::Rmw { rmw, mask, data } => {
+                let mut bytes = self.memory.read_line(line);
+                reply.data = rmw.perform(&mut bytes, data, *mask);
+                let changed = self.memory.write_line(line, *mask, &bytes);
+                self.dram.access(now, address, line_bytes, false);
+                (self.dram.access(now, address, mask.count(), true), changed)
+            }
+        };
+        let way = self.stations[*from as usize].timing.memory_way_cycles;
+        if changed {
+            self.watch.progress(now);
+        }
+        self.at(done + way, Event::MemoryDone(number));
+    }
+
+    pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
+        let Some((to, reply)) = self.memory_ops.remove(number) else { return };
+        self.tally.counts.memory_answers += 1;
+        self.catch_up(now, to);
+        self.fabric.memory(to, &reply, &mut self.out);
+        self.carry_out(now, to, Origin::Memory { line: reply.op.line });
+    }
+
+    /// Starts a timer, unless it runs already.
+    fn arm(&mut self, now: Cycle, station: StationId, class: TimerClass) {
+        let state = &mut self.stations[station as usize];
+        let bit = 1u8 << (class as u8);
+        if state.timers_running & bit != 0 {
+            return;
+        }
+        state.timers_running |= bit;
+        let timers = &self.system.timers;
+        let period = match class {
+            TimerClass::Drain => state.timing.drain_cycles,
+            TimerClass::Epoch => u64::from(timers.epoch_cycles),
+            TimerClass::Lease => u64::from(timers.tick_cycles),
+        };
+        self.queue.push(now + period, Event::Timer(station, class));
+    }
+
+    pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
+        self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
+        self.catch_up(now, station);
+        self.fabric.timer(station, class, &mut self.out);
+        self.carry_out(now, station, Origin::Timer);
+    }
+
+    /// The protocol did what its tables say cannot happen.
+    #[cold]
+    pub(super) fn violate(&mut self, now: Cycle, why: String) {
+        let seed = self.options.seed;
+        self.fail(RunError::Violation { why, cycle: now, seed });
+    }
+}
+
+/// When an atomic on a line may begin: after the last one of that line. Notes
+/// that it takes `length`.
+fn after_atomics(
+    atomics: &mut Vec<(LineAddr, Cycle)>,
+    now: Cycle,
+    start: Cycle,
+    line: LineAddr,
+    length: u64,
+) -> Cycle {
+    atomics.retain(|&(_, until)| until > now);
+    match atomics.iter_mut().find(|(other, _)| *other == line) {
+        Some((_, until)) => {
+            let begin = start.max(*until);
+            *until = begin + length;
+            begin
+        }
+        None => {
+            atomics.push((line, start + length));
+            start
+        }
+    }
+}

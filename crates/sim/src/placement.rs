@@ -1,0 +1,85 @@
+//! Where a protocol's stations stand on the network, and how fast they are.
+//!
+//! Compute units are spread evenly over the nodes, and so are the banks of the
+//! shared levels. On a crossbar with a port for each, compute units take the
+//! first ports and banks the ones behind them. What exists once stands in the
+//! middle; the host enters at the first node.
+
+use proto::Role;
+
+use crate::config::System;
+use crate::fabric::StationInfo;
+use crate::noc::{Noc, NocNode, Topology};
+
+/// Where stations stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placement {
+    nodes: u32,
+    cus: u32,
+    columns: Option<u32>,
+}
+
+impl Placement {
+    pub(crate) fn new(system: &System, noc: &Noc) -> Placement {
+        let columns = match system.noc.topology {
+            Topology::Mesh { columns, .. } | Topology::Torus { columns, .. } => Some(columns.get()),
+            Topology::Crossbar { .. } => None,
+        };
+        Placement { nodes: noc.nodes() as u32, cus: system.cu.count, columns }
+    }
+
+    pub(crate) fn node(&self, station: &StationInfo) -> NocNode {
+        let spread = u64::from(station.index) * u64::from(self.nodes) / u64::from(station.count.max(1));
+        let node = match station.role {
+            Role::Host => 0,
+            Role::Manager | Role::CommandProcessor => match self.columns {
+                Some(columns) => self.nodes / columns / 2 * columns + columns / 2,
+                None => self.nodes - 1,
+            },
+            Role::L1 | Role::Buffer if self.columns.is_none() => station.index % self.nodes,
+            Role::L1 | Role::Buffer => spread as u32,
+            Role::L2 | Role::L3 | Role::Directory => match self.columns {
+                None if self.cus < self.nodes => self.cus + station.index % (self.nodes - self.cus),
+                None => station.index % self.nodes,
+                Some(_) => spread as u32,
+            },
+        };
+        NocNode(node as u16)
+    }
+}
+
+/// How fast the stations of a role are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StationTiming {
+    /// From an access to what it sends or answers.
+    pub(crate) latency_cycles: u64,
+    /// How long one access keeps the station from serving the next.
+    pub(crate) occupancy_cycles: u64,
+    /// How long an atomic keeps its line from the next one.
+    pub(crate) atomic_cycles: u64,
+    /// Between two entries that leave a buffer.
+    pub(crate) drain_cycles: u64,
+    /// On the way to memory and, as much again, on the way back.
+    pub(crate) memory_way_cycles: u64,
+}
+
+impl StationTiming {
+    pub(crate) fn of(system: &System, role: Role) -> StationTiming {
+        let (latency, occupancy, atomic, way) = match role {
+            // The port in front of an L1 serves one line after the other.
+            Role::L1 => (system.l1.latency_cycles, 0, 0, 0),
+            Role::L2 | Role::L3 | Role::Directory => {
+                (system.l2.latency_cycles, system.l2.occupancy_cycles, system.l2.atomic_cycles, 0)
+            }
+            Role::Buffer | Role::Manager | Role::CommandProcessor => (1, 0, 0, 0),
+            Role::Host => (0, 0, 0, system.host.memory_latency_cycles.div_ceil(2)),
+        };
+        StationTiming {
+            latency_cycles: u64::from(latency),
+            occupancy_cycles: u64::from(occupancy),
+            atomic_cycles: u64::from(atomic),
+            drain_cycles: u64::from(occupancy.max(1)),
+            memory_way_cycles: u64::from(way),
+        }
+    }
+}

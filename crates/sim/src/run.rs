@@ -1,0 +1,79 @@
+//! Runs a program on a machine under a protocol.
+
+use kernel::Program;
+use proto::{Homes, Protocol, Role};
+
+use crate::config::System;
+use crate::counters::Tally;
+use crate::energy::{Energy, EnergyUses, NocUnit};
+use crate::error::RunError;
+use crate::fabric::Stations;
+use crate::machine::{Finished, Machine, RunOptions};
+use crate::noc::NocTraffic;
+use crate::outcome::Outcome;
+use crate::probe::Probe;
+
+/// Bytes of a page, the unit in which memory is placed on chiplets.
+const PAGE_BYTES: u64 = 4096;
+
+/// Runs `program` on `system` under protocol `P`, watched by `probe`.
+///
+/// The run depends on nothing but these arguments. The caller checks
+/// [`Outcome::answer`] against a reference.
+///
+/// # Errors
+/// If the machine cannot be built or the protocol cannot run on it, the
+/// program does something wrong or does not get to its end, the protocol
+/// reaches an impossible row, or the counters of the run do not add up.
+pub fn run<P: Protocol, Pr: Probe>(
+    system: &System,
+    program: Program,
+    options: &RunOptions,
+    probe: &mut Pr,
+) -> Result<Outcome, RunError> {
+    let shape = system.shape();
+    shape.check().map_err(RunError::Machine)?;
+    let homes = Homes::new(&shape, PAGE_BYTES / u64::from(system.l1.line_bytes.max(1)));
+    let stations = Stations::<P>::new(&shape, homes, options.mutation).map_err(RunError::Machine)?;
+    let machine = Machine::new(system, program, options, probe, Box::new(stations))?;
+    Ok(outcome(system, machine.run()?))
+}
+
+fn outcome(system: &System, finished: Finished) -> Outcome {
+    let noc = finished.noc.traffic();
+    Outcome {
+        cycles: finished.cycles,
+        answer: finished.answer,
+        counters: finished.tally.entries(&noc, &finished.dram),
+        energy: energy(system, &finished.tally, &noc, finished.dram.reads + finished.dram.writes),
+        coverage: finished.coverage,
+        kernels: finished.kernels,
+        links: finished.noc.links().collect(),
+        events: finished.events,
+    }
+}
+
+fn energy(system: &System, tally: &Tally, noc: &NocTraffic, dram_accesses: u64) -> Energy {
+    // A memory-side cache and a directory are priced as the L2, a buffer beside
+    // an L1 as the L1.
+    let sum = |roles: &[Role], of: fn(&crate::counters::RoleUses) -> u64| {
+        roles.iter().map(|&role| of(tally.role(role))).sum()
+    };
+    let near = [Role::L1, Role::Buffer];
+    let far = [Role::L2, Role::L3, Role::Directory];
+    let uses = EnergyUses {
+        vector_ops: tally.counts.vector_ops,
+        l1_reads: sum(&near, |r| r.data_reads),
+        l1_writes: sum(&near, |r| r.data_writes),
+        l2_reads: sum(&far, |r| r.data_reads),
+        l2_writes: sum(&far, |r| r.data_writes),
+        noc_uses: match system.energy.noc_unit {
+            NocUnit::Message => noc.messages,
+            NocUnit::Flit => noc.flits,
+            NocUnit::FlitHop => noc.flit_hops,
+        },
+        dram_accesses,
+        lds_accesses: tally.counts.lds_accesses,
+    };
+    Energy::of(&system.energy, &uses)
+}

@@ -1,0 +1,77 @@
+//! Numbered places that are used again.
+
+/// Values under small numbers; a number is valid from `insert` to `remove`.
+#[derive(Clone, Debug)]
+pub(crate) struct Slab<T> {
+    places: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Slab { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// How many numbers are in use.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
+        match self.free.pop() {
+            Some(number) => {
+                self.places[number as usize] = Some(value);
+                number
+            }
+            None => {
+                self.places.push(Some(value));
+                (self.places.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&T> {
+        self.places.get(number as usize).and_then(Option::as_ref)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+        self.places.get_mut(number as usize).and_then(Option::as_mut)
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
+        let value = self.places.get_mut(number as usize).and_then(Option::take);
+        if value.is_some() {
+            self.free.push(number);
+        }
+        value
+    }
+
+    /// What is in use, by number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.places.iter().enumerate().filter_map(|(i, v)| v.as_ref().map(|v| (i as u32, v)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_used_again_only_after_its_value_was_removed() {
+        let mut slab = Slab::default();
+        let (a, b) = (slab.insert('a'), slab.insert('b'));
+        assert_ne!(a, b);
+        assert_eq!(slab.remove(a), Some('a'));
+        assert_eq!(slab.remove(a), None);
+        assert_eq!(slab.len(), 1);
+        assert_eq!(slab.insert('c'), a);
+        assert_eq!(slab.iter().collect::<Vec<_>>(), [(a, &'c'), (b, &'b')]);
+    }
+}

@@ -1,0 +1,190 @@
+//! Whole runs: right answers, real values, the same result every time.
+
+mod common;
+
+use common::*;
+use kernel::Program;
+use kernel::prelude::{Level, Placement};
+use proto::Protocol;
+use sim::config::{IssueRule, Scheduler, System};
+use sim::perfetto::Timeline;
+use sim::{Outcome, RunOptions};
+use zoo::no_l1::NoL1;
+use zoo::vi::Vi;
+
+const MACHINES: [&str; 4] = ["hlrc-8cu", "hrf-8cu", "stc-8cu", "titan-v"];
+
+fn on<P: Protocol>(system: &System, program: Program) -> Outcome {
+    sim::run::<P, ()>(system, program, &RunOptions::default(), &mut ()).unwrap()
+}
+
+#[test]
+fn vec_add_is_right_on_every_machine_under_both_protocols() {
+    for name in MACHINES {
+        let (system, len) = (system(name), 5000);
+        for outcome in [on::<Vi>(&system, vec_add(len)), on::<NoL1>(&system, vec_add(len))] {
+            outcome.answer.expect("c", &vec_add_answer(len)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn histogram_is_right_on_every_machine_under_both_protocols() {
+    for name in MACHINES {
+        let (system, len) = (system(name), 3000);
+        let mut bins = vec![0u32; 256];
+        histogram_values(len).iter().for_each(|&v| bins[v as usize] += 1);
+        for outcome in [on::<Vi>(&system, histogram(len)), on::<NoL1>(&system, histogram(len))] {
+            outcome.answer.expect("bins", &bins).unwrap();
+        }
+    }
+}
+
+#[test]
+fn local_memory_and_barriers_sum_right() {
+    for name in MACHINES {
+        let outcome = on::<Vi>(&system(name), reduce(4000));
+        outcome.answer.expect("total", &[4000u32 * 3999 / 2]).unwrap();
+        assert_eq!(outcome.counters["barriers"], outcome.counters["wavefronts"]);
+        assert!(outcome.counters["lds_accesses"] > outcome.counters["wavefronts"]);
+    }
+}
+
+#[test]
+fn a_lock_works_at_its_scope_and_loses_updates_below_it() {
+    let system = system("hlrc-8cu");
+    let count = |outcome: Outcome| outcome.answer.get::<u32>("counter").unwrap()[0];
+    let (groups, rounds) = (8, 5);
+    let lock = |scope, placement| lock_counter(groups, rounds, scope, placement);
+    let all = groups * rounds;
+    assert_eq!(count(on::<Vi>(&system, lock(Level::Device, Placement::Spread))), all);
+    assert_eq!(count(on::<Vi>(&system, lock(Level::WorkGroup, Placement::Pack))), all);
+    assert_eq!(count(on::<NoL1>(&system, lock(Level::WorkGroup, Placement::Spread))), all);
+    assert!(count(on::<Vi>(&system, lock(Level::WorkGroup, Placement::Spread))) < all);
+}
+
+#[test]
+fn the_host_and_a_running_kernel_hand_values_to_and_fro() {
+    for name in MACHINES {
+        for outcome in [on::<Vi>(&system(name), host_flag(3)), on::<NoL1>(&system(name), host_flag(3))] {
+            outcome.answer.expect("seen", &[42u32, 44, 46]).unwrap();
+            assert!(outcome.counters["host_accesses"] >= 12);
+        }
+    }
+}
+
+#[test]
+fn a_kernel_sees_what_kernels_and_the_host_wrote_before_it() {
+    for name in MACHINES {
+        let outcome = on::<Vi>(&system(name), pipeline(3000));
+        outcome.answer.expect("b", &pipeline_answer(3000)).unwrap();
+        assert_eq!(outcome.kernels.len(), 3);
+        assert!(outcome.kernels.windows(2).all(|pair| pair[0].until <= pair[1].from));
+    }
+}
+
+#[test]
+fn every_issue_rule_and_scheduler_computes_the_same() {
+    let rules =
+        [IssueRule::InOrder, IssueRule::Gpu, IssueRule::ScWriteBuffer, IssueRule::Tso, IssueRule::Rmo];
+    for rule in rules {
+        for scheduler in [Scheduler::OldestFirst, Scheduler::RoundRobin] {
+            let mut system = system("hlrc-8cu");
+            system.issue_rule = rule;
+            system.cu.scheduler = scheduler;
+            on::<Vi>(&system, vec_add(2000)).answer.expect("c", &vec_add_answer(2000)).unwrap();
+            on::<Vi>(&system, reduce(2000)).answer.expect("total", &[1999u32 * 1000]).unwrap();
+            let lock = lock_counter(4, 3, Level::Device, Placement::Spread);
+            on::<Vi>(&system, lock).answer.expect("counter", &[12u32]).unwrap();
+        }
+    }
+}
+
+#[test]
+fn overlapping_loads_take_less_time_than_loads_one_at_a_time() {
+    let mut system = system("hlrc-8cu");
+    let overlapping = on::<Vi>(&system, vec_add(640)).cycles;
+    system.issue_rule = IssueRule::InOrder;
+    let one_at_a_time = on::<Vi>(&system, vec_add(640)).cycles;
+    assert!(overlapping < one_at_a_time, "{overlapping} against {one_at_a_time} cycles");
+}
+
+#[test]
+fn two_runs_are_identical_watched_or_not_and_seeds_perturb_them() {
+    let system = system("hlrc-8cu");
+    let with_seed = |seed| {
+        let options = RunOptions { seed, ..RunOptions::default() };
+        let program = lock_counter(16, 3, Level::Device, Placement::Spread);
+        sim::run::<Vi, ()>(&system, program, &options, &mut ()).unwrap()
+    };
+    assert_eq!(with_seed(0), with_seed(0));
+    assert_eq!(with_seed(9), with_seed(9));
+    assert_ne!(with_seed(9).cycles, with_seed(10).cycles);
+    let mut timeline = Timeline::new(Vec::new());
+    let program = lock_counter(16, 3, Level::Device, Placement::Spread);
+    let watched = sim::run::<Vi, _>(&system, program, &RunOptions::default(), &mut timeline).unwrap();
+    assert_eq!(watched, with_seed(0));
+    assert!(timeline.finish().unwrap().len() > 1000);
+}
+
+#[test]
+fn counters_add_up_and_name_the_messages() {
+    let outcome = on::<Vi>(&system("titan-v"), vec_add(10_000));
+    let c = &outcome.counters;
+    for level in ["l1", "l2"] {
+        let of = |what: &str| c[&format!("{level}_{what}")];
+        assert_eq!(of("hits") + of("misses") + of("bypasses"), of("accesses"), "{level}");
+    }
+    assert_eq!(c["noc_bytes_sent"], c["noc_bytes_received"]);
+    let by_name: u64 =
+        c.iter().filter(|(name, _)| name.starts_with("message_bytes.")).map(|(_, &bytes)| bytes).sum();
+    assert_eq!(by_name, c["noc_bytes_sent"]);
+    assert_eq!(c["loads"], 2 * c["stores"]);
+    assert_eq!(c["stores"], 10_000u64.div_ceil(32));
+    assert_eq!(outcome.energy.entries().iter().take(6).map(|(_, pj)| pj).sum::<f64>(), outcome.energy.total);
+    assert!(outcome.energy.dram > 0.0 && outcome.energy.core > 0.0 && outcome.energy.noc > 0.0);
+}
+
+/// What small runs cost, written down. `BLESS=1` writes the table anew.
+#[test]
+fn small_runs_cost_what_the_golden_table_says() {
+    let mut table = String::from(
+        "machine      program       protocol      cycles   requests     l1 hits    l2 hits   noc bytes  dram\n",
+    );
+    for name in ["hlrc-8cu", "hrf-8cu", "stc-8cu", "titan-v", "hlrc-128cu"] {
+        let system = system(name);
+        let programs: [(&str, fn() -> Program); 6] = [
+            ("vec-add", || vec_add(4096)),
+            ("histogram", || histogram(2048)),
+            ("reduce", || reduce(4096)),
+            ("lock", || lock_counter(8, 4, Level::Device, Placement::Spread)),
+            ("host-flag", || host_flag(2)),
+            ("pipeline", || pipeline(1000)),
+        ];
+        for (label, program) in programs {
+            for (protocol, outcome) in
+                [("vi", on::<Vi>(&system, program())), ("no-l1", on::<NoL1>(&system, program()))]
+            {
+                let c = |key: &str| outcome.counters.get(key).copied().unwrap_or(0);
+                table += &format!(
+                    "{name:<12} {label:<12} {protocol:<10} {:>10} {:>10} {:>11} {:>10} {:>11} {:>5}\n",
+                    outcome.cycles,
+                    c("line_requests"),
+                    c("l1_hits"),
+                    c("l2_hits"),
+                    c("noc_bytes_sent"),
+                    c("dram_reads") + c("dram_writes"),
+                );
+            }
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/runs.txt");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &table).unwrap();
+    }
+    let golden = std::fs::read_to_string(path).unwrap_or_default();
+    for (found, expected) in table.lines().zip(golden.lines()) {
+        assert_eq!(found, expected, "against {path}; BLESS=1 accepts the new table");
+    }
+    assert_eq!(table.lines().count(), golden.lines().count());
+}

@@ -1,0 +1,149 @@
+//! Runs that do not get to their end say why, and end by themselves.
+
+mod common;
+
+use common::{run, system, vec_add};
+use kernel::prelude::*;
+use sim::error::{Awaited, Cause, RunError, Stuck};
+use sim::{DropMessage, RunOptions};
+
+fn impatient() -> RunOptions {
+    RunOptions { patience_cycles: 3000, ..RunOptions::default() }
+}
+
+fn stuck(program: Program, options: &RunOptions) -> Stuck {
+    match run(&system("hlrc-8cu"), program, options) {
+        Err(RunError::Stuck(stuck)) => *stuck,
+        other => panic!("the run should be stuck, not {other:?}"),
+    }
+}
+
+/// A kernel of `groups` work-groups of `waves` wavefronts with one flag.
+fn with_flag<F>(groups: u32, waves: u32, body: impl Fn(Wave, Array<u32>) -> F + 'static) -> Program
+where
+    F: Future<Output = ()> + 'static,
+{
+    Program::new("with-flag", move |host| async move {
+        let flag = host.alloc::<u32>("flag", 1);
+        let kernel = Kernel::new("wait", move |w: Wave| body(w, flag));
+        host.launch(kernel, Grid::new(groups, waves)).await;
+        Answer::new()
+    })
+}
+
+async fn spin(w: Wave, flag: Array<u32>) {
+    while w.atomic_load(flag, 0u64, acquire(Level::Device)).await == 0 {}
+}
+
+#[test]
+fn a_spin_on_a_flag_that_nobody_sets_names_the_flag_and_its_value() {
+    let found = stuck(with_flag(1, 1, spin), &impatient());
+    assert!(matches!(found.cause, Cause::NoProgress { .. }), "{found}");
+    let spins = |what: &Awaited| matches!(what, Awaited::Spins { what: "load", place, value: Some(0) } if place.contains("`flag[0]`"));
+    assert!(found.waits.iter().any(|wait| spins(&wait.what)), "{found}");
+    let text = found.to_string();
+    assert!(text.contains("kernel `wait`, work-group 0, wavefront 0"), "{text}");
+    assert!(text.contains("stuck.rs:"), "{text}");
+    assert!(text.contains("waits for the end of kernel `wait`"), "{text}");
+}
+
+#[test]
+fn a_spin_that_writes_what_stands_there_already_is_no_progress() {
+    let program = with_flag(2, 1, |w, flag| async move {
+        w.store(flag, 0u64, 1).await;
+        while w.exchange(flag, 0u64, 1, relaxed(Level::Device)).await != 0 {
+            w.store(flag, 0u64, 1).await;
+        }
+    });
+    let found = stuck(program, &impatient());
+    assert!(matches!(found.cause, Cause::NoProgress { .. }), "{found}");
+}
+
+#[test]
+fn a_barrier_that_one_wavefront_skips_counts_who_came_and_who_ended() {
+    let program = with_flag(1, 3, |w, _| async move {
+        if w.index() != 1 {
+            w.barrier().await;
+        }
+    });
+    let found = stuck(program, &impatient());
+    assert_eq!(found.cause, Cause::NothingMoves);
+    let at_barrier = Awaited::Barrier { arrived: 2, ended: 1, waves: 3 };
+    assert_eq!(found.waits.iter().filter(|wait| wait.what == at_barrier).count(), 2, "{found}");
+    assert!(found.to_string().contains("2 of 3 wavefronts are there, 1 ended without coming"), "{found}");
+}
+
+#[test]
+fn a_spin_on_a_work_group_that_finds_no_room_counts_those_not_dispatched() {
+    let full = system("hlrc-8cu").cu.wavefront_slots * 8;
+    let program = with_flag(full + 5, 1, move |w, flag| async move {
+        if w.work_group() < full {
+            spin(w, flag).await;
+        } else {
+            w.atomic_store(flag, 0u64, 1, release(Level::Device)).await;
+        }
+    });
+    let found = stuck(program, &impatient());
+    assert!(matches!(found.cause, Cause::NoProgress { .. }));
+    let text = found.to_string();
+    assert!(text.contains(&format!("5 of {} work-groups", full + 5)), "{text}");
+    assert!(text.contains("not yet dispatched"), "{text}");
+}
+
+#[test]
+fn an_l2_that_drops_a_reply_is_found_with_the_lost_message_and_who_waits_for_it() {
+    let drop = Some(DropMessage { name: "Data".to_owned(), nth: 3 });
+    let found = stuck(vec_add(1000), &RunOptions { drop, seed: 5, ..impatient() });
+    assert_eq!(found.cause, Cause::NothingMoves);
+    let text = found.to_string();
+    assert!(text.contains("seed 5"), "{text}");
+    assert!(text.contains("for the answer to its load"), "{text}");
+    assert!(text.contains("waits for the fill of line"), "{text}");
+    assert!(text.contains("Data, lost on purpose"), "{text}");
+}
+
+#[test]
+fn a_message_that_is_never_sent_cannot_be_dropped() {
+    let drop = |name: &str, nth| Some(DropMessage { name: name.to_owned(), nth });
+    for (name, nth) in [("Nonsense", 1), ("Data", 1_000_000)] {
+        let options = RunOptions { drop: drop(name, nth), ..RunOptions::default() };
+        let error = run(&system("hlrc-8cu"), vec_add(100), &options).unwrap_err();
+        assert!(matches!(error, RunError::NothingDropped { .. }), "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+}
+
+#[test]
+fn a_long_loop_without_stores_is_not_taken_for_a_spin() {
+    let program = Program::new("long", |host| async move {
+        let data = host.alloc::<u32>("data", 4096);
+        let kernel = Kernel::new("sum", move |w: Wave| async move {
+            let mut sum = 0;
+            for i in 0..4096u64 {
+                sum += w.load(data, i).await;
+            }
+            w.store(data, 0u64, sum).await;
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new().with("data", &host.read(data).await)
+    });
+    let outcome = run(&system("hlrc-8cu"), program, &impatient()).unwrap();
+    assert!(outcome.cycles > 10 * impatient().patience_cycles);
+}
+
+#[test]
+fn a_run_longer_than_allowed_is_given_up() {
+    let options = RunOptions { cycles_max: Some(2500), ..RunOptions::default() };
+    let found = stuck(vec_add(10_000), &options);
+    assert!(matches!(found.cause, Cause::TooLong { cycles } if cycles > 2500));
+}
+
+#[test]
+fn an_index_beyond_the_end_is_an_error_of_the_program() {
+    let program = with_flag(1, 1, |w, flag| async move {
+        w.store(flag, 7u64, 1).await;
+    });
+    let error = run(&system("hlrc-8cu"), program, &RunOptions::default()).unwrap_err();
+    assert!(matches!(error, RunError::Fault(_)));
+    assert!(error.to_string().contains("element 7 of `flag`"), "{error}");
+}

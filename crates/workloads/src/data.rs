@@ -1,0 +1,41 @@
+//! Inputs that are made from a seed, and how they reach the machine.
+
+use kernel::rng::Rng;
+use kernel::{Array, Host, Word};
+
+/// Words drawn from a seed, all below `end`.
+#[must_use]
+pub fn words_below(seed: u64, count: u64, end: u64) -> Vec<u32> {
+    let mut rng = Rng::new(seed);
+    (0..count).map(|_| rng.below(end) as u32).collect()
+}
+
+/// Numbers between -1 and 1 drawn from a seed, multiples of 2^-20 so that sums
+/// of two are exact.
+#[must_use]
+pub fn floats(seed: u64, count: u64) -> Vec<f32> {
+    let mut rng = Rng::new(seed);
+    (0..count).map(|_| (rng.below(1 << 21) as f32 - (1 << 20) as f32) / (1 << 20) as f32).collect()
+}
+
+/// A number that depends on all bits of `x`.
+#[inline]
+#[must_use]
+pub const fn mix(x: u32) -> u32 {
+    let x = (x ^ (x >> 16)).wrapping_mul(0x85eb_ca6b);
+    let x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
+    x ^ (x >> 16)
+}
+
+/// Fills an array with `value(index)`, a megabyte at a time, so that a large
+/// array is never held twice.
+pub async fn fill<T: Word>(host: &Host, array: Array<T>, value: impl Fn(u64) -> T) {
+    const CHUNK_ELEMENTS: u64 = 1 << 18;
+    let mut first = 0;
+    while first < array.len() {
+        let end = array.len().min(first + CHUNK_ELEMENTS);
+        let chunk: Vec<T> = (first..end).map(&value).collect();
+        host.write(array.slice(first..end), &chunk).await;
+        first = end;
+    }
+}

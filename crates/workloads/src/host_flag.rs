@@ -1,0 +1,80 @@
+//! The host and a kernel that run at the same time and talk at system scope.
+
+use kernel::prelude::*;
+
+use crate::data::mix;
+use crate::instance::{Instance, Purpose, Workload};
+use crate::settings::{Setting, Settings};
+
+pub(crate) static HOST_FLAG: Workload = Workload {
+    name: "host-flag",
+    summary: "the host and a running kernel hand words to each other behind flags at system scope",
+    purpose: Purpose::Benchmark,
+    settings: &[
+        Setting::count("words", 64, 1, 4096, "words handed over each time"),
+        Setting::count("rounds", 4, 1, 1 << 16, "how often"),
+    ],
+    make: |settings, seed| Ok(host_flag(settings, seed)),
+};
+
+/// The element of `flags` by which the host calls, and that by which the
+/// kernel answers: in different lines.
+const CALL: u64 = 0;
+const ANSWER: u64 = 64;
+
+#[derive(Clone, Copy)]
+struct Desk {
+    question: Array<u32>,
+    reply: Array<u32>,
+    flags: Array<u32>,
+}
+
+async fn serve(w: Wave, d: Desk, rounds: u32) {
+    for round in 1..=rounds {
+        while w.atomic_load(d.flags, CALL, acquire(Level::System)).await != round {}
+        let mut base = 0;
+        while base < d.question.len() {
+            let part = w.below(base, d.question.len());
+            let words = part.load(d.question, Unit(base)).await;
+            part.store(d.reply, Unit(base), words * 3 + round).await;
+            base += u64::from(w.lanes());
+        }
+        w.atomic_store(d.flags, ANSWER, round, release(Level::System)).await;
+    }
+}
+
+fn question(seed: u64, round: u32, i: u64) -> u32 {
+    mix(mix(round ^ seed as u32) ^ i as u32)
+}
+
+fn host_flag(settings: &Settings, seed: u64) -> Instance {
+    let (words, rounds) = (settings.count("words"), settings.count("rounds") as u32);
+    let program = Program::new("host-flag", move |host| async move {
+        let d = Desk {
+            question: host.alloc("question", words),
+            reply: host.alloc("reply", words),
+            flags: host.alloc("flags", 2 * ANSWER),
+        };
+        let uses = [d.question.read(), d.reply.write(), d.flags.read_write()];
+        let kernel = Kernel::new("serve", move |w| serve(w, d, rounds)).uses(uses);
+        let served = host.launch(kernel, Grid::new(1, 1));
+        let mut replies = Vec::new();
+        for round in 1..=rounds {
+            for i in 0..words {
+                host.store(d.question, i, question(seed, round, i)).await;
+            }
+            host.atomic_store(d.flags, CALL, round, Order::Release).await;
+            while host.atomic_load(d.flags, ANSWER, Order::Acquire).await != round {}
+            for i in 0..words {
+                replies.push(host.load(d.reply, i).await);
+            }
+        }
+        served.await;
+        Answer::new().with("replies", &replies)
+    });
+    Instance::new(program, move |answer| {
+        let reply = |round, i| question(seed, round, i).wrapping_mul(3).wrapping_add(round);
+        let all = (1..=rounds).flat_map(|round| (0..words).map(move |i| reply(round, i)));
+        answer.expect("replies", &all.collect::<Vec<_>>())
+    })
+}

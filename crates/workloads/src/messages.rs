@@ -1,0 +1,99 @@
+//! Messages behind a flag, from one work-group to another and back.
+
+use kernel::prelude::*;
+
+use crate::data::mix;
+use crate::instance::{Instance, Purpose, Workload};
+use crate::policy::{CUS, SCOPE, level, placement, require_room};
+use crate::settings::{BadSetting, Setting, Settings};
+
+pub(crate) static MESSAGE_PASSING: Workload = Workload {
+    name: "message-passing",
+    summary: "passes messages behind a scoped flag from one work-group to another and waits for the reply",
+    purpose: Purpose::Benchmark,
+    settings: &[
+        Setting::count("words", 256, 1, 1 << 20, "words of a message"),
+        Setting::count("rounds", 10, 1, 1 << 16, "messages"),
+        SCOPE,
+        CUS,
+    ],
+    make: message_passing,
+};
+
+/// Word `i` of message `round`.
+fn word(round: u32, i: u32) -> u32 {
+    mix(round << 20 ^ i)
+}
+
+#[derive(Clone, Copy)]
+struct Channel {
+    message: Array<u32>,
+    /// Element 0 counts the messages sent, element 64 those received.
+    flags: Array<u32>,
+    received: Array<u32>,
+    level: Level,
+}
+
+/// Far enough from `SENT` to lie in another line.
+const RECEIVED: u64 = 64;
+const SENT: u64 = 0;
+
+async fn send(w: &Wave, c: Channel, round: u32) {
+    let mut base = 0;
+    while base < c.message.len() {
+        let part = w.below(base, c.message.len());
+        let words = Lanes::from_fn(|lane| word(round, base as u32 + lane as u32));
+        part.store(c.message, Unit(base), words).await;
+        base += u64::from(w.lanes());
+    }
+    w.atomic_store(c.flags, SENT, round + 1, release(c.level)).await;
+    while w.atomic_load(c.flags, RECEIVED, acquire(c.level)).await != round + 1 {}
+}
+
+async fn receive(w: &Wave, c: Channel, round: u32) {
+    while w.atomic_load(c.flags, SENT, acquire(c.level)).await != round + 1 {}
+    let mut base = 0;
+    while base < c.message.len() {
+        let part = w.below(base, c.message.len());
+        let words = part.load(c.message, Unit(base)).await;
+        part.store(c.received, Unit(u64::from(round) * c.message.len() + base), words).await;
+        base += u64::from(w.lanes());
+    }
+    w.atomic_store(c.flags, RECEIVED, round + 1, release(c.level)).await;
+}
+
+async fn talk(w: Wave, c: Channel, rounds: u32) {
+    for round in 0..rounds {
+        if w.work_group() == 0 {
+            send(&w, c, round).await;
+        } else {
+            receive(&w, c, round).await;
+        }
+    }
+}
+
+fn message_passing(settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
+    let (words, rounds) = (settings.count("words"), settings.count("rounds"));
+    if words * rounds > 1 << 28 {
+        return Err(settings.conflict(format!("{words} words in {rounds} rounds are more than 268435456")));
+    }
+    let (level, placement) = (level(settings), placement(settings));
+    let program = Program::new("message-passing", move |host| async move {
+        let c = Channel {
+            message: host.alloc("message", words),
+            flags: host.alloc("flags", 2 * RECEIVED),
+            received: host.alloc("received", words * rounds),
+            level,
+        };
+        let grid = Grid::new(2, 1).placed(placement);
+        require_room(&host, &grid).await;
+        let uses = [c.message.read_write(), c.flags.read_write(), c.received.write()];
+        host.launch(Kernel::new("talk", move |w| talk(w, c, rounds as u32)).uses(uses), grid).await;
+        Answer::new().with("received", &host.read(c.received).await)
+    });
+    Ok(Instance::new(program, move |answer| {
+        let round = |round| (0..words as u32).map(move |i| word(round, i));
+        let received: Vec<u32> = (0..rounds as u32).flat_map(round).collect();
+        answer.expect("received", &received)
+    }))
+}

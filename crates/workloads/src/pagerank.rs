@@ -1,0 +1,105 @@
+//! PageRank by pushing along edges with atomic float adds.
+
+use std::rc::Rc;
+
+use kernel::prelude::*;
+
+use crate::graph::{Csr, power_law};
+use crate::instance::{Instance, Purpose, Workload, grid_over};
+use crate::settings::{Setting, Settings};
+
+pub(crate) static PAGERANK_PUSH: Workload = Workload {
+    name: "pagerank-push",
+    summary: "pushes ranks along the edges of a graph by atomic float adds, one work-item an edge",
+    purpose: Purpose::Benchmark,
+    settings: &[
+        Setting::count("vertices", 16_384, 2, 1 << 26, "vertices of the graph"),
+        Setting::count("edges", 100_000, 1, 1 << 28, "edges of the graph"),
+        Setting::count("steps", 1, 1, 1000, "steps of the iteration"),
+    ],
+    make: |settings, seed| Ok(pagerank_push(settings, seed)),
+};
+
+const DAMPING: f32 = 0.85;
+
+/// What the two kernels of a step work on.
+#[derive(Clone, Copy)]
+struct State {
+    sources: Array<u32>,
+    targets: Array<u32>,
+    degree: Array<u32>,
+    rank: Array<f32>,
+    sum: Array<f32>,
+}
+
+/// Each edge adds its share of the source's rank to the target's sum.
+async fn push(w: Wave, s: State) {
+    let base = w.first_item();
+    let w = w.below(base, s.sources.len());
+    let (source, target) = (w.load(s.sources, Unit(base)), w.load(s.targets, Unit(base)));
+    let source = source.await;
+    let (rank, degree) = (w.load(s.rank, source), w.load(s.degree, source));
+    let target = target.await;
+    let share = rank.await / degree.await.to_f32();
+    w.update(s.sum, target, RmwKind::AddF, share, relaxed(Level::Device).commutative()).await;
+}
+
+/// Each vertex takes its new rank from its sum, and clears the sum.
+async fn apply(w: Wave, s: State, vertices: f32) {
+    let base = w.first_item();
+    let w = w.below(base, s.rank.len());
+    let sum = w.load(s.sum, Unit(base)).await;
+    let rank = sum * DAMPING + (1.0 - DAMPING) / vertices;
+    w.store(s.rank, Unit(base), rank);
+    w.store(s.sum, Unit(base), Lanes::splat(0.0)).await;
+}
+
+fn pagerank_push(settings: &Settings, seed: u64) -> Instance {
+    let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
+    let steps = settings.count("steps");
+    let graph = Rc::new(power_law(vertices as u32, edges, seed));
+    let reference = graph.clone();
+    let program = Program::new("pagerank-push", move |host| async move {
+        let s = State {
+            sources: host.alloc("sources", edges),
+            targets: host.alloc("targets", edges),
+            degree: host.alloc("degree", vertices),
+            rank: host.alloc("rank", vertices),
+            sum: host.alloc("sum", vertices),
+        };
+        let degree: Vec<u32> = (0..graph.vertices()).map(|v| graph.degree(v)).collect();
+        host.write(s.sources, &graph.sources()).await;
+        host.write(s.targets, &graph.targets).await;
+        host.write(s.degree, &degree).await;
+        host.write(s.rank, &vec![1.0 / vertices as f32; vertices as usize]).await;
+        let shape = host.shape();
+        for _ in 0..steps {
+            let uses =
+                [s.sources.read(), s.targets.read(), s.degree.read(), s.rank.read(), s.sum.read_write()];
+            host.launch(Kernel::new("push", move |w| push(w, s)).uses(uses), grid_over(&shape, edges)).await;
+            let kernel = Kernel::new("apply", move |w| apply(w, s, vertices as f32));
+            let kernel = kernel.uses([s.rank.write(), s.sum.read_write()]);
+            host.launch(kernel, grid_over(&shape, vertices)).await;
+        }
+        Answer::new().with("rank", &host.read(s.rank).await)
+    });
+    Instance::new(program, move |answer| {
+        // The order of the atomic adds is free, so the last bits are.
+        let close = |want: f32, have: f32| (want - have).abs() <= want.abs() * 1e-4;
+        answer.compare("rank", &reference_ranks(&reference, steps), close)
+    })
+}
+
+/// The same iteration in double precision, one edge after the other.
+fn reference_ranks(graph: &Csr, steps: u64) -> Vec<f32> {
+    let (damping, vertices) = (f64::from(DAMPING), f64::from(graph.vertices()));
+    let mut rank = vec![1.0 / vertices; graph.vertices() as usize];
+    for _ in 0..steps {
+        let mut sum = vec![0.0; rank.len()];
+        for (&source, &target) in graph.sources().iter().zip(&graph.targets) {
+            sum[target as usize] += rank[source as usize] / f64::from(graph.degree(source));
+        }
+        rank = sum.into_iter().map(|sum| sum * damping + (1.0 - damping) / vertices).collect();
+    }
+    rank.into_iter().map(|rank| rank as f32).collect()
+}

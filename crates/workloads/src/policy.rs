@@ -1,0 +1,53 @@
+//! Policies that several workloads share: the scope of synchronization, and
+//! where work-groups run.
+
+use kernel::prelude::*;
+
+use crate::settings::{Setting, Settings};
+
+/// Where two or more work-groups run.
+pub(crate) const CUS: Setting = Setting::policy(
+    "cus",
+    &[
+        ("different-cus", "each work-group on the next compute unit"),
+        ("same-cu", "all work-groups on one compute unit"),
+    ],
+    "where the work-groups run",
+);
+
+/// The scope of the synchronization.
+pub(crate) const SCOPE: Setting = Setting::policy(
+    "scope",
+    &[("device", "the whole GPU"), ("work-group", "the own work-group only"), ("system", "GPU and host")],
+    "the scope of the synchronization",
+);
+
+pub(crate) fn level(settings: &Settings) -> Level {
+    if settings.is("scope", "work-group") {
+        Level::WorkGroup
+    } else if settings.is("scope", "system") {
+        Level::System
+    } else {
+        Level::Device
+    }
+}
+
+pub(crate) fn placement(settings: &Settings) -> Placement {
+    if settings.is("cus", "same-cu") { Placement::Pack } else { Placement::Spread }
+}
+
+/// Ends the run if the work-groups cannot all run at once where they are to.
+pub(crate) async fn require_room(host: &Host, grid: &Grid) {
+    let (shape, groups) = (host.shape(), u64::from(grid.work_groups));
+    let per_cu = u64::from(shape.resident_per_cu(grid));
+    let (room, place) = match grid.placement {
+        Placement::Pack => (per_cu, "one compute unit"),
+        Placement::Spread => (per_cu * u64::from(shape.compute_units), "the machine"),
+    };
+    if groups > room {
+        let message = format!(
+            "the {groups} work-groups wait for each other and must run at once, but {place} holds {room}"
+        );
+        host.fail(message).await;
+    }
+}

@@ -1,0 +1,332 @@
+//! The settings of a workload: declared once, parsed from text.
+
+use core::fmt;
+
+use crate::nearest::nearest;
+
+/// One thing that can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What it can be.
+    pub kind: Kind,
+}
+
+/// What a setting can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Count {
+        /// What it is unless set.
+        default: u64,
+        /// The smallest allowed.
+        min: u64,
+        /// The largest allowed.
+        max: u64,
+    },
+    /// A policy: one of several names, each with its meaning; the first is the default.
+    Policy(&'static [(&'static str, &'static str)]),
+}
+
+impl Setting {
+    /// A whole number.
+    #[must_use]
+    pub const fn count(name: &'static str, default: u64, min: u64, max: u64, meaning: &'static str) -> Self {
+        Setting { name, meaning, kind: Kind::Count { default, min, max } }
+    }
+
+    /// A policy: one of several names, each with its meaning.
+    #[must_use]
+    pub const fn policy(
+        name: &'static str,
+        choices: &'static [(&'static str, &'static str)],
+        meaning: &'static str,
+    ) -> Self {
+        Setting { name, meaning, kind: Kind::Policy(choices) }
+    }
+}
+
+/// The values of all settings of one workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    workload: &'static str,
+    declared: &'static [Setting],
+    values: Vec<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    Count(u64),
+    Choice(&'static str),
+}
+
+/// Text that no setting can take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BadSetting {
+    /// No such setting.
+    UnknownName {
+        /// The workload.
+        workload: &'static str,
+        /// The name found.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+    },
+    /// No such choice.
+    UnknownChoice {
+        /// The workload.
+        workload: &'static str,
+        /// The setting, or "policy".
+        setting: &'static str,
+        /// The choice found.
+        choice: String,
+        /// The choices there are.
+        known: Vec<&'static str>,
+    },
+    /// Not a whole number within the range.
+    BadCount {
+        /// The workload.
+        workload: &'static str,
+        /// The setting.
+        setting: &'static str,
+        /// The text found.
+        text: String,
+        /// The smallest allowed.
+        min: u64,
+        /// The largest allowed.
+        max: u64,
+    },
+    /// Settings that do not go together.
+    Conflict {
+        /// The workload.
+        workload: &'static str,
+        /// Why, as a sentence.
+        why: String,
+    },
+}
+
+/// "a, b, c; did you mean `b`?"
+pub(crate) fn known_names(name: &str, known: &[&str]) -> String {
+    if known.is_empty() {
+        return "there are none".to_owned();
+    }
+    let list = known.join(", ");
+    match nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`? There are: {list}"),
+        None => format!("there are: {list}"),
+    }
+}
+
+impl fmt::Display for BadSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadSetting::UnknownName { workload, name, known } => {
+                write!(f, "workload `{workload}` has no setting `{name}`; {}", known_names(name, known))
+            }
+            BadSetting::UnknownChoice { workload, setting, choice, known } => {
+                let names = known_names(choice, known);
+                write!(f, "workload `{workload}` has no {setting} `{choice}`; {names}")
+            }
+            BadSetting::BadCount { workload, setting, text, min, max } => write!(
+                f,
+                "setting `{setting}` of workload `{workload}` is `{text}`, \
+                 but must be a whole number from {min} to {max}"
+            ),
+            BadSetting::Conflict { workload, why } => write!(f, "workload `{workload}`: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for BadSetting {}
+
+impl Settings {
+    pub(crate) fn defaults(workload: &'static str, declared: &'static [Setting]) -> Self {
+        let value = |setting: &Setting| match setting.kind {
+            Kind::Count { default, .. } => Value::Count(default),
+            Kind::Policy(choices) => Value::Choice(choices.first().map_or("", |c| c.0)),
+        };
+        Settings { workload, declared, values: declared.iter().map(value).collect() }
+    }
+
+    /// Sets one setting from text, as in `n=4096`. Numbers may be written with
+    /// `_` between digits, and with a suffix `k` or `m` for 1024 and 1024 * 1024.
+    ///
+    /// # Errors
+    /// If there is no such setting, or it cannot take this text.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), BadSetting> {
+        let workload = self.workload;
+        let Some(index) = self.declared.iter().position(|s| s.name == name) else {
+            let known = self.declared.iter().map(|s| s.name).collect();
+            return Err(BadSetting::UnknownName { workload, name: name.to_owned(), known });
+        };
+        let setting = self.declared[index].name;
+        self.values[index] = match self.declared[index].kind {
+            Kind::Count { min, max, .. } => match count(text).filter(|n| (min..=max).contains(n)) {
+                Some(n) => Value::Count(n),
+                None => {
+                    let text = text.to_owned();
+                    return Err(BadSetting::BadCount { workload, setting, text, min, max });
+                }
+            },
+            Kind::Policy(choices) => match choices.iter().find(|c| c.0 == text) {
+                Some(choice) => Value::Choice(choice.0),
+                None => {
+                    let known = choices.iter().map(|c| c.0).collect();
+                    let choice = text.to_owned();
+                    return Err(BadSetting::UnknownChoice { workload, setting, choice, known });
+                }
+            },
+        };
+        Ok(())
+    }
+
+    /// Sets whichever policy has this choice, as in `work-group`. Several may
+    /// be joined by commas, as in `work-group,same-cu`.
+    ///
+    /// # Errors
+    /// If no policy of the workload has such a choice.
+    pub fn set_policy(&mut self, text: &str) -> Result<(), BadSetting> {
+        for choice in text.split(',').map(str::trim) {
+            let found = self.declared.iter().enumerate().find_map(|(index, setting)| match setting.kind {
+                Kind::Policy(choices) => choices.iter().find(|c| c.0 == choice).map(|c| (index, c.0)),
+                Kind::Count { .. } => None,
+            });
+            match found {
+                Some((index, name)) => self.values[index] = Value::Choice(name),
+                None => {
+                    let known = self.declared.iter().flat_map(|setting| match setting.kind {
+                        Kind::Policy(choices) => choices.iter().map(|c| c.0).collect(),
+                        Kind::Count { .. } => Vec::new(),
+                    });
+                    return Err(BadSetting::UnknownChoice {
+                        workload: self.workload,
+                        setting: "policy",
+                        choice: choice.to_owned(),
+                        known: known.collect(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a number.
+    ///
+    /// # Panics
+    /// If the workload declares no such number.
+    #[must_use]
+    pub fn count(&self, name: &str) -> u64 {
+        match self.value(name) {
+            Some(Value::Count(n)) => n,
+            _ => panic!("workload `{}` declares no number `{name}`", self.workload),
+        }
+    }
+
+    /// Is this the choice of that policy?
+    ///
+    /// # Panics
+    /// If the workload declares no such policy, or it has no such choice.
+    #[must_use]
+    pub fn is(&self, policy: &str, choice: &str) -> bool {
+        let declared = self.declared.iter().find(|s| s.name == policy).map(|s| s.kind);
+        let known = matches!(declared, Some(Kind::Policy(all)) if all.iter().any(|c| c.0 == choice));
+        assert!(known, "workload `{}` declares no `{choice}` of policy `{policy}`", self.workload);
+        matches!(self.value(policy), Some(Value::Choice(set)) if set == choice)
+    }
+
+    /// All settings with their values as text, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Setting, String)> + '_ {
+        self.declared.iter().zip(&self.values).map(|(setting, value)| match value {
+            Value::Count(n) => (setting, n.to_string()),
+            Value::Choice(name) => (setting, (*name).to_owned()),
+        })
+    }
+
+    pub(crate) fn conflict(&self, why: String) -> BadSetting {
+        BadSetting::Conflict { workload: self.workload, why }
+    }
+
+    fn value(&self, name: &str) -> Option<Value> {
+        let index = self.declared.iter().position(|s| s.name == name)?;
+        self.values.get(index).copied()
+    }
+}
+
+fn count(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.trim() {
+        t if t.ends_with(['k', 'K']) => (&t[..t.len() - 1], 1 << 10),
+        t if t.ends_with(['m', 'M']) => (&t[..t.len() - 1], 1 << 20),
+        t => (t, 1),
+    };
+    let plain: String = digits.chars().filter(|&c| c != '_').collect();
+    if plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    plain.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static DECLARED: [Setting; 3] = [
+        Setting::count("items", 100, 1, 1 << 20, "how many"),
+        Setting::policy("scope", &[("device", "d"), ("work-group", "w")], "which scope"),
+        Setting::policy("cus", &[("different-cus", "d"), ("same-cu", "s")], "where"),
+    ];
+
+    fn settings() -> Settings {
+        Settings::defaults("demo", &DECLARED)
+    }
+
+    #[test]
+    fn settings_start_at_their_defaults_and_take_text() {
+        let mut s = settings();
+        assert_eq!((s.count("items"), s.is("scope", "device")), (100, true));
+        for (text, want) in [("7", 7), ("1_000", 1000), ("2k", 2048), ("1M", 1 << 20), (" 5 ", 5)] {
+            assert_eq!(s.set("items", text), Ok(()), "{text}");
+            assert_eq!(s.count("items"), want);
+        }
+        assert_eq!(s.set_policy("work-group, same-cu"), Ok(()));
+        assert!(s.is("scope", "work-group") && s.is("cus", "same-cu") && !s.is("cus", "different-cus"));
+        let text: Vec<_> = s.iter().map(|(setting, value)| format!("{}={value}", setting.name)).collect();
+        assert_eq!(text, ["items=5", "scope=work-group", "cus=same-cu"]);
+    }
+
+    #[test]
+    fn what_is_no_number_in_range_is_refused_and_changes_nothing() {
+        for text in
+            ["", "0", "-1", "1.5", "k", "1048577", "2m", "99999999999999999999", "18446744073709551615k"]
+        {
+            let mut s = settings();
+            let message = s.set("items", text).map_err(|e| e.to_string());
+            let want = format!(
+                "setting `items` of workload `demo` is `{text}`, \
+                 but must be a whole number from 1 to 1048576"
+            );
+            assert_eq!(message, Err(want));
+            assert_eq!(s, settings());
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_or_choice_gets_the_nearest_one() {
+        let mut s = settings();
+        let message = |r: Result<(), BadSetting>| r.map_err(|e| e.to_string()).err().unwrap_or_default();
+        assert_eq!(
+            message(s.set("itens", "1")),
+            "workload `demo` has no setting `itens`; did you mean `items`? There are: items, scope, cus"
+        );
+        assert_eq!(
+            message(s.set("scope", "devise")),
+            "workload `demo` has no scope `devise`; did you mean `device`? There are: device, work-group"
+        );
+        assert!(
+            message(s.set_policy("device,samecu")).contains("no policy `samecu`; did you mean `same-cu`?")
+        );
+        assert!(message(s.set_policy("zzzzzzz")).contains("; there are: device, work-group, different-cus"));
+    }
+}

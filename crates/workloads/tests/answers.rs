@@ -1,0 +1,168 @@
+//! Every workload, run by the functional executor.
+
+use kernel::reference::{self, Awaited, Options, RunError, Schedule};
+use kernel::{Answer, Placement, Shape};
+use workloads::{Purpose, Settings, Workload, all};
+
+/// Small settings for each workload, so that a run takes milliseconds.
+fn small(workload: &Workload) -> Settings {
+    let mut settings = workload.defaults();
+    let values: &[(&str, &str)] = match workload.name {
+        "vec-copy" | "vec-add" => &[("n", "3000")],
+        "cache-reuse" => &[("n", "1000"), ("kernels", "4")],
+        "reduce" => &[("n", "20011"), ("per-item", "3")],
+        "histogram" => &[("n", "3000"), ("bins", "19")],
+        "pagerank-push" => &[("vertices", "300"), ("edges", "2000"), ("steps", "3")],
+        "message-passing" => &[("words", "100"), ("rounds", "5")],
+        "host-flag" => &[("words", "70"), ("rounds", "3")],
+        "lock-counter" => &[("waves", "2"), ("increments", "5")],
+        "fg-share" => &[("work-groups", "20"), ("words", "100"), ("updates", "2")],
+        "l1-resident" => &[("kib", "3"), ("reads", "10"), ("work-groups", "6")],
+        "random-miss" => &[("mib", "1"), ("reads", "4"), ("work-groups", "3")],
+        _ => &[],
+    };
+    for (name, value) in values {
+        settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    settings
+}
+
+fn options(lanes: u32, schedule: Schedule) -> Options {
+    let shape = Shape { lanes, waves_per_cu: 16, ..Shape::default() };
+    Options { shape, schedule, idle_steps_max: 50_000, ..Options::default() }
+}
+
+fn answer(workload: &Workload, settings: &Settings, seed: u64, options: &Options) -> Answer {
+    let name = workload.name;
+    let instance = workload.instance(settings, seed).unwrap_or_else(|error| panic!("{error}"));
+    let (program, check) = instance.into_parts();
+    let outcome = reference::run(program, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(check(&outcome.answer), Ok(()), "{name} under {options:?}");
+    outcome.answer
+}
+
+fn that_end() -> impl Iterator<Item = &'static &'static Workload> {
+    all().iter().filter(|w| w.purpose != Purpose::Diagnosis)
+}
+
+#[test]
+fn every_workload_computes_its_answer_on_any_lane_count_and_schedule() {
+    for workload in that_end() {
+        for lanes in [32, 64] {
+            for schedule in [Schedule::RoundRobin, Schedule::Seeded(1), Schedule::Seeded(2)] {
+                answer(workload, &small(workload), 9, &options(lanes, schedule));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
+    for workload in that_end() {
+        for setting in workload.settings {
+            let workloads::Kind::Policy(choices) = setting.kind else { continue };
+            for (choice, _) in choices {
+                let mut settings = small(workload);
+                settings.set_policy(choice).unwrap_or_else(|error| panic!("{error}"));
+                answer(workload, &settings, 3, &options(64, Schedule::Seeded(5)));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_check_finds_the_first_element_that_is_wrong() {
+    for workload in that_end() {
+        let settings = small(workload);
+        let good = answer(workload, &settings, 9, &options(64, Schedule::RoundRobin));
+        let instance = workload.instance(&settings, 9).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!good.parts().is_empty(), "{} has no answer", workload.name);
+        for (part, values) in good.parts().iter().enumerate() {
+            let count = values.bits.len();
+            for index in [0, count / 2, count - 1] {
+                let mut bad = good.clone();
+                bad.parts_mut()[part].bits[index] ^= 1 << 22;
+                bad.parts_mut()[part].bits[count - 1] ^= 1 << 21;
+                let wrong = instance.check(&bad).map_err(|wrong| (wrong.part, wrong.index));
+                assert_eq!(wrong, Err((values.name.clone(), index as u64)), "{}", workload.name);
+            }
+            let mut short = good.clone();
+            short.parts_mut()[part].bits.pop();
+            let wrong = instance.check(&short).map_err(|wrong| (wrong.index, wrong.found));
+            assert_eq!(wrong, Err((count as u64 - 1, "nothing".to_owned())), "{}", workload.name);
+        }
+    }
+}
+
+#[test]
+fn the_seed_changes_what_is_computed_where_the_input_is_drawn() {
+    let drawn = ["vec-copy", "vec-add", "cache-reuse", "reduce", "histogram", "pagerank-push", "random-miss"];
+    for workload in that_end().filter(|w| drawn.contains(&w.name)) {
+        let run = |seed| answer(workload, &small(workload), seed, &options(64, Schedule::RoundRobin));
+        assert_eq!(run(1), run(1), "{}", workload.name);
+        assert_ne!(run(1), run(2), "{}", workload.name);
+    }
+}
+
+#[test]
+fn the_programs_made_to_be_stuck_are_stuck_for_their_reason() {
+    for workload in all().iter().filter(|w| w.purpose == Purpose::Diagnosis) {
+        let instance = workload.instance(&workload.defaults(), 0).unwrap_or_else(|error| panic!("{error}"));
+        let stuck = match reference::run(instance.program, &options(64, Schedule::RoundRobin)) {
+            Err(RunError::Stuck(stuck)) => stuck,
+            other => panic!("{}: expected a stuck run, found {other:?}", workload.name),
+        };
+        let spins = stuck.waits.iter().filter(|w| w.what == Awaited::Spins).count();
+        let at_barrier = stuck.waits.len() - 1 - spins;
+        let left: u32 = stuck.undispatched.iter().map(|(_, count)| count).sum();
+        let want = match workload.name {
+            "spin-forever" => (2, 0, 0),
+            "barrier-skip" => (0, 3, 0),
+            // Four compute units with room for four work-groups each.
+            _ => (16, 0, 1),
+        };
+        assert_eq!((spins, at_barrier, left), want, "{}", workload.name);
+    }
+}
+
+#[test]
+fn work_groups_that_wait_for_each_other_are_refused_where_they_do_not_fit() {
+    let lock = workloads::find("lock-counter").unwrap_or_else(|error| panic!("{error}"));
+    for (groups, policy, room) in [("5", "same-cu", "one compute unit holds 4"), ("17", "device", "holds 16")]
+    {
+        let mut settings = small(lock);
+        assert_eq!(settings.set("work-groups", groups), Ok(()));
+        assert_eq!(settings.set_policy(policy), Ok(()));
+        let instance = lock.instance(&settings, 0).unwrap_or_else(|error| panic!("{error}"));
+        let error = reference::run(instance.program, &options(64, Schedule::RoundRobin)).err();
+        let message = error.map(|e| e.to_string()).unwrap_or_default();
+        assert!(message.contains(room), "{message}");
+    }
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_refused() {
+    let messages = workloads::find("message-passing").unwrap_or_else(|error| panic!("{error}"));
+    let mut settings = messages.defaults();
+    assert_eq!(settings.set("words", "1m"), Ok(()));
+    assert_eq!(settings.set("rounds", "60k"), Ok(()));
+    let error = messages.instance(&settings, 0).map(|_| ()).map_err(|e| e.to_string());
+    let want = "workload `message-passing`: 1048576 words in 61440 rounds are more than 268435456";
+    assert_eq!(error, Err(want.to_owned()));
+}
+
+#[test]
+fn the_register_is_whole_and_its_names_are_unique() {
+    let mut names: Vec<_> = all().iter().map(|w| w.name).collect();
+    for workload in all() {
+        assert!(!workload.summary.is_empty() && !workload.summary.ends_with('.'), "{}", workload.name);
+        for setting in workload.settings {
+            assert!(!setting.meaning.is_empty(), "{} of {}", setting.name, workload.name);
+        }
+        let _ = workload.instance(&small(workload), 0);
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all().len());
+    assert_eq!(Placement::default(), Placement::Spread);
+}

@@ -1,0 +1,169 @@
+//! The way from a compute unit to the L2 banks: steps and bookkeeping that a
+//! first-level cache and a bare port share.
+
+use super::BANK;
+use super::msg::{Answer, ToBank, ToL1};
+use proto::parts::{AckCounts, Popped, StoreBuffer};
+use proto::{Ask, Cx, Disposition, Key, LineAddr, NodeId, Protocol, Shape, Slot, symbols};
+
+symbols! {
+    /// The steps of operations.
+    pub enum Step {
+        /// Perform the access on the line in this cache, and answer: what follows is for an access that cannot be.
+        Here,
+        /// Write the line's dirty bytes out and drop it: the access below comes first.
+        Pass,
+        /// Perform the access at the L2 and wait for it.
+        Below,
+        /// Perform the access at memory and wait for it.
+        BelowSystem,
+        /// Send the access to the L2; only a later flush waits for it.
+        Post,
+        /// Wait until all that was written here has reached the L2.
+        Flush,
+        /// Wait until all that was written to the L2 has reached memory.
+        FlushBanks,
+        /// Drop what is clean in this cache.
+        Invalidate,
+        /// Drop what is clean in the L2.
+        InvalidateBanks,
+        /// Answer the request.
+        AnswerIt,
+    }
+}
+
+/// What is under way between a compute unit and the banks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lower {
+    /// Lines that must leave, flushes, and writes not yet acknowledged.
+    pub buffer: StoreBuffer,
+    banks_due: AckCounts,
+}
+
+/// The bank of a line.
+pub(super) fn bank<P: Protocol>(cx: &Cx<'_, P>, line: LineAddr) -> NodeId {
+    NodeId { kind: BANK, index: cx.world.homes.bank(line) }
+}
+
+/// The request has sent for something: it goes on when that has come.
+fn go_on_later<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Disposition {
+    cx.stage += 1;
+    Disposition::Stall(Key::Slot(slot))
+}
+
+impl Lower {
+    /// [`Step::Below`] and [`Step::BelowSystem`].
+    pub fn below<P>(&mut self, ask: Ask<'_>, system: bool, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        P: Protocol<Msg: From<ToBank>>,
+    {
+        cx.fx.uses.bypasses += 1;
+        self.send(ask, system, Answer::Request(ask.slot), cx);
+        go_on_later(ask.slot, cx)
+    }
+
+    /// [`Step::Post`].
+    pub fn post<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>)
+    where
+        P: Protocol<Msg: From<ToBank>>,
+    {
+        cx.fx.uses.bypasses += 1;
+        let parity = self.buffer.acks.sent();
+        self.send(ask, false, Answer::Posted { parity }, cx);
+    }
+
+    fn send<P>(&mut self, ask: Ask<'_>, system: bool, answer: Answer, cx: &mut Cx<'_, P>)
+    where
+        P: Protocol<Msg: From<ToBank>>,
+    {
+        let req = ask.req;
+        let to = bank(cx, req.line);
+        let access =
+            ToBank::Access { line: req.line, mask: req.mask, data: req.data, op: req.op, system, answer };
+        cx.fx.send(to, access);
+    }
+
+    /// [`Step::Flush`]: `None` if there is nothing to wait for.
+    pub fn flush<P: Protocol>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        cx.fx.uses.flushes += 1;
+        if self.buffer.flush(slot) {
+            return None;
+        }
+        Some(go_on_later(slot, cx))
+    }
+
+    /// [`Step::FlushBanks`] and [`Step::InvalidateBanks`]: the same word to
+    /// every bank.
+    pub fn tell_banks<P>(
+        &mut self,
+        slot: Slot,
+        shape: &Shape,
+        word: impl Fn(Slot) -> ToBank,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition
+    where
+        P: Protocol<Msg: From<ToBank>>,
+    {
+        for index in 0..shape.banks {
+            cx.fx.send(NodeId { kind: BANK, index }, word(slot));
+        }
+        self.banks_due.expect(slot, u32::from(shape.banks));
+        go_on_later(slot, cx)
+    }
+
+    /// [`Step::AnswerIt`].
+    pub fn answer<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) {
+        match ask.req.reads() {
+            true => cx.fx.reply(ask.slot, *ask.data),
+            false => cx.fx.accept(ask.slot),
+        }
+    }
+
+    /// A message that is not a fill. `false` means that nothing was due.
+    pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> bool {
+        match *msg {
+            ToL1::Data { .. } => false,
+            ToL1::WriteAck { parity } => {
+                let mut finished = Vec::new();
+                let due = self.buffer.acked(parity, &mut finished);
+                finished.into_iter().for_each(|slot| cx.fx.resume(slot));
+                due
+            }
+            ToL1::Done { slot, data, .. } => {
+                cx.fx.resume_with(slot, data);
+                true
+            }
+            ToL1::BankDone { slot } => match self.banks_due.acked(slot) {
+                Some(last) => {
+                    if last {
+                        cx.fx.resume(slot);
+                    }
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// Takes the oldest line out of the buffer; flushes that finish go on.
+    pub fn pop<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) -> Option<LineAddr> {
+        let mut finished = Vec::new();
+        let popped = self.buffer.pop(&mut finished);
+        finished.into_iter().for_each(|slot| cx.fx.resume(slot));
+        match popped {
+            Popped::Line(line) => Some(line),
+            Popped::Blocked | Popped::Empty => None,
+        }
+    }
+
+    /// Is nothing under way?
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.buffer.is_quiet() && self.banks_due.is_idle()
+    }
+
+    /// Equal values have one form.
+    pub fn canonicalize(&mut self) {
+        self.buffer.canonicalize();
+    }
+}
