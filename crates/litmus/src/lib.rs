@@ -6,7 +6,9 @@
 //! protocols and caches: what a *machine* does is another crate's matter.
 //!
 //! * [`program`] is the one representation of a test, whatever format it came
-//!   from.
+//!   from; [`parse`] reads the formats.
+//! * [`cat`] reads models, [`check`] finds what they allow, with [`exec`] below.
+//! * [`suite`] compares verdicts with a table of expected ones.
 //! * [`generate`] makes programs by the thousand.
 //! * [`hrf`] explores executions under the models of the HRF family.
 
@@ -17,3 +19,4 @@ pub mod generate;
 pub mod hrf;
 pub mod parse;
 pub mod program;
+pub mod suite;

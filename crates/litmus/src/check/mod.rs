@@ -17,7 +17,10 @@
 //! # Ok::<(), litmus::parse::TextError>(())
 //! ```
 
+mod dot;
 pub mod execution;
+mod explain;
+mod json;
 mod linear;
 #[cfg(test)]
 mod oracle;
@@ -25,7 +28,9 @@ mod outcome;
 mod report;
 mod search;
 
+pub use dot::dot;
 pub use execution::Execution;
+pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
 pub use report::{Flag, Report, State};
 
 use std::collections::BTreeSet;

@@ -6,13 +6,15 @@ use std::ops::ControlFlow;
 use crate::exec::matrix::members;
 use crate::exec::skeleton::Skeleton;
 use crate::exec::sym::Unknown;
-use crate::program::{Program, Term, Value};
+use crate::program::{LocId, Program, Term, Value};
 
 use super::execution::{Execution, pairs};
 use super::search::{Found, Visitor};
 
 /// The most final states that are told apart.
 const STATES_MAX: usize = 200_000;
+/// For how many of them an execution is kept.
+const EXAMPLES_MAX: usize = 256;
 
 /// One final state.
 #[derive(Clone, Debug)]
@@ -33,8 +35,7 @@ pub(crate) struct Flagged {
 }
 
 /// All that is found in the executions of one program.
-pub(crate) struct Outcomes<'p, 'o> {
-    program: &'p Program,
+pub(crate) struct Outcomes<'o> {
     /// The terms of the state, then further ones of the filter.
     pub(crate) terms: Vec<Term>,
     pub(crate) shown: usize,
@@ -47,11 +48,10 @@ pub(crate) struct Outcomes<'p, 'o> {
     pub(crate) too_many_states: bool,
     pub(crate) stopped: bool,
     stop: &'o mut dyn FnMut() -> bool,
-    key: Vec<Value>,
 }
 
-impl<'p, 'o> Outcomes<'p, 'o> {
-    pub(crate) fn new(program: &'p Program, stop: &'o mut dyn FnMut() -> bool) -> Outcomes<'p, 'o> {
+impl<'o> Outcomes<'o> {
+    pub(crate) fn new(program: &Program, stop: &'o mut dyn FnMut() -> bool) -> Outcomes<'o> {
         let mut terms = program.state_terms();
         let shown = terms.len();
         if let Some(filter) = &program.filter {
@@ -64,7 +64,6 @@ impl<'p, 'o> Outcomes<'p, 'o> {
             }
         }
         Outcomes {
-            program,
             terms,
             shown,
             states: BTreeMap::new(),
@@ -75,7 +74,6 @@ impl<'p, 'o> Outcomes<'p, 'o> {
             too_many_states: false,
             stopped: false,
             stop,
-            key: Vec::new(),
         }
     }
 }
@@ -83,7 +81,7 @@ impl<'p, 'o> Outcomes<'p, 'o> {
 /// A search's view of the outcomes while one skeleton is searched.
 pub(crate) struct OnSkeleton<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
-    pub(crate) into: &'a mut Outcomes<'p, 'o>,
+    pub(crate) into: &'a mut Outcomes<'o>,
 }
 
 impl Visitor for OnSkeleton<'_, '_, '_, '_> {
@@ -118,65 +116,19 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
 }
 
 impl OnSkeleton<'_, '_, '_, '_> {
-    /// Records the final states of an execution: one for each choice of last
-    /// writes, where coherence leaves several.
+    /// Records the final states of an execution.
     fn state(&mut self, found: &Found<'_>) -> ControlFlow<()> {
-        let mut key = core::mem::take(&mut self.into.key);
-        key.clear();
-        let mut open: Vec<(usize, u64)> = Vec::new();
-        for at in 0..self.into.terms.len() {
-            match self.into.terms[at] {
-                Term::Const(value) => key.push(value),
-                Term::Reg(thread, reg) => {
-                    let thread = usize::from(thread.0);
-                    let base = self.skeleton.base[thread];
-                    let sym = &self.skeleton.registers[thread][usize::from(reg.0)];
-                    let value = match sym.eval(&|event| found.values[base + usize::from(event)]) {
-                        Ok(value) => value,
-                        Err(Unknown::Yet) => 0,
-                        Err(Unknown::Never) => {
-                            self.into.fault.get_or_insert(("a division by zero", 0));
-                            self.into.key = key;
-                            return ControlFlow::Continue(());
-                        }
-                    };
-                    key.push(value);
-                }
-                Term::Loc(loc) => {
-                    let word = self.into.program.loc(loc).physical;
-                    let last = self.skeleton.events.iter().enumerate().fold(0u64, |set, (i, e)| {
-                        let is_last = e.writes() && self.skeleton.word(e) == Some(word) && found.co[i] == 0;
-                        set | u64::from(is_last) << i
-                    });
-                    let first = members(last).next();
-                    key.push(match first {
-                        Some(write) => found.values[write].unwrap_or(0),
-                        None => self.into.program.loc(word).init,
-                    });
-                    if last.count_ones() > 1 {
-                        open.push((at, last));
-                    }
-                }
+        let terms = core::mem::take(&mut self.into.terms);
+        let skeleton = self.skeleton;
+        let flow = final_states(skeleton, &terms, found, &mut |key| self.count(key, found));
+        self.into.terms = terms;
+        match flow {
+            Ok(flow) => flow,
+            Err(DivisionByZero) => {
+                self.into.fault.get_or_insert(("a division by zero", 0));
+                ControlFlow::Continue(())
             }
         }
-        let flow = self.record(&mut key, &open, found);
-        self.into.key = key;
-        flow
-    }
-
-    fn record(&mut self, key: &mut Vec<Value>, open: &[(usize, u64)], found: &Found<'_>) -> ControlFlow<()> {
-        let Some((&(at, last), rest)) = open.split_first() else {
-            return self.count(key, found);
-        };
-        // Equal values of several last writes are one state.
-        let mut values: Vec<Value> = members(last).filter_map(|write| found.values[write]).collect();
-        values.sort_unstable();
-        values.dedup();
-        for value in values {
-            key[at] = value;
-            self.record(key, rest, found)?;
-        }
-        ControlFlow::Continue(())
     }
 
     fn count(&mut self, key: &[Value], found: &Found<'_>) -> ControlFlow<()> {
@@ -189,8 +141,78 @@ impl OnSkeleton<'_, '_, '_, '_> {
             return ControlFlow::Break(());
         }
         // A few examples are enough.
-        let example = (self.into.states.len() < 256).then(|| Box::new(Execution::of(self.skeleton, found)));
+        let example =
+            (self.into.states.len() < EXAMPLES_MAX).then(|| Box::new(Execution::of(self.skeleton, found)));
         self.into.states.insert(key.to_vec(), Outcome { count: 1, example });
         ControlFlow::Continue(())
     }
+}
+
+/// A final value does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DivisionByZero;
+
+/// The values of `terms` at the end of an execution: one state for each
+/// choice of last writes, where coherence leaves several.
+pub(crate) fn final_states(
+    skeleton: &Skeleton<'_>,
+    terms: &[Term],
+    found: &Found<'_>,
+    visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, DivisionByZero> {
+    let mut key: Vec<Value> = Vec::with_capacity(terms.len());
+    let mut open: Vec<(usize, LocId, u64)> = Vec::new();
+    for (at, &term) in terms.iter().enumerate() {
+        match term {
+            Term::Const(value) => key.push(value),
+            Term::Reg(thread, reg) => {
+                let thread = usize::from(thread.0);
+                let base = skeleton.base[thread];
+                let sym = &skeleton.registers[thread][usize::from(reg.0)];
+                match sym.eval(&|event| found.values[base + usize::from(event)]) {
+                    Ok(value) => key.push(value),
+                    Err(Unknown::Yet) => key.push(0),
+                    Err(Unknown::Never) => return Err(DivisionByZero),
+                }
+            }
+            Term::Loc(loc) => {
+                let word = skeleton.program.loc(loc).physical;
+                let last = skeleton.events.iter().enumerate().fold(0u64, |set, (i, e)| {
+                    let is_last = e.writes() && skeleton.word(e) == Some(word) && found.co[i] == 0;
+                    set | u64::from(is_last) << i
+                });
+                let first = members(last).next();
+                key.push(match first {
+                    Some(write) => found.values[write].unwrap_or(0),
+                    None => skeleton.program.loc(word).init,
+                });
+                if last.count_ones() > 1 {
+                    open.push((at, word, last));
+                }
+            }
+        }
+    }
+    Ok(choose_last(&mut key, &open, found, visit))
+}
+
+/// Goes through the choices of last writes; two names of a word agree.
+fn choose_last(
+    key: &mut Vec<Value>,
+    open: &[(usize, LocId, u64)],
+    found: &Found<'_>,
+    visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Some(&(_, word, last)) = open.first() else { return visit(key) };
+    let (same, rest): (Vec<_>, Vec<_>) = open.iter().copied().partition(|&(_, other, _)| other == word);
+    // Equal values of several last writes are one state.
+    let mut values: Vec<Value> = members(last).filter_map(|write| found.values[write]).collect();
+    values.sort_unstable();
+    values.dedup();
+    for value in values {
+        for &(at, _, _) in &same {
+            key[at] = value;
+        }
+        choose_last(key, &rest, found, visit)?;
+    }
+    ControlFlow::Continue(())
 }

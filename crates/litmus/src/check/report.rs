@@ -80,7 +80,7 @@ pub(crate) fn report(
     program: &Program,
     model: &Model,
     unroll: usize,
-    outcomes: Outcomes<'_, '_>,
+    outcomes: Outcomes<'_>,
     checks: &[(String, bool)],
     gaps: Gaps,
 ) -> Report {
