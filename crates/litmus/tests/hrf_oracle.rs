@@ -6,24 +6,13 @@ use std::collections::BTreeSet;
 
 use common::oracle::{Site, truth};
 use common::random::{Features, Rng, program};
+use common::show;
 use litmus::hrf::{self, Conflicting, Model, Options, Reading, RelaxedAs, SyncOrder};
-use litmus::program::Program;
 
 fn sites(pair: &Conflicting) -> (Site, Site) {
     let a = (pair.first.thread.0, pair.first.pc);
     let b = (pair.second.thread.0, pair.second.pc);
     (a.min(b), a.max(b))
-}
-
-/// The program, an instruction a line.
-fn show(program: &Program) -> String {
-    let mut text = format!("{:?}\n", program.scopes);
-    for (t, thread) in program.threads.iter().enumerate() {
-        for (pc, instr) in thread.code.iter().enumerate() {
-            text.push_str(&format!("P{t} {pc}: {instr:?}\n"));
-        }
-    }
-    text
 }
 
 fn readings() -> Vec<Reading> {

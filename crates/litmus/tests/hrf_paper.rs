@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use litmus::generate::{Bound, programs};
 use litmus::hrf::{self, Advice, Model, Options, RaceKind, Reading, Verdict};
 use litmus::parse::parse;
 use litmus::program::Program;
@@ -31,9 +32,12 @@ fn is_race_free(name: &str, reading: Reading, condition: bool) {
     assert_eq!(verdict.condition_met(&shipped(name)), condition, "{name} under {reading}");
 }
 
-/// Exactly these pairs race: threads and source lines.
+/// A thread and a source line.
+type Side = (u8, u32);
+
+/// Exactly these pairs race.
 #[track_caller]
-fn races(name: &str, reading: Reading, kind: RaceKind, pairs: &[((u8, u32), (u8, u32))]) {
+fn races(name: &str, reading: Reading, kind: RaceKind, pairs: &[(Side, Side)]) {
     let verdict = judge(name, reading);
     let found: Vec<_> = verdict
         .races
@@ -142,6 +146,84 @@ fn figure_2_with_two_work_items_in_a_work_group_can_shrink_as_figure_6() {
     let wide = sets[0].apply(&program);
     let advice = hrf::advise(&wide, &Options::new(INDIRECT)).unwrap();
     let Advice::Shrink { sets, together, complete: true } = advice else { panic!("{advice:?}") };
-    assert_eq!(sets, [together.clone()]);
+    assert_eq!(sets.as_slice(), core::slice::from_ref(&together));
     assert_eq!(together.apply(&wide), program);
+}
+
+/// Race-free under one reading with the condition met, and racy under another.
+#[track_caller]
+fn separates(name: &str, free: Reading, racy: Reading) {
+    is_race_free(name, free, true);
+    let verdict = judge(name, racy);
+    assert!(!verdict.is_race_free(), "{name} under {racy}");
+}
+
+/// None smaller is among the programs of the bound, and one of its size is.
+#[track_caller]
+fn is_smallest(bound: &Bound, operations: usize, free: Reading, racy: Reading, data: bool) {
+    let first = programs(bound).find(|made| {
+        let check = |reading| {
+            let options = Options { first_race_only: true, ..Options::new(reading) };
+            hrf::check(&made.program, &options).unwrap()
+        };
+        let verdict = check(free);
+        verdict.is_race_free() && (!data || verdict.orders_data()) && !check(racy).is_race_free()
+    });
+    assert_eq!(first.map(|made| made.operations()), Some(operations));
+}
+
+fn all_scopes(threads: usize, operations: usize) -> Bound {
+    Bound { lonely_scopes: true, ..Bound::new(threads, operations, 2) }
+}
+
+#[test]
+fn the_least_programs_that_separate_drf_from_hrf_have_two_and_three_operations() {
+    for name in ["least-drf.litmus", "least-drf-data.litmus"] {
+        separates(name, DRF, INDIRECT.with_inclusion());
+        separates(name, DRF, DIRECT.with_inclusion());
+    }
+    assert!(judge("least-drf-data.litmus", DRF).orders_data());
+    is_smallest(&all_scopes(3, 3), 2, DRF, INDIRECT.with_inclusion(), false);
+    is_smallest(&all_scopes(3, 3), 3, DRF, INDIRECT.with_inclusion(), true);
+}
+
+#[test]
+fn the_least_programs_that_need_inclusion_have_two_and_three_operations() {
+    for name in ["least-inclusion.litmus", "least-inclusion-data.litmus"] {
+        separates(name, DIRECT.with_inclusion(), DIRECT);
+        separates(name, INDIRECT.with_inclusion(), INDIRECT);
+    }
+    assert!(judge("least-inclusion-data.litmus", DIRECT.with_inclusion()).orders_data());
+    is_smallest(&all_scopes(3, 3), 2, DIRECT.with_inclusion(), DIRECT, false);
+    is_smallest(&all_scopes(3, 3), 3, DIRECT.with_inclusion(), INDIRECT, true);
+}
+
+/// With data none of four operations is there; the shipped one has five.
+#[test]
+fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
+    separates("least-indirect.litmus", INDIRECT, DIRECT);
+    separates("least-indirect-data.litmus", INDIRECT, DIRECT);
+    assert!(judge("least-indirect-data.litmus", INDIRECT).orders_data());
+    separates("least-indirect-inclusion.litmus", INDIRECT, DIRECT.with_inclusion());
+    let bound = Bound { locations_max: 1, ..Bound::new(3, 4, 1) };
+    is_smallest(&bound, 4, INDIRECT, DIRECT, false);
+    is_smallest(&bound, 4, INDIRECT, DIRECT.with_inclusion(), false);
+}
+
+/// `cargo run --release --example hrf_search 3 5 2` finds none of five operations.
+#[test]
+fn the_readings_of_the_synchronization_order_are_separated() {
+    separates("least-so.litmus", DIRECT, DIRECT.same_location());
+    // Under HRF-indirect the chain through y and x orders it in either reading.
+    is_race_free("least-so.litmus", INDIRECT.same_location(), true);
+    separates("so-indirect.litmus", INDIRECT, INDIRECT.same_location());
+    separates("so-indirect.litmus", DRF, DRF.same_location());
+}
+
+#[test]
+fn a_race_for_want_of_one_location_says_so() {
+    let program = shipped("so-indirect.litmus");
+    let reading = INDIRECT.same_location();
+    let text = judge("so-indirect.litmus", reading).races[0].describe(&program, reading);
+    assert!(text.contains("reaches y and the acquire of step 4 reaches z"), "{text}");
 }

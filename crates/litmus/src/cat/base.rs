@@ -236,6 +236,7 @@ fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         })),
         "same-instance" => Base::Rel(on.rows(|a, b| a.scope.is_some() && a.scope == b.scope)),
         "narrower" => Base::Rel(on.rows(|a, b| narrower(on, a, b))),
+        "smaller" => Base::Rel(on.rows(|a, b| smaller(on, a, b))),
         "holds" => Base::Rel(on.rows(|a, b| reaches(on, a, b))),
         _ => return None,
     })
@@ -267,4 +268,16 @@ fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
         (Some(inner), Some(outer)) => on.program.scopes.includes(outer, inner),
         _ => false,
     }
+}
+
+/// Is the scope instance that `a` names the smaller of two different ones, of
+/// which the other holds its threads? A work-group is smaller than a device of
+/// the same threads.
+fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
+    let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
+    let size = |scope| {
+        let instance = on.program.scopes.get(scope);
+        (instance.members.count(), instance.level, scope)
+    };
+    narrower(on, a, b) && size(inner) < size(outer)
 }

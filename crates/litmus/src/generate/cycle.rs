@@ -116,10 +116,10 @@ pub(super) fn renderings(bound: &Bound, access: CycleAccess, data: bool, levels:
     ops
 }
 
-/// The levels at which a thread is not alone.
-pub(super) fn shared_levels(tree: &[Vec<u8>], thread: usize) -> Vec<u8> {
-    let shared = |row: &&Vec<u8>| row.iter().filter(|&&i| i == row[thread]).count() > 1;
-    (0..tree.len()).filter(|&l| shared(&&tree[l])).map(|l| l as u8).collect()
+/// The levels at which a thread may synchronize.
+pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u8> {
+    let shared = |row: &Vec<u8>| row.iter().filter(|&&i| i == row[thread]).count() > 1;
+    (0..tree.len()).filter(|&l| bound.lonely_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
 /// The values that awaits and guards look for, numbered as [`Op::value`] wants
@@ -139,7 +139,7 @@ pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
 /// Every program within the bound that has the shape of a critical cycle: every
 /// shape, every choice of data and synchronization, of awaits and guards, of
 /// scopes and orders, in every scope tree.
-pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> {
+pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let bound = bound.clone();
     let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
@@ -180,7 +180,7 @@ fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = Skeleton>
                 .iter()
                 .enumerate()
                 .flat_map(|(t, accesses)| {
-                    let levels = shared_levels(&tree, t);
+                    let levels = levels_of(bound, &tree, t);
                     let is_data = move |a: &CycleAccess| data >> a.location & 1 == 1;
                     accesses.iter().map(|a| renderings(bound, *a, is_data(a), &levels)).collect::<Vec<_>>()
                 })

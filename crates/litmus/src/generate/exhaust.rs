@@ -8,18 +8,16 @@ use super::{Bound, Generated};
 /// Every program within the bound that could tell anything (see
 /// [`Skeleton::is_meaningful`]), those of fewer operations first, then those of
 /// fewer threads. The same bound yields the same programs in the same order.
-pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> {
+pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let mut number = 0;
-    cases(bound).into_iter().flat_map(move |case| Walk::new(case)).flat_map(layouts_of).filter_map(
-        move |(skeleton, _)| {
-            symmetry.is_first(&skeleton).then(|| {
-                number += 1;
-                let name = format!("G{}-{number}", skeleton.threads.iter().map(Vec::len).sum::<usize>());
-                skeleton.build(&name)
-            })
-        },
-    )
+    cases(bound).into_iter().flat_map(Walk::new).flat_map(layouts_of).filter_map(move |(skeleton, _)| {
+        symmetry.is_first(&skeleton).then(|| {
+            number += 1;
+            let name = format!("G{}-{number}", skeleton.threads.iter().map(Vec::len).sum::<usize>());
+            skeleton.build(&name)
+        })
+    })
 }
 
 /// The shape of some programs: all but their operations.
@@ -57,6 +55,24 @@ fn layouts_of((skeleton, bound): (Skeleton, Bound)) -> impl Iterator<Item = (Ske
     })
 }
 
+/// How a location is used so far.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    /// By which threads.
+    threads: u64,
+    writes: u8,
+    /// The last write that somebody waits for.
+    awaited: u8,
+}
+
+impl Usage {
+    /// How many more operations it needs.
+    fn lacks(&self) -> usize {
+        let writes = self.awaited.max(1).saturating_sub(self.writes);
+        usize::from(writes).max(usize::from(self.threads.count_ones() < 2))
+    }
+}
+
 /// Walks through the operations of a case, as an odometer that skips what cannot
 /// become a program.
 struct Walk {
@@ -81,11 +97,11 @@ impl Walk {
     }
 
     /// Can what is decided become a program? Locations are numbered as they come,
-    /// and there is room to share those that are not shared yet.
+    /// and there is room to share those that are not shared yet and to write what
+    /// is waited for.
     fn is_promising(&self) -> bool {
-        let last = self.letters.len() - 1;
-        let mut locations: Vec<(u64, bool)> = Vec::new();
-        for slot in 0..=last {
+        let mut locations: Vec<Usage> = Vec::new();
+        for slot in 0..self.letters.len() {
             let op = self.op(slot);
             if !op.kind.accesses() {
                 continue;
@@ -95,14 +111,16 @@ impl Walk {
                 return false;
             }
             if location == locations.len() {
-                locations.push((0, false));
+                locations.push(Usage::default());
             }
-            locations[location].0 |= 1 << self.slots[slot];
-            locations[location].1 |= op.kind.writes();
+            let usage = &mut locations[location];
+            usage.threads |= 1 << self.slots[slot];
+            usage.writes += u8::from(op.kind.writes());
+            usage.awaited = usage.awaited.max(op.value);
         }
-        let lacks = |&&(threads, written): &&(u64, bool)| threads.count_ones() < 2 || !written;
-        let room = self.slots.len() - 1 - last;
-        locations.iter().filter(lacks).count() <= room
+        let room = self.slots.len() - self.letters.len();
+        let lacking: usize = locations.iter().map(Usage::lacks).sum();
+        lacking <= room
     }
 
     /// Goes to the next sequence of letters; false at the end.
@@ -121,8 +139,8 @@ impl Walk {
                 grow = false;
                 continue;
             }
-            grow = self.is_promising() && slot + 1 < self.slots.len();
-            if self.is_promising() && slot + 1 == self.slots.len() {
+            grow = self.is_promising();
+            if grow && slot + 1 == self.slots.len() {
                 return true;
             }
         }
@@ -156,5 +174,86 @@ impl Iterator for Walk {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::generate::Kind;
+
+    /// Every skeleton, those that differ only in names too.
+    fn raw(bound: &Bound) -> Vec<Skeleton> {
+        cases(bound).into_iter().flat_map(Walk::new).map(|(skeleton, _)| skeleton).collect()
+    }
+
+    /// The skeleton with two threads exchanged, and nothing renamed.
+    fn exchanged(skeleton: &Skeleton, a: usize, b: usize) -> Skeleton {
+        let mut other = skeleton.clone();
+        let number = |threads: &[Vec<Op>], t: usize, at: usize, location: u8| {
+            let before = threads[..t].iter().flatten().chain(&threads[t][..=at]);
+            before.filter(|op| op.kind.writes() && op.location == location).count() as u8
+        };
+        other.threads.swap(a, b);
+        other.tree.iter_mut().for_each(|row| row.swap(a, b));
+        other.compute_units.swap(a, b);
+        let place = |t: usize| {
+            if t == a {
+                b
+            } else if t == b {
+                a
+            } else {
+                t
+            }
+        };
+        for (t, ops) in skeleton.threads.iter().enumerate() {
+            for (at, op) in ops.iter().enumerate().filter(|(_, op)| op.kind.expects()) {
+                for (w, writer) in skeleton.threads.iter().enumerate() {
+                    for (i, write) in writer.iter().enumerate() {
+                        let same = write.kind.writes() && write.location == op.location;
+                        if same && number(&skeleton.threads, w, i, op.location) == op.value {
+                            let new = number(&other.threads, place(w), i, op.location);
+                            other.threads[place(t)][at].value = new;
+                        }
+                    }
+                }
+            }
+        }
+        other
+    }
+
+    #[test]
+    fn one_program_stands_for_all_that_differ_only_in_names() {
+        let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Guard, Kind::Exchange];
+        let bound = Bound { kinds, ..Bound::new(3, 4, 2) };
+        let symmetry = Symmetry::new(3);
+        let all = raw(&bound);
+        let signatures: BTreeSet<Vec<u8>> = all.iter().map(|s| symmetry.signature(s)).collect();
+        let firsts = all.iter().filter(|s| symmetry.is_first(s)).count();
+        assert_eq!(firsts, signatures.len());
+        assert!(firsts < all.len());
+    }
+
+    #[test]
+    fn exchanging_threads_leaves_the_signature() {
+        let symmetry = Symmetry::new(3);
+        let mut compared = 0;
+        for skeleton in raw(&Bound::new(3, 4, 2)).iter().step_by(7) {
+            for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+                if skeleton.threads.len() <= b {
+                    continue;
+                }
+                compared += 1;
+                let other = exchanged(skeleton, a, b);
+                assert_eq!(
+                    symmetry.signature(skeleton),
+                    symmetry.signature(&other),
+                    "{skeleton:?} {other:?}"
+                );
+            }
+        }
+        assert!(compared > 1000);
     }
 }

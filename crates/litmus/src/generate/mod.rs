@@ -67,6 +67,9 @@ pub struct Bound {
     /// The levels of the scope tree, innermost first. Synchronization uses these
     /// levels only.
     pub levels: Vec<LevelBound>,
+    /// May a thread synchronize at a scope that no other thread of the program is
+    /// in? It then stands for one whose other members are not shown.
+    pub lonely_scopes: bool,
     /// The kinds of operation.
     pub kinds: Vec<Kind>,
     /// The orders of synchronization.
@@ -96,6 +99,7 @@ impl Bound {
                 LevelBound { level: Level::WorkGroup, instances_max: threads_max },
                 LevelBound { level: Level::Device, instances_max: 1 },
             ],
+            lonely_scopes: false,
             kinds: vec![Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Await, Kind::Guard],
             orderings: vec![Ordering::AcquireRelease],
             mixed_locations: true,

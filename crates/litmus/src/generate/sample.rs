@@ -36,7 +36,7 @@ const MISSES_MAX: u32 = 100_000;
 /// Programs within the bound, drawn at random: critical cycles with further
 /// operations strewn in. The same seed yields the same programs. Ends when
 /// nothing new comes up any more.
-pub fn sample(bound: &Bound, seed: u64) -> impl Iterator<Item = Generated> {
+pub fn sample(bound: &Bound, seed: u64) -> impl Iterator<Item = Generated> + use<> {
     let mut sampler = Sampler::new(bound, seed);
     core::iter::from_fn(move || sampler.next())
 }
@@ -88,7 +88,7 @@ impl Sampler {
         let data = self.draw.next();
         let mut threads = Vec::new();
         for (t, accesses) in cycle.iter().enumerate() {
-            let levels = cycle::shared_levels(&tree, t);
+            let levels = cycle::levels_of(&self.bound, &tree, t);
             let mut ops: Vec<Op> = Vec::new();
             for &access in accesses {
                 let is_data = data >> access.location & 1 == 1;

@@ -331,8 +331,9 @@ pub(super) fn alphabet(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<Op
                 continue;
             }
             for &ordering in &bound.orderings {
-                // A scope of one thread synchronizes with nobody.
-                for (level, _) in tree.iter().enumerate().filter(|(_, row)| !alone(row)) {
+                for (level, _) in
+                    tree.iter().enumerate().filter(|(_, row)| bound.lonely_scopes || !alone(row))
+                {
                     let values = if kind.expects() { 1..=writes_max } else { 0..=0 };
                     let level = level as u8;
                     ops.extend(values.map(|value| Op { kind, location, level, value, ordering }));

@@ -15,8 +15,9 @@
 //! a release and an acquire of one scope: as printed, the order of these two
 //! decides what happens before what, whatever words they reach.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use super::footprint::Footprint;
 use super::key::Keys;
@@ -83,32 +84,12 @@ struct Remembered {
     passes: bool,
 }
 
-/// Fingerprints are hashes already.
-#[derive(Default)]
-struct Taken(u64);
-
-impl Hasher for Taken {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = u64::from_le_bytes(word);
-        }
-    }
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
-    }
-}
-
 struct Search<'p, 'a, 's> {
     plan: &'p Plan<'a>,
     frames: Vec<Frame>,
     depth: usize,
     path: Vec<Choice>,
-    remembered: HashMap<u128, Remembered, BuildHasherDefault<Taken>>,
+    remembered: FxHashMap<u128, Remembered>,
     keys: Keys,
     found: Found,
     go_on: &'s mut dyn FnMut() -> bool,
@@ -126,7 +107,7 @@ pub(crate) fn search(
         frames: Vec::new(),
         depth: 0,
         path: Vec::new(),
-        remembered: HashMap::default(),
+        remembered: FxHashMap::default(),
         keys: Keys::default(),
         found: Found::default(),
         go_on,

@@ -5,3 +5,16 @@
 
 pub mod oracle;
 pub mod random;
+
+use litmus::program::Program;
+
+/// The program, an instruction a line.
+pub fn show(program: &Program) -> String {
+    let mut text = format!("{:?}\n", program.scopes);
+    for (t, thread) in program.threads.iter().enumerate() {
+        for (pc, instr) in thread.code.iter().enumerate() {
+            text.push_str(&format!("P{t} {pc}: {instr:?}\n"));
+        }
+    }
+    text
+}
