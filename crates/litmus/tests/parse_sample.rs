@@ -34,13 +34,19 @@ fn every_test_of_the_sample_is_read() {
 }
 
 /// Checks each test of a table and gives those whose verdict is wrong.
-fn wrong_verdicts(root: &std::path::Path, table: &str, model: &str, races: bool) -> Vec<String> {
+fn wrong_verdicts(
+    root: &std::path::Path,
+    table: &str,
+    model: &str,
+    races: bool,
+    unroll: usize,
+) -> Vec<String> {
     let model = litmus::cat::shipped(model).expect("the model is shipped").expect("it is a model");
     let mut wrong = Vec::new();
     for (file, expected) in tests_of(&root.join(format!("{table}-expected.csv"))) {
         let text = std::fs::read_to_string(root.join(&file)).expect("the test is readable");
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
-        let mut options = litmus::check::Options { unroll: 1, ..Default::default() };
+        let mut options = litmus::check::Options { unroll, ..Default::default() };
         let report =
             litmus::check::check(&program, &model, &mut options).unwrap_or_else(|e| panic!("{file}: {e}"));
         let verdict = if races { !report.has_race() } else { report.verdict };
@@ -58,8 +64,10 @@ fn assert_table(table: &str, model: &str, races: bool) {
         eprintln!("skipped: FENCEPOST_LITMUS_SAMPLE does not name the sample's folder");
         return;
     };
-    let wrong = wrong_verdicts(&root, table, model, races);
-    assert!(wrong.is_empty(), "{} wrong verdicts\n{}", wrong.len(), wrong.join("\n"));
+    for unroll in 0..3 {
+        let wrong = wrong_verdicts(&root, table, model, races, unroll);
+        assert!(wrong.is_empty(), "{} wrong verdicts, {unroll}\n{}", wrong.len(), wrong.join("\n"));
+    }
 }
 
 #[test]

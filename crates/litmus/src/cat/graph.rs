@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use crate::exec::matrix;
+use crate::parse::Place;
 
 /// The number of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +102,7 @@ pub(crate) struct Group {
     /// Is every use of a variable monotone?
     pub(crate) monotone: bool,
     pub(crate) name: String,
+    pub(crate) place: Place,
 }
 
 /// The graph and the values of its nodes.
@@ -118,7 +120,12 @@ pub(crate) struct Graph {
 
 /// A recursive definition that does not settle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Diverges(pub(crate) String);
+pub(crate) struct Diverges {
+    /// Its first name.
+    pub(crate) name: String,
+    /// Where it stands.
+    pub(crate) place: Place,
+}
 
 /// The most nodes of one graph.
 pub(crate) const NODES_MAX: usize = 100_000;
@@ -321,12 +328,12 @@ impl Graph {
     }
 
     /// Opens a recursive definition of `count` variables.
-    pub(crate) fn open_group(&mut self, name: &str, sets: &[bool]) -> Option<u16> {
+    pub(crate) fn open_group(&mut self, name: &str, place: Place, sets: &[bool]) -> Option<u16> {
         if self.groups.len() >= GROUPS_MAX {
             return None;
         }
         let group = self.groups.len() as u16;
-        let mut of = Group { name: name.to_owned(), monotone: true, ..Group::default() };
+        let mut of = Group { name: name.to_owned(), place, monotone: true, ..Group::default() };
         for (index, &set) in sets.iter().enumerate() {
             of.vars.push(self.push(Op::Var(group, index as u16), set, 0, 1 << group));
         }
@@ -450,9 +457,9 @@ impl Graph {
                 break;
             }
         }
-        let name = of.name.clone();
+        let diverges = Diverges { name: of.name.clone(), place: of.place };
         self.groups[usize::from(group)] = of;
-        if settled { Ok(()) } else { Err(Diverges(name)) }
+        if settled { Ok(()) } else { Err(diverges) }
     }
 
     /// Computes a node, solving it first if it is a recursive definition's.

@@ -140,7 +140,7 @@ fn for_each_skeleton<'p>(
         let traces: Vec<&Trace> = unfoldings.iter().zip(&choice).map(|(u, &c)| &u.traces[c]).collect();
         match Skeleton::new(program, &traces) {
             Ok(skeleton) => {
-                if !visit(skeleton)? {
+                if skeleton.is_plausible() && !visit(skeleton)? {
                     return Ok(());
                 }
             }

@@ -4,8 +4,8 @@
 use crate::program::{Level, LocId, Program, ScopeId, ThreadId, Value};
 
 use super::event::{Event, EventKind, Meeting};
-use super::matrix::{EVENTS_MAX, all};
-use super::sym::Sym;
+use super::matrix::{EVENTS_MAX, all, members};
+use super::sym::{Sym, Unknown};
 use super::unfold::Trace;
 
 /// A rows-of-words relation.
@@ -121,6 +121,31 @@ impl<'p> Skeleton<'p> {
         }
         self.loosen(thread, base, end);
         self.guards.extend(trace.guards.iter().map(|guard| (thread, guard.clone())));
+    }
+
+    /// The writes that `read` may read: of its word, and with a value that
+    /// passes the guards on this read alone.
+    pub(crate) fn feasible(&self, read: usize) -> u64 {
+        let mut left = self.writes_of[read];
+        for (thread, guard) in &self.guards {
+            let base = self.base[*thread];
+            if read < base || guard.reads() != 1u64.checked_shl((read - base) as u32).unwrap_or(0) {
+                continue;
+            }
+            for write in members(left) {
+                let Some(value) = self.values[write].constant() else { continue };
+                let known = |_| Some(value);
+                if matches!(guard.eval(&known), Ok(0) | Err(Unknown::Never)) {
+                    left &= !(1 << write);
+                }
+            }
+        }
+        left
+    }
+
+    /// May every read read something?
+    pub(crate) fn is_plausible(&self) -> bool {
+        (0..self.len()).all(|event| !self.events[event].reads() || self.feasible(event) != 0)
     }
 
     /// Takes program order back between operands that C leaves unsequenced,

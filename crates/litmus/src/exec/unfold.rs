@@ -13,7 +13,7 @@ use super::sym::Sym;
 /// The most instructions of one way through a thread.
 const STEPS_MAX: usize = 20_000;
 /// The most ways through one thread.
-const TRACES_MAX: usize = 200_000;
+const TRACES_MAX: usize = 10_000;
 /// How deeply a value may be nested.
 const VALUE_DEPTH_MAX: usize = 200;
 
@@ -200,7 +200,7 @@ impl Run<'_> {
         loop {
             if state.pc >= self.thread.code.len() {
                 state.trace.registers = state.registers.into_iter().map(|r| r.value).collect();
-                self.out.traces.push(state.trace);
+                self.keep(state.trace);
                 return;
             }
             state.steps += 1;
@@ -218,6 +218,13 @@ impl Run<'_> {
             if matches!(self.step(&mut state), Next::Stop) {
                 return;
             }
+        }
+    }
+
+    /// Keeps a way, unless it can never be taken.
+    fn keep(&mut self, trace: Trace) {
+        if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
+            self.out.traces.push(trace);
         }
     }
 
@@ -432,7 +439,7 @@ impl Run<'_> {
 
     fn fault(&mut self, state: &mut State) -> Next {
         state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
-        self.out.traces.push(state.trace.clone());
+        self.keep(state.trace.clone());
         Next::Stop
     }
 

@@ -317,6 +317,11 @@ fn initial(cursor: &mut Cursor) -> Result<Initial, TextError> {
     }
     cursor.eat("&");
     let place = cursor.place();
+    // `ATOMIC_VAR_INIT(0)`
+    if matches!((cursor.peek(), cursor.peek_at(1)), (Kind::Word(_), Kind::Mark("("))) {
+        cursor.advance();
+        return initial(cursor);
+    }
     match cursor.peek() {
         Kind::Word(_) => Ok(Initial::Address(cursor.word("a location")?, place)),
         _ => cursor.number("a number or a location").map(Initial::Number),

@@ -122,13 +122,16 @@ impl Function<'_> {
 
     fn assignment(&mut self, line: u32, name: &str) -> Result<(), TextError> {
         let place = self.cursor.place();
-        let Some(dst) = self.thread.register(name) else {
-            let sentence = if self.parameters.iter().any(|(known, _)| known == name) {
-                format!("`{name}` is a pointer: write through it with `*{name} = ...`")
-            } else {
-                format!("register `{name}` is not declared")
-            };
-            return Err(TextError::meaning(place, sentence));
+        let plain = *self.cursor.peek_at(1) == Kind::Mark("=");
+        let dst = match self.thread.register(name) {
+            Some(dst) => dst,
+            None if self.parameters.iter().any(|(known, _)| known == name) => {
+                let sentence = format!("`{name}` is a pointer: write through it with `*{name} = ...`");
+                return Err(TextError::meaning(place, sentence));
+            }
+            // As in herd, a first assignment declares.
+            None if plain => self.declare(name),
+            None => return Err(TextError::meaning(place, format!("register `{name}` has no value yet"))),
         };
         self.cursor.advance();
         let Kind::Mark(mark) = *self.cursor.peek() else { return Err(self.cursor.expected("`=`")) };
