@@ -17,7 +17,6 @@ const LD: &str = "atomic_load_explicit";
 const REL_DEV: &str = "memory_order_release, memory_scope_device";
 const ACQ_DEV: &str = "memory_order_acquire, memory_scope_device";
 const REL_WG: &str = "memory_order_release, memory_scope_work_group";
-const ACQ_WG: &str = "memory_order_acquire, memory_scope_work_group";
 
 /// Threads of one work-group each, but for those of the same number.
 fn test(threads: &[(u32, &str)], ending: &str) -> Program {
@@ -125,8 +124,8 @@ fn a_loop_that_works_is_cut_at_its_bound_and_says_so() {
 
 #[test]
 fn a_search_that_is_stopped_or_too_large_says_so() {
-    let body =
-        |n| format!("{ST}(f, {n}, {REL_DEV}); {ST}(g, {n}, {REL_DEV}); {ST}(f, {}, {REL_DEV});", n + 5);
+    let add = "int r = atomic_fetch_add_explicit(f, 1, memory_order_acq_rel, memory_scope_device);";
+    let body = |n| format!("{ST}(f, {n}, {REL_DEV}); {add} {ST}(g, {n}, {REL_DEV});");
     let bodies: Vec<String> = (1..5).map(body).collect();
     let threads: Vec<(u32, &str)> = (0..4).map(|t| (t as u32, bodies[t].as_str())).collect();
     let program = test(&threads, "exists (P0:r=1 /\\ P1:r=2 /\\ P2:r=3 /\\ P3:r=4)");
