@@ -134,11 +134,12 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn of(graph: &Graph, choices: usize) -> Inputs {
+    /// The nodes of choices that anything among `used` depends on.
+    fn of(graph: &Graph, choices: usize, used: &[NodeId]) -> Inputs {
         let mut inputs = Inputs { with: vec![None; choices], ..Inputs::default() };
-        for (at, node) in graph.nodes.iter().enumerate() {
-            let Op::Chosen(chosen, high) = node.op else { continue };
-            let id = Some(NodeId(at as u32));
+        for &node in used {
+            let Op::Chosen(chosen, high) = graph.node(node).op else { continue };
+            let id = Some(node);
             let bound = usize::from(high);
             match chosen {
                 Chosen::Rf => inputs.rf[bound] = id,
@@ -193,8 +194,20 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             .zip(&skeleton.events)
             .map(|(value, event)| if event.writes() { value.constant() } else { None })
             .collect();
+        let mut roots: Vec<NodeId> = Vec::new();
+        for choice in &choices {
+            match choice {
+                Choice::Among(nodes) => roots.extend(nodes),
+                Choice::Linear(set, order) => roots.extend([*set, *order]),
+            }
+        }
+        let flags = (0..checks.len()).filter(|&number| checks[number].flag);
+        let mut used = graph.plan(&roots);
+        for number in evaluated.iter().copied().chain(flags) {
+            used.extend(&checks[number].plan);
+        }
         let mut search = Search {
-            inputs: Inputs::of(&graph, choices.len()),
+            inputs: Inputs::of(&graph, choices.len(), &used),
             stamps: vec![0; graph.nodes.len()],
             skeleton,
             graph,
