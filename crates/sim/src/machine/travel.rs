@@ -46,7 +46,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let elapsed = tick - state.last_tick;
         if elapsed > 0 {
             state.last_tick = tick;
-            self.fabric.tick(station, u32::try_from(elapsed).unwrap_or(u32::MAX), self.out.get_or_insert_default());
+            self.fabric.tick(
+                station,
+                u32::try_from(elapsed).unwrap_or(u32::MAX),
+                self.out.get_or_insert_default(),
+            );
             self.carry_out(now, station, Origin::Timer);
         }
     }
