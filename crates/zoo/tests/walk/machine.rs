@@ -279,7 +279,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             }
             Told::Memory { reply } => station.memory(self.answers.thing(reply), world, &mut fx),
             Told::Timer(class) => station.timer(TimerClass::ALL[class], world, &mut fx),
-            Told::Evict(way) => station.evict(SetIndex(0), Way(way), world, &mut fx),
+            Told::Evict(way) => station.evict(Way(way), world, &mut fx),
         }
         self.coverage = std::mem::take(&mut fx.coverage);
         if let Some(why) = fx.violation.take() {

@@ -1,0 +1,283 @@
+//! The sets and relations that a model finds defined.
+
+use crate::exec::event::{Event, EventKind};
+use crate::exec::matrix;
+use crate::exec::skeleton::{Rows, Skeleton};
+use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region};
+
+use super::graph::Chosen;
+
+/// What a name stands for.
+pub(super) enum Base {
+    /// A set of events.
+    Set(u64),
+    /// A relation that is known.
+    Rel(Rows),
+    /// A relation that the search chooses.
+    Chosen(Chosen),
+    /// The part of such a relation that lies in these rows.
+    Derived(Chosen, Rows),
+    /// Reads-from, coherence and from-reads together.
+    Com,
+    /// The last writes.
+    FinalWrites(u64),
+}
+
+/// The sets and relations that only some formats define.
+const ELSEWHERE: [&str; 34] = [
+    "WI",
+    "SG",
+    "WG",
+    "DV",
+    "ALL",
+    "SYS",
+    "CTA",
+    "CLUSTER",
+    "GPU",
+    "GLOBAL",
+    "LOCAL",
+    "NAL",
+    "EF",
+    "XF",
+    "GEN",
+    "TEX",
+    "SUR",
+    "CON",
+    "ALIAS",
+    "WEAK",
+    "swi",
+    "ssg",
+    "swg",
+    "sdv",
+    "scta",
+    "scluster",
+    "sgpu",
+    "sr",
+    "syncbar",
+    "sync_barrier",
+    "sync_fence",
+    "vloc",
+    "REM",
+    "B",
+];
+
+/// Is the name defined by another format?
+pub(super) fn known_elsewhere(name: &str) -> bool {
+    ELSEWHERE.contains(&name)
+}
+
+/// What `name` stands for on this skeleton, if the tool defines it.
+pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
+    set(name, on).map(Base::Set).or_else(|| relation(name, on))
+}
+
+/// The orders that the halves of an operation count as. In PTX the read of an
+/// acquire-release operation acquires and its write releases; elsewhere both
+/// carry the operation's own order.
+fn order(event: &Event, dialect: Dialect) -> Order {
+    if dialect != Dialect::Ptx || event.is_fence() {
+        return event.order;
+    }
+    match (event.order, event.reads()) {
+        (Order::AcqRel, true) => Order::Acquire,
+        (Order::AcqRel, false) => Order::Release,
+        (Order::Acquire, false) | (Order::Release, true) => Order::Relaxed,
+        (order, _) => order,
+    }
+}
+
+fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+    let dialect = on.program.dialect;
+    let ptx = dialect == Dialect::Ptx;
+    let of_order = |wanted: Order| on.set(|e| e.thread.is_some() && order(e, dialect) == wanted);
+    let region = |e: &Event| e.loc.map(|loc| on.program.loc(loc).region);
+    Some(match name {
+        "R" => on.set(Event::reads),
+        "W" => on.set(Event::writes),
+        "M" => on.set(|e| !e.is_fence()),
+        "F" => on.set(Event::is_fence),
+        "I" | "IW" => on.set(|e| e.thread.is_none()),
+        "RMW" => on.set(|e| e.rmw),
+        "emptyset" => 0,
+        // Accesses and fences with an order are atomic.
+        "A" | "ATOMIC" => on.set(|e| !e.is_fence() && e.order.is_atomic()),
+        "NA" | "PLAIN" | "P" => on.set(|e| !e.is_fence() && !e.order.is_atomic()),
+        "WEAK" if ptx => on.set(|e| !e.is_fence() && !e.order.is_atomic()),
+        "RLX" => of_order(Order::Relaxed),
+        "ACQ" => of_order(Order::Acquire),
+        "REL" => of_order(Order::Release),
+        "ACQ_REL" | "AR" => of_order(Order::AcqRel),
+        "SC" => of_order(Order::SeqCst),
+        // Consume is read as acquire, so no event has that order.
+        "CON" if !ptx => 0,
+        "B" | "BARRIER" => on.set(|e| e.meeting.is_some()),
+        "EF" => on.set(|e| e.kind == EventKind::BarrierEntry),
+        "XF" => on.set(|e| e.kind == EventKind::BarrierExit),
+        "REM" | "REMOTE" => on.set(|e| e.remote),
+        "ARRIVE" if ptx => on.set(|e| e.meeting.is_some_and(|m| m.arrive)),
+        "GLOBAL" if !ptx => on.set(|e| region(e).map_or(e.is_fence() && e.global, |r| r == Region::Global)),
+        "LOCAL" if !ptx => on.set(|e| region(e).map_or(e.is_fence() && e.local, |r| r == Region::Local)),
+        "NAL" if !ptx => on.set(|e| {
+            e.loc.is_some_and(|loc| {
+                let location = on.program.loc(loc);
+                !location.atomic && location.region != Region::Unqualified
+            })
+        }),
+        "GEN" if ptx => on.set(|e| e.fence_proxy.is_none() && e.proxy == Proxy::Generic),
+        "TEX" if ptx => on.set(|e| path(e) == Some(Proxy::Texture)),
+        "SUR" if ptx => on.set(|e| path(e) == Some(Proxy::Surface)),
+        "CON" => on.set(|e| path(e) == Some(Proxy::Constant)),
+        "ALIAS" if ptx => on.set(|e| e.fence_proxy == Some(FenceProxy::Alias)),
+        _ => return scope_set(name, on).or_else(|| tag_set(name, on)),
+    })
+}
+
+/// The path that an access takes or a proxy fence orders.
+fn path(event: &Event) -> Option<Proxy> {
+    match event.fence_proxy {
+        Some(FenceProxy::Path(proxy)) => Some(proxy),
+        Some(FenceProxy::Alias) => None,
+        None => Some(event.proxy),
+    }
+}
+
+/// The events whose operation names a scope of that level.
+fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+    let level = match name {
+        "WI" => Level::WorkItem,
+        "SG" => Level::SubGroup,
+        "WG" | "CTA" => Level::WorkGroup,
+        "CLUSTER" => Level::Chiplet,
+        "DV" | "GPU" => Level::Device,
+        "ALL" | "SYS" => Level::System,
+        _ => return None,
+    };
+    Some(on.set(|e| e.scope.is_some_and(|scope| on.program.scopes.get(scope).level == level)))
+}
+
+/// The events annotated so in a LISA test, written as there or with a capital.
+fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+    let first = name.chars().next()?;
+    let lower: String = first.to_lowercase().chain(name.chars().skip(1)).collect();
+    let has = |e: &Event| e.tags.iter().any(|tag| tag == name || *tag == lower);
+    let in_code = on.program.threads.iter().flat_map(|t| &t.code).any(|instr| {
+        let tags = match instr {
+            crate::program::Instr::Fence(fence) => Some(&fence.tags),
+            _ => instr.access().map(|access| &access.tags),
+        };
+        tags.is_some_and(|tags| tags.iter().any(|tag| tag == name || *tag == lower))
+    });
+    in_code.then(|| on.set(has))
+}
+
+fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
+    let n = on.len();
+    let same_thread = |a: &Event, b: &Event| a.thread.is_some() && a.thread == b.thread;
+    let word = |a: &Event, b: &Event| a.loc.is_some() && on.word(a) == on.word(b);
+    let internal = || on.rows(same_thread);
+    let external = || {
+        let mut rows = on.rows(|a, b| !same_thread(a, b));
+        rows.iter_mut().enumerate().for_each(|(i, row)| *row &= !(1 << i));
+        rows
+    };
+    let masked = |mut rows: Rows, mask: &Rows| {
+        rows.iter_mut().zip(mask).for_each(|(r, m)| *r &= m);
+        rows
+    };
+    Some(match name {
+        "rf" => Base::Chosen(Chosen::Rf),
+        "co" | "mo" | "ws" => Base::Chosen(Chosen::Co),
+        "fr" => Base::Chosen(Chosen::Fr),
+        "rfi" => Base::Derived(Chosen::Rf, internal()),
+        "rfe" => Base::Derived(Chosen::Rf, external()),
+        "coi" | "moi" => Base::Derived(Chosen::Co, internal()),
+        "coe" | "moe" => Base::Derived(Chosen::Co, external()),
+        "fri" => Base::Derived(Chosen::Fr, internal()),
+        "fre" => Base::Derived(Chosen::Fr, external()),
+        "com" => Base::Com,
+        "FW" => Base::FinalWrites(on.set(Event::writes)),
+        "po" | "sb" => Base::Rel(on.po.clone()),
+        "po-loc" => Base::Rel(masked(on.po.clone(), &on.rows(word))),
+        "addr" => Base::Rel(on.addr.clone()),
+        "data" => Base::Rel(on.data.clone()),
+        "ctrl" => Base::Rel(on.ctrl.clone()),
+        "rmw" | "amo" => Base::Rel(on.rmw.clone()),
+        "lxsx" | "ctrlisync" | "emptyrel" | "co0" => Base::Rel(vec![0; n]),
+        "loc" => Base::Rel(on.rows(word)),
+        "int" => Base::Rel(internal()),
+        "ext" => Base::Rel(external()),
+        "id" => Base::Rel((0..n).map(|i| 1 << i).collect()),
+        "unv" => Base::Rel(vec![matrix::all(n); n]),
+        _ => return scope_relation(name, on),
+    })
+}
+
+fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
+    let dialect = on.program.dialect;
+    let ptx = dialect == Dialect::Ptx;
+    let around = |level: Level| {
+        on.rows(move |a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
+    };
+    Some(match name {
+        "swi" => Base::Rel(around(Level::WorkItem)),
+        "ssg" => Base::Rel(around(Level::SubGroup)),
+        "swg" => Base::Rel(around(Level::WorkGroup)),
+        "scta" if ptx => Base::Rel(around(Level::WorkGroup)),
+        "scluster" if ptx => Base::Rel(around(Level::Chiplet)),
+        "sgpu" if ptx => Base::Rel(around(Level::Device)),
+        "sdv" => Base::Rel(around(Level::Device)),
+        "syncbar" => Base::Rel(meetings(on)),
+        "sync_barrier" if ptx => Base::Rel(meetings(on)),
+        "sync_fence" if ptx => Base::Chosen(Chosen::SyncFence),
+        "sr" => Base::Rel(on.rows(|a, b| reaches(on, a, b) && reaches(on, b, a))),
+        "vloc" if ptx => Base::Rel(on.rows(|a, b| {
+            let generic = |e: &Event| e.loc.map(|loc| on.program.loc(loc).generic);
+            a.loc.is_some() && generic(a) == generic(b)
+        })),
+        "same-instance" => Base::Rel(on.rows(|a, b| a.scope.is_some() && a.scope == b.scope)),
+        "narrower" => Base::Rel(on.rows(|a, b| narrower(on, a, b))),
+        "smaller" => Base::Rel(on.rows(|a, b| smaller(on, a, b))),
+        "holds" => Base::Rel(on.rows(|a, b| reaches(on, a, b))),
+        _ => return None,
+    })
+}
+
+/// A thread that only arrives announces what it did, and learns nothing.
+fn meetings(on: &Skeleton<'_>) -> Rows {
+    let mut rows = on.meets.clone();
+    for (event, to) in on.events.iter().enumerate() {
+        if to.meeting.is_some_and(|m| m.arrive) {
+            rows.iter_mut().for_each(|row| *row &= !(1 << event));
+        }
+    }
+    rows
+}
+
+/// Does the scope that `a` names hold the thread of `b`?
+fn reaches(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
+    match (a.scope, b.thread) {
+        (Some(scope), Some(thread)) => on.program.scopes.get(scope).members.contains(thread),
+        _ => false,
+    }
+}
+
+/// Does `a` name a scope instance inside of the one that `b` names? Equal
+/// ones count.
+fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
+    match (a.scope, b.scope) {
+        (Some(inner), Some(outer)) => on.program.scopes.includes(outer, inner),
+        _ => false,
+    }
+}
+
+/// Is the scope instance that `a` names the smaller of two different ones, of
+/// which the other holds its threads? A work-group is smaller than a device of
+/// the same threads.
+fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
+    let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
+    let size = |scope| {
+        let instance = on.program.scopes.get(scope);
+        (instance.members.count(), instance.level, scope)
+    };
+    narrower(on, a, b) && size(inner) < size(outer)
+}

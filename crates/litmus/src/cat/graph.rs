@@ -1,0 +1,537 @@
+//! A model applied to one skeleton: a graph of operations on bit matrices.
+//!
+//! Whatever does not depend on who reads from whom is computed while the
+//! graph is built; equal operations are one node. What remains is evaluated
+//! again and again during the search, and only where its inputs changed.
+//!
+//! While an execution is incomplete, each relation has two bounds: the pairs
+//! that it holds for certain (low) and those that it may still come to hold
+//! (high). A node is one of the two. On a complete execution they are equal.
+
+use std::collections::BTreeMap;
+
+use crate::exec::matrix;
+use crate::parse::Place;
+
+/// The number of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+/// What is chosen during the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Chosen {
+    /// Who reads from whom.
+    Rf,
+    /// The coherence order.
+    Co,
+    /// From reads to the writes behind the one that was read.
+    Fr,
+    /// The order of PTX's sequentially consistent fences.
+    SyncFence,
+    /// A value of a `with` step.
+    With(u8),
+}
+
+/// Which choices a node depends on, one bit each.
+pub(crate) type Deps = u8;
+
+/// Depends on reads-from.
+pub(crate) const DEP_RF: Deps = 1;
+/// Depends on the coherence order.
+pub(crate) const DEP_CO: Deps = 2;
+/// Depends on the order of fences.
+pub(crate) const DEP_SYNC: Deps = 4;
+/// Depends on the choices of `with` steps.
+pub(crate) const DEP_WITH: Deps = 8;
+/// Exact only on complete executions.
+pub(crate) const DEP_WHOLE: Deps = 16;
+
+/// An operation. Relations and sets share the operators; a set is one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Op {
+    /// A constant.
+    Const(u32),
+    /// A choice, in its low or high bound.
+    Chosen(Chosen, bool),
+    /// `a | b`
+    Union(NodeId, NodeId),
+    /// `a & b`
+    Inter(NodeId, NodeId),
+    /// `a \ b`
+    Minus(NodeId, NodeId),
+    /// `a ; b`
+    Seq(NodeId, NodeId),
+    /// `a^-1`
+    Inverse(NodeId),
+    /// `a+`
+    Plus(NodeId),
+    /// `[s]`
+    Identity(NodeId),
+    /// `s * t`
+    Product(NodeId, NodeId),
+    /// `domain(a)`
+    Domain(NodeId),
+    /// `range(a)`
+    Range(NodeId),
+    /// A variable of a recursive definition.
+    Var(u16, u16),
+    /// Its least solution.
+    Fix(u16, u16),
+}
+
+/// A node: its operation and what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) op: Op,
+    /// Is it a set?
+    pub(crate) set: bool,
+    pub(crate) deps: Deps,
+    /// The innermost unsolved recursive definitions that it depends on.
+    pub(crate) vars: u64,
+    /// Where its value begins in the arena.
+    pub(crate) at: u32,
+}
+
+/// A recursive definition: least solutions of `vars[k] = bodies[k]`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) vars: Vec<NodeId>,
+    pub(crate) bodies: Vec<NodeId>,
+    /// The nodes that depend on the variables, in order.
+    pub(crate) inner: Vec<NodeId>,
+    /// Is every use of a variable monotone?
+    pub(crate) monotone: bool,
+    pub(crate) name: String,
+    pub(crate) place: Place,
+}
+
+/// The graph and the values of its nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    /// How many events there are.
+    pub(crate) events: usize,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) arena: Vec<u64>,
+    known: BTreeMap<Op, NodeId>,
+    constants: BTreeMap<(bool, Vec<u64>), NodeId>,
+    constant_count: u32,
+}
+
+/// A recursive definition that does not settle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Diverges {
+    /// Its first name.
+    pub(crate) name: String,
+    /// Where it stands.
+    pub(crate) place: Place,
+}
+
+/// The most nodes of one graph.
+pub(crate) const NODES_MAX: usize = 100_000;
+/// The most recursive definitions of one graph.
+const GROUPS_MAX: usize = 64;
+
+impl Graph {
+    pub(crate) fn new(events: usize) -> Graph {
+        Graph {
+            events,
+            nodes: Vec::new(),
+            groups: Vec::new(),
+            arena: Vec::new(),
+            known: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            constant_count: 0,
+        }
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    fn size(&self, set: bool) -> usize {
+        if set { 1 } else { self.events }
+    }
+
+    /// The value of a node: its rows, or one word for a set.
+    pub(crate) fn value(&self, id: NodeId) -> &[u64] {
+        let node = self.node(id);
+        &self.arena[node.at as usize..node.at as usize + self.size(node.set)]
+    }
+
+    fn push(&mut self, op: Op, set: bool, deps: Deps, vars: u64) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        let at = self.arena.len() as u32;
+        self.arena.resize(self.arena.len() + self.size(set), 0);
+        self.nodes.push(Node { op, set, deps, vars, at });
+        id
+    }
+
+    /// A constant relation or set.
+    pub(crate) fn constant(&mut self, set: bool, rows: Vec<u64>) -> NodeId {
+        if let Some(&id) = self.constants.get(&(set, rows.clone())) {
+            return id;
+        }
+        let id = self.push(Op::Const(self.constant_count), set, 0, 0);
+        self.constant_count += 1;
+        let at = self.node(id).at as usize;
+        self.arena[at..at + rows.len()].copy_from_slice(&rows);
+        self.constants.insert((set, rows), id);
+        id
+    }
+
+    pub(crate) fn empty(&mut self, set: bool) -> NodeId {
+        let rows = vec![0; self.size(set)];
+        self.constant(set, rows)
+    }
+
+    pub(crate) fn full(&mut self, set: bool) -> NodeId {
+        let rows = vec![matrix::all(self.events); self.size(set)];
+        self.constant(set, rows)
+    }
+
+    pub(crate) fn identity(&mut self) -> NodeId {
+        let rows = (0..self.events).map(|i| 1 << i).collect();
+        self.constant(false, rows)
+    }
+
+    /// Is the node's value known already?
+    pub(crate) fn is_static(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        node.deps == 0 && node.vars == 0
+    }
+
+    fn is_empty(&self, id: NodeId) -> bool {
+        self.is_static(id) && matrix::is_empty(self.value(id))
+    }
+
+    fn is_full(&self, id: NodeId) -> bool {
+        self.is_static(id) && self.value(id).iter().all(|&row| row == matrix::all(self.events))
+    }
+
+    /// Adds an operation, or finds it, or computes it at once.
+    fn operate(&mut self, op: Op, set: bool, operands: &[NodeId]) -> NodeId {
+        if let Some(&id) = self.known.get(&op) {
+            return id;
+        }
+        let deps = operands.iter().fold(0, |deps, &id| deps | self.node(id).deps);
+        let vars = operands.iter().fold(0, |vars, &id| vars | self.node(id).vars);
+        let id = self.push(op, set, deps, vars);
+        if deps == 0 && vars == 0 {
+            self.compute(id);
+            let rows = self.value(id).to_vec();
+            // Share the value with an equal constant.
+            self.nodes.pop();
+            self.arena.truncate(self.arena.len() - rows.len());
+            let constant = self.constant(set, rows);
+            self.known.insert(op, constant);
+            return constant;
+        }
+        self.known.insert(op, id);
+        id
+    }
+
+    pub(crate) fn chosen(&mut self, chosen: Chosen, high: bool) -> NodeId {
+        let op = Op::Chosen(chosen, high);
+        if let Some(&id) = self.known.get(&op) {
+            return id;
+        }
+        let deps = match chosen {
+            Chosen::Rf => DEP_RF,
+            Chosen::Co => DEP_CO,
+            Chosen::Fr => DEP_RF | DEP_CO,
+            Chosen::SyncFence => DEP_SYNC,
+            Chosen::With(_) => DEP_WITH,
+        };
+        let id = self.push(op, false, deps, 0);
+        self.known.insert(op, id);
+        id
+    }
+
+    pub(crate) fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if a == b || self.is_empty(b) || self.is_full(a) {
+            return a;
+        }
+        if self.is_empty(a) || self.is_full(b) {
+            return b;
+        }
+        let set = self.node(a).set;
+        self.operate(Op::Union(a.min(b), a.max(b)), set, &[a, b])
+    }
+
+    pub(crate) fn inter(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if a == b || self.is_empty(a) || self.is_full(b) {
+            return a;
+        }
+        if self.is_empty(b) || self.is_full(a) {
+            return b;
+        }
+        let set = self.node(a).set;
+        self.operate(Op::Inter(a.min(b), a.max(b)), set, &[a, b])
+    }
+
+    pub(crate) fn minus(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let set = self.node(a).set;
+        if a == b || self.is_full(b) {
+            return self.empty(set);
+        }
+        if self.is_empty(a) || self.is_empty(b) {
+            return a;
+        }
+        self.operate(Op::Minus(a, b), set, &[a, b])
+    }
+
+    pub(crate) fn seq(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let identity = self.identity();
+        if self.is_empty(a) || b == identity {
+            return a;
+        }
+        if self.is_empty(b) || a == identity {
+            return b;
+        }
+        self.operate(Op::Seq(a, b), false, &[a, b])
+    }
+
+    pub(crate) fn inverse(&mut self, a: NodeId) -> NodeId {
+        if let Op::Inverse(inner) = self.node(a).op {
+            return inner;
+        }
+        self.operate(Op::Inverse(a), false, &[a])
+    }
+
+    pub(crate) fn plus(&mut self, a: NodeId) -> NodeId {
+        if matches!(self.node(a).op, Op::Plus(_)) {
+            return a;
+        }
+        self.operate(Op::Plus(a), false, &[a])
+    }
+
+    pub(crate) fn optional(&mut self, a: NodeId) -> NodeId {
+        let identity = self.identity();
+        self.union(a, identity)
+    }
+
+    pub(crate) fn identity_on(&mut self, set: NodeId) -> NodeId {
+        self.operate(Op::Identity(set), false, &[set])
+    }
+
+    pub(crate) fn product(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.operate(Op::Product(a, b), false, &[a, b])
+    }
+
+    pub(crate) fn domain(&mut self, a: NodeId) -> NodeId {
+        self.operate(Op::Domain(a), true, &[a])
+    }
+
+    pub(crate) fn range(&mut self, a: NodeId) -> NodeId {
+        self.operate(Op::Range(a), true, &[a])
+    }
+
+    /// Opens a recursive definition of `count` variables.
+    pub(crate) fn open_group(&mut self, name: &str, place: Place, sets: &[bool]) -> Option<u16> {
+        if self.groups.len() >= GROUPS_MAX {
+            return None;
+        }
+        let group = self.groups.len() as u16;
+        let mut of = Group { name: name.to_owned(), place, monotone: true, ..Group::default() };
+        for (index, &set) in sets.iter().enumerate() {
+            of.vars.push(self.push(Op::Var(group, index as u16), set, 0, 1 << group));
+        }
+        self.groups.push(of);
+        Some(group)
+    }
+
+    /// Closes it with the bodies of its variables; gives its solutions.
+    pub(crate) fn close_group(&mut self, group: u16, bodies: Vec<NodeId>) -> Result<Vec<NodeId>, Diverges> {
+        let bit = 1u64 << group;
+        let deps = bodies.iter().fold(0, |deps, &b| deps | self.node(b).deps);
+        let outer = bodies.iter().fold(0, |vars, &b| vars | self.node(b).vars) & !bit;
+        let inner = (0..self.nodes.len() as u32)
+            .map(NodeId)
+            .filter(|&id| self.node(id).vars & bit != 0 && !matches!(self.node(id).op, Op::Var(..)));
+        let inner: Vec<_> = inner.collect();
+        let monotone = self.is_monotone(group, &inner);
+        let sets: Vec<_> = bodies.iter().map(|&b| self.node(b).set).collect();
+        let of = &mut self.groups[usize::from(group)];
+        (of.bodies, of.inner, of.monotone) = (bodies, inner, monotone);
+        let whole = if monotone { 0 } else { DEP_WHOLE };
+        let mut solutions: Vec<NodeId> = Vec::new();
+        for (index, &set) in sets.iter().enumerate() {
+            let deps = if deps == 0 { 0 } else { deps | whole };
+            solutions.push(self.push(Op::Fix(group, index as u16), set, deps, outer));
+        }
+        if deps == 0 && outer == 0 {
+            self.solve(group)?;
+            for (index, solution) in solutions.iter_mut().enumerate() {
+                let var = self.groups[usize::from(group)].vars[index];
+                let rows = self.value(var).to_vec();
+                *solution = self.constant(sets[index], rows);
+            }
+        }
+        Ok(solutions)
+    }
+
+    /// Is no variable of the group used where more of it means less?
+    fn is_monotone(&self, group: u16, inner: &[NodeId]) -> bool {
+        let bit = 1u64 << group;
+        inner.iter().all(|&id| match self.node(id).op {
+            Op::Minus(_, b) => self.node(b).vars & bit == 0,
+            _ => true,
+        })
+    }
+
+    /// Computes a node from its operands, which are computed.
+    #[inline]
+    pub(crate) fn compute(&mut self, id: NodeId) {
+        let Node { op, set, at, .. } = self.nodes[id.0 as usize];
+        let at = at as usize;
+        let size = self.size(set);
+        let place = |id: NodeId| self.nodes[id.0 as usize].at as usize;
+        let (before, rest) = match op {
+            // Solutions of recursive definitions may lie behind.
+            Op::Const(_) | Op::Chosen(..) | Op::Var(..) | Op::Fix(..) => return,
+            _ => self.arena.split_at_mut(at),
+        };
+        let out = &mut rest[..size];
+        match op {
+            Op::Union(a, b) => {
+                let (a, b) = (&before[place(a)..][..size], &before[place(b)..][..size]);
+                out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = a | b);
+            }
+            Op::Inter(a, b) => {
+                let (a, b) = (&before[place(a)..][..size], &before[place(b)..][..size]);
+                out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = a & b);
+            }
+            Op::Minus(a, b) => {
+                let (a, b) = (&before[place(a)..][..size], &before[place(b)..][..size]);
+                out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = a & !b);
+            }
+            Op::Seq(a, b) => {
+                matrix::seq(out, &before[place(a)..][..size], &before[place(b)..][..size]);
+            }
+            Op::Inverse(a) => matrix::inverse(out, &before[place(a)..][..size]),
+            Op::Plus(a) => {
+                out.copy_from_slice(&before[place(a)..][..size]);
+                matrix::close(out);
+            }
+            Op::Identity(s) => {
+                let set = before[place(s)];
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = set & 1 << i);
+            }
+            Op::Product(s, t) => {
+                let (s, t) = (before[place(s)], before[place(t)]);
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = t & (s >> i & 1).wrapping_neg());
+            }
+            Op::Domain(a) => out[0] = matrix::domain(&before[place(a)..][..self.events]),
+            Op::Range(a) => out[0] = matrix::range(&before[place(a)..][..self.events]),
+            Op::Const(_) | Op::Chosen(..) | Op::Var(..) | Op::Fix(..) => {}
+        }
+    }
+
+    /// Solves a recursive definition whose outer operands are computed.
+    pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
+        let of = core::mem::take(&mut self.groups[usize::from(group)]);
+        for &var in &of.vars {
+            let (at, size) = (self.node(var).at as usize, self.size(self.node(var).set));
+            self.arena[at..at + size].fill(0);
+        }
+        // A monotone definition adds at least one pair a round.
+        let rounds_max = of.vars.len() * self.events * self.events + 2;
+        let mut settled = false;
+        for _ in 0..rounds_max {
+            for &id in &of.inner {
+                self.refresh(id)?;
+            }
+            let mut changed = false;
+            for (&var, &body) in of.vars.iter().zip(&of.bodies) {
+                let size = self.size(self.node(var).set);
+                let (to, from) = (self.node(var).at as usize, self.node(body).at as usize);
+                for row in 0..size {
+                    let new = self.arena[from + row];
+                    changed |= self.arena[to + row] != new;
+                    self.arena[to + row] = new;
+                }
+            }
+            if !changed {
+                settled = true;
+                break;
+            }
+        }
+        let diverges = Diverges { name: of.name.clone(), place: of.place };
+        self.groups[usize::from(group)] = of;
+        if settled { Ok(()) } else { Err(diverges) }
+    }
+
+    /// Computes a node, solving it first if it is a recursive definition's.
+    pub(crate) fn refresh(&mut self, id: NodeId) -> Result<(), Diverges> {
+        match self.node(id).op {
+            Op::Fix(group, index) => {
+                if index == 0 {
+                    self.solve(group)?;
+                }
+                let var = self.groups[usize::from(group)].vars[usize::from(index)];
+                let (from, to) = (self.node(var).at as usize, self.node(id).at as usize);
+                let size = self.size(self.node(id).set);
+                self.arena.copy_within(from..from + size, to);
+                Ok(())
+            }
+            _ => {
+                self.compute(id);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets the value of a choice.
+    pub(crate) fn set_value(&mut self, id: NodeId, rows: &[u64]) {
+        let at = self.node(id).at as usize;
+        self.arena[at..at + rows.len()].copy_from_slice(rows);
+    }
+
+    /// The operands of a node.
+    pub(crate) fn operands(&self, id: NodeId) -> Vec<NodeId> {
+        match self.node(id).op {
+            Op::Const(_) | Op::Chosen(..) | Op::Var(..) => Vec::new(),
+            Op::Union(a, b) | Op::Inter(a, b) | Op::Minus(a, b) | Op::Seq(a, b) | Op::Product(a, b) => {
+                vec![a, b]
+            }
+            Op::Inverse(a) | Op::Plus(a) | Op::Identity(a) | Op::Domain(a) | Op::Range(a) => vec![a],
+            Op::Fix(group, _) => {
+                let of = &self.groups[usize::from(group)];
+                let bit = 1u64 << group;
+                let reached = of
+                    .inner
+                    .iter()
+                    .chain(&of.bodies)
+                    .flat_map(|&id| self.operands(id))
+                    .chain(of.bodies.iter().copied());
+                reached.filter(|&id| self.node(id).vars & bit == 0).collect()
+            }
+        }
+    }
+
+    /// The nodes that must be computed for `roots` when choices change, in an
+    /// order that respects operands.
+    pub(crate) fn plan(&self, roots: &[NodeId]) -> Vec<NodeId> {
+        let mut needed = vec![false; self.nodes.len()];
+        let mut left: Vec<NodeId> = roots.to_vec();
+        while let Some(id) = left.pop() {
+            let node = self.node(id);
+            if needed[id.0 as usize] || node.deps == 0 {
+                continue;
+            }
+            needed[id.0 as usize] = true;
+            // All solutions of a recursive definition come together.
+            if let Op::Fix(group, _) = node.op {
+                let mates = self
+                    .nodes
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, n)| matches!(n.op, Op::Fix(g, _) if g == group));
+                left.extend(mates.map(|(i, _)| NodeId(i as u32)));
+            }
+            left.extend(self.operands(id));
+        }
+        (0..self.nodes.len() as u32).map(NodeId).filter(|id| needed[id.0 as usize]).collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! The models that come with the tool.
+
+use crate::parse::TextError;
+
+use super::Model;
+
+/// A model that comes with the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// All of them.
+const SHIPPED: [Shipped; 12] = [
+    Shipped { name: "sc", summary: "sequential consistency", text: include_str!("../../models/sc.cat") },
+    Shipped {
+        name: "tso",
+        summary: "total store order of SPARC and x86",
+        text: include_str!("../../models/tso.cat"),
+    },
+    Shipped {
+        name: "rmo",
+        summary: "relaxed memory order of SPARC, with fences of three kinds",
+        text: include_str!("../../models/rmo.cat"),
+    },
+    Shipped {
+        name: "drf",
+        summary: "sequential consistency for data-race-free programs",
+        text: include_str!("../../models/drf.cat"),
+    },
+    Shipped {
+        name: "hrf-direct",
+        summary: "SC for heterogeneous-race-free, direct",
+        text: include_str!("../../models/hrf-direct.cat"),
+    },
+    Shipped {
+        name: "hrf-indirect",
+        summary: "SC for heterogeneous-race-free, indirect",
+        text: include_str!("../../models/hrf-indirect.cat"),
+    },
+    Shipped {
+        name: "c11",
+        summary: "C11 atomics, with the simplified axiom of sequential consistency",
+        text: include_str!("../../models/c11.cat"),
+    },
+    Shipped { name: "rc11", summary: "the repaired C11 model", text: include_str!("../../models/rc11.cat") },
+    Shipped { name: "opencl", summary: "OpenCL 2.0", text: include_str!("../../models/opencl.cat") },
+    Shipped {
+        name: "opencl-rsp",
+        summary: "OpenCL 2.0 with remote-scope promotion",
+        text: include_str!("../../models/opencl-rsp.cat"),
+    },
+    Shipped { name: "ptx-6.0", summary: "PTX 6.0", text: include_str!("../../models/ptx-6.0.cat") },
+    Shipped {
+        name: "ptx-7.5",
+        summary: "PTX 7.5, with proxies",
+        text: include_str!("../../models/ptx-7.5.cat"),
+    },
+];
+
+/// Files that several of them include.
+const PARTS: [(&str, &str); 2] = [
+    ("hrf-parts.cat", include_str!("../../models/hrf-parts.cat")),
+    ("opencl-parts.cat", include_str!("../../models/opencl-parts.cat")),
+];
+
+/// The models that come with the tool, in the order in which they are listed.
+#[must_use]
+pub fn shipped_names() -> &'static [Shipped] {
+    &SHIPPED
+}
+
+/// The model of that name, if it comes with the tool.
+///
+/// # Errors
+/// If its text is not a model, which a test rules out.
+pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
+    let of = SHIPPED.iter().find(|s| s.name == name)?;
+    Some(Model::parse(of.name, &format!("{}.cat", of.name), of.text, &mut shipped_file))
+}
+
+/// The text of a file that comes with the tool, as models include it.
+///
+/// # Errors
+/// If there is no such file.
+pub fn shipped_file(file: &str) -> Result<String, String> {
+    let part = PARTS.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
+    let model = SHIPPED.iter().find(|s| file.strip_suffix(".cat") == Some(s.name)).map(|s| s.text);
+    part.or(model).map(str::to_owned).ok_or_else(|| "no such file comes with the tool".to_owned())
+}

@@ -1,0 +1,299 @@
+//! Expressions: names, sets and relations, operators.
+
+use std::rc::Rc;
+
+use crate::exec::matrix;
+use crate::parse::{Place, TextError};
+
+use super::super::ast::{Expr, Infix, Name, Node, Prefix};
+use super::super::base::{self, Base};
+use super::super::graph::{Chosen, Graph, NODES_MAX, NodeId};
+use super::super::value::{Bounds, Builtin, Closure, Scope, Value};
+use super::{Stager, WORK_MAX, same};
+
+impl Stager<'_, '_, '_> {
+    pub(super) fn expr(&mut self, expr: &Expr, scope: &Scope) -> Result<Value, TextError> {
+        self.work += 1;
+        if self.work > WORK_MAX || self.graph.nodes.len() > NODES_MAX {
+            return self.wrong(expr.place, "the model is too large, or a function of it never ends");
+        }
+        match &*expr.node {
+            Node::Name(name) => self.name(*name, scope, expr.place),
+            Node::Nothing => Ok(Value::Nothing),
+            Node::Everything => Ok(Value::Everything),
+            Node::Tag(tag) => Ok(Value::Tag(tag.as_str().into())),
+            Node::Set(members) => self.explicit_set(members, scope),
+            Node::Tuple(members) => {
+                let values = members.iter().map(|m| self.expr(m, scope)).collect::<Result<_, _>>()?;
+                Ok(Value::Tuple(Rc::new(values)))
+            }
+            Node::Function(pattern, body) => Ok(Value::Closure(Rc::new(Closure {
+                parameters: vec![pattern.clone()],
+                body: body.clone(),
+                scope: scope.clone(),
+                together: None,
+            }))),
+            Node::Let(bindings, body) => {
+                let inner = self.define(bindings, scope)?;
+                self.expr(body, &inner)
+            }
+            Node::If(condition, then, other) => {
+                let branch = if self.condition(condition, scope)? { then } else { other };
+                self.expr(branch, scope)
+            }
+            Node::Try(first, second) => self.expr(first, scope).or_else(|_| self.expr(second, scope)),
+            Node::Match(subject, arms) => self.matching(subject, arms, scope),
+            Node::Apply(function, argument) => {
+                let function_value = self.expr(function, scope)?;
+                let argument = self.expr(argument, scope)?;
+                self.apply(function_value, argument, expr.place)
+            }
+            Node::Prefix(op, operand) => {
+                let value = self.expr(operand, scope)?;
+                self.prefix(*op, value, operand.place)
+            }
+            Node::Infix(op, a, b) => {
+                let left = self.expr(a, scope)?;
+                let right = self.expr(b, scope)?;
+                self.infix(*op, left, right, a.place, b.place)
+            }
+        }
+    }
+
+    pub(super) fn name(&mut self, name: Name, scope: &Scope, place: Place) -> Result<Value, TextError> {
+        if let Some(value) = scope.find(name) {
+            return Ok(value.clone());
+        }
+        if let Some(value) = &self.bases[name.0 as usize] {
+            return Ok(value.clone());
+        }
+        let text = self.text(name);
+        let value = match base::find(text, self.skeleton) {
+            Some(Base::Set(set)) => Value::Set(Bounds::exact(self.graph.constant(true, vec![set]))),
+            Some(Base::Rel(rows)) => Value::Rel(Bounds::exact(self.graph.constant(false, rows))),
+            Some(Base::Chosen(chosen)) => Value::Rel(self.choice(chosen)),
+            Some(Base::Derived(chosen, mask)) => {
+                let bounds = self.choice(chosen);
+                let mask = self.graph.constant(false, mask);
+                let low = self.graph.inter(bounds.low, mask);
+                Value::Rel(Bounds { low, high: self.graph.inter(bounds.high, mask) })
+            }
+            Some(Base::Com) => {
+                let of = [Chosen::Rf, Chosen::Co, Chosen::Fr].map(|chosen| self.choice(chosen));
+                let low = self.graph.union(of[0].low, of[1].low);
+                let high = self.graph.union(of[0].high, of[1].high);
+                let low = self.graph.union(low, of[2].low);
+                Value::Rel(Bounds { low, high: self.graph.union(high, of[2].high) })
+            }
+            Some(Base::FinalWrites(writes)) => {
+                let co = self.choice(Chosen::Co);
+                let writes = self.graph.constant(true, vec![writes]);
+                let (least, most) = (self.graph.domain(co.low), self.graph.domain(co.high));
+                let low = self.graph.minus(writes, most);
+                Value::Set(Bounds { low, high: self.graph.minus(writes, least) })
+            }
+            None => match Builtin::named(text) {
+                Some(builtin) => Value::Builtin(builtin),
+                None => {
+                    let dialect = self.skeleton.program.dialect.keyword();
+                    let sentence = if base::known_elsewhere(text) {
+                        format!("the model uses `{text}`, which {dialect} tests do not define")
+                    } else {
+                        format!("`{text}` is not defined")
+                    };
+                    return self.wrong(place, sentence);
+                }
+            },
+        };
+        self.bases[name.0 as usize] = Some(value.clone());
+        Ok(value)
+    }
+
+    pub(super) fn choice(&mut self, chosen: Chosen) -> Bounds {
+        Bounds { low: self.graph.chosen(chosen, false), high: self.graph.chosen(chosen, true) }
+    }
+
+    pub(super) fn explicit_set(&mut self, members: &[Expr], scope: &Scope) -> Result<Value, TextError> {
+        let mut values: Vec<Value> = Vec::new();
+        for member in members {
+            let value = self.expr(member, scope)?;
+            if !values.iter().any(|known| same(known, &value)) {
+                values.push(value);
+            }
+        }
+        Ok(Value::Many(Rc::new(values)))
+    }
+
+    /// The relation that a value stands for.
+    pub(super) fn relation(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
+        match value {
+            Value::Rel(bounds) => Ok(bounds),
+            Value::Nothing => Ok(Bounds::exact(self.graph.empty(false))),
+            Value::Everything => Ok(Bounds::exact(self.graph.full(false))),
+            other => self.wrong(place, format!("a relation is expected here, but this is {}", other.kind())),
+        }
+    }
+
+    /// The set of events that a value stands for.
+    pub(super) fn set(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
+        match value {
+            Value::Set(bounds) => Ok(bounds),
+            Value::Nothing => Ok(Bounds::exact(self.graph.empty(true))),
+            Value::Everything => Ok(Bounds::exact(self.graph.full(true))),
+            other => {
+                self.wrong(place, format!("a set of events is expected here, but this is {}", other.kind()))
+            }
+        }
+    }
+
+    pub(super) fn both(
+        &mut self,
+        a: Bounds,
+        b: Bounds,
+        op: impl Fn(&mut Graph, NodeId, NodeId) -> NodeId,
+    ) -> Bounds {
+        let low = op(&mut self.graph, a.low, b.low);
+        Bounds { low, high: op(&mut self.graph, a.high, b.high) }
+    }
+
+    pub(super) fn each(&mut self, a: Bounds, op: impl Fn(&mut Graph, NodeId) -> NodeId) -> Bounds {
+        let low = op(&mut self.graph, a.low);
+        Bounds { low, high: op(&mut self.graph, a.high) }
+    }
+
+    /// `a \ b`: less of `b` leaves more.
+    pub(super) fn less(&mut self, a: Bounds, b: Bounds) -> Bounds {
+        let low = self.graph.minus(a.low, b.high);
+        Bounds { low, high: self.graph.minus(a.high, b.low) }
+    }
+
+    pub(super) fn prefix(&mut self, op: Prefix, value: Value, place: Place) -> Result<Value, TextError> {
+        let value = match (op, value) {
+            (Prefix::Complement, Value::Nothing) => Value::Everything,
+            (Prefix::Complement, Value::Everything) => Value::Nothing,
+            (Prefix::Complement, Value::Set(set)) => {
+                let full = Bounds::exact(self.graph.full(true));
+                Value::Set(self.less(full, set))
+            }
+            (Prefix::Complement, value) => {
+                let rel = self.relation(value, place)?;
+                let full = Bounds::exact(self.graph.full(false));
+                Value::Rel(self.less(full, rel))
+            }
+            (Prefix::Identity, value) => {
+                let set = self.set(value, place)?;
+                Value::Rel(self.each(set, Graph::identity_on))
+            }
+            (Prefix::Plus, value) => {
+                let rel = self.relation(value, place)?;
+                Value::Rel(self.each(rel, Graph::plus))
+            }
+            (Prefix::Star, value) => {
+                let rel = self.relation(value, place)?;
+                let plus = self.each(rel, Graph::plus);
+                Value::Rel(self.each(plus, Graph::optional))
+            }
+            (Prefix::Optional, value) => {
+                let rel = self.relation(value, place)?;
+                Value::Rel(self.each(rel, Graph::optional))
+            }
+            (Prefix::Inverse, value) => {
+                let rel = self.relation(value, place)?;
+                Value::Rel(self.each(rel, Graph::inverse))
+            }
+        };
+        Ok(value)
+    }
+
+    pub(super) fn infix(
+        &mut self,
+        op: Infix,
+        a: Value,
+        b: Value,
+        a_place: Place,
+        b_place: Place,
+    ) -> Result<Value, TextError> {
+        match op {
+            Infix::Sequence => {
+                let (a, b) = (self.relation(a, a_place)?, self.relation(b, b_place)?);
+                return Ok(Value::Rel(self.both(a, b, Graph::seq)));
+            }
+            Infix::Product => {
+                let (a, b) = (self.set(a, a_place)?, self.set(b, b_place)?);
+                return Ok(Value::Rel(self.both(a, b, Graph::product)));
+            }
+            Infix::Add => return self.add(a, b, b_place),
+            Infix::Union | Infix::Minus | Infix::Intersection => {}
+        }
+        if let (Value::Many(_), _) | (_, Value::Many(_)) = (&a, &b) {
+            return self.infix_many(op, a, b, a_place, b_place);
+        }
+        match (&a, &b) {
+            (Value::Nothing, Value::Nothing) => return Ok(Value::Nothing),
+            (Value::Everything, Value::Everything) if op != Infix::Minus => return Ok(Value::Everything),
+            _ => {}
+        }
+        let sets = matches!((&a, &b), (Value::Set(_), _) | (_, Value::Set(_)));
+        let (left, right) = if sets {
+            (self.set(a, a_place)?, self.set(b, b_place)?)
+        } else {
+            (self.relation(a, a_place)?, self.relation(b, b_place)?)
+        };
+        let bounds = match op {
+            Infix::Union => self.both(left, right, Graph::union),
+            Infix::Intersection => self.both(left, right, Graph::inter),
+            _ => self.less(left, right),
+        };
+        Ok(if sets { Value::Set(bounds) } else { Value::Rel(bounds) })
+    }
+
+    pub(super) fn infix_many(
+        &mut self,
+        op: Infix,
+        a: Value,
+        b: Value,
+        a_place: Place,
+        b_place: Place,
+    ) -> Result<Value, TextError> {
+        let (left, right) = (self.members(a, a_place)?, self.members(b, b_place)?);
+        let has = |set: &[Value], value: &Value| set.iter().any(|known| same(known, value));
+        let result: Vec<Value> = match op {
+            Infix::Union => {
+                let new = right.into_iter().filter(|v| !has(&left, v)).collect::<Vec<_>>();
+                left.into_iter().chain(new).collect()
+            }
+            Infix::Intersection => left.into_iter().filter(|v| has(&right, v)).collect(),
+            _ => left.into_iter().filter(|v| !has(&right, v)).collect(),
+        };
+        Ok(Value::Many(Rc::new(result)))
+    }
+
+    /// `e ++ set`
+    pub(super) fn add(&mut self, member: Value, set: Value, place: Place) -> Result<Value, TextError> {
+        let mut members = self.members(set, place)?;
+        if !members.iter().any(|known| same(known, &member)) {
+            members.insert(0, member);
+        }
+        Ok(Value::Many(Rc::new(members)))
+    }
+
+    /// The members of a set of values; a set of events has its events, each
+    /// as a set.
+    pub(super) fn members(&mut self, value: Value, place: Place) -> Result<Vec<Value>, TextError> {
+        match value {
+            Value::Nothing => Ok(Vec::new()),
+            Value::Many(members) => Ok(members.to_vec()),
+            Value::Set(bounds) if self.graph.is_static(bounds.low) => {
+                let set = self.graph.value(bounds.low)[0];
+                let singles = matrix::members(set).map(|event| 1u64 << event).collect::<Vec<_>>();
+                let make = |event| Value::Set(Bounds::exact(self.graph.constant(true, vec![event])));
+                Ok(singles.into_iter().map(make).collect())
+            }
+            other => {
+                let sentence =
+                    format!("a known set of values is expected here, but this is {}", other.kind());
+                self.wrong(place, sentence)
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The functional part: application, `match`, conditions, what is built in.
+
+use std::rc::Rc;
+
+use crate::parse::{Place, TextError};
+
+use super::super::ast::{Arm, Comparison, Condition, Expr, Infix};
+use super::super::base::{self, Base};
+use super::super::graph::Graph;
+use super::super::value::{Bounds, Builtin, Closure, Scope, Value};
+use super::{Stager, recursive_functions, same};
+
+impl Stager<'_, '_, '_> {
+    pub(super) fn matching(
+        &mut self,
+        subject: &Expr,
+        arms: &[Arm],
+        scope: &Scope,
+    ) -> Result<Value, TextError> {
+        let value = self.expr(subject, scope)?;
+        for arm in arms {
+            match (arm, &value) {
+                (Arm::Tag(tag, body), Value::Tag(of)) if tag.as_str() == &**of => {
+                    return self.expr(body, scope);
+                }
+                (Arm::Tag(..), _) => {}
+                (Arm::Any(name, body), _) => {
+                    let inner = match name {
+                        Some(name) => scope.with(*name, value),
+                        None => scope.clone(),
+                    };
+                    return self.expr(body, &inner);
+                }
+                (Arm::Empty(body), _) => {
+                    if self.members(value.clone(), subject.place)?.is_empty() {
+                        return self.expr(body, scope);
+                    }
+                }
+                (Arm::Cons(first, rest, body), _) => {
+                    let mut members = self.members(value.clone(), subject.place)?;
+                    if !members.is_empty() {
+                        let head = members.remove(0);
+                        let mut inner = scope.clone();
+                        if let Some(name) = first {
+                            inner = inner.with(*name, head);
+                        }
+                        if let Some(name) = rest {
+                            inner = inner.with(*name, Value::Many(Rc::new(members)));
+                        }
+                        return self.expr(body, &inner);
+                    }
+                }
+            }
+        }
+        self.wrong(subject.place, format!("no arm of this `match` fits {}", value.kind()))
+    }
+
+    pub(super) fn condition(&mut self, condition: &Condition, scope: &Scope) -> Result<bool, TextError> {
+        match condition {
+            Condition::Variant(name) => Ok(self.model.variants.contains(name)),
+            Condition::Not(inner) => Ok(!self.condition(inner, scope)?),
+            Condition::And(a, b) => Ok(self.condition(a, scope)? && self.condition(b, scope)?),
+            Condition::Or(a, b) => Ok(self.condition(a, scope)? || self.condition(b, scope)?),
+            Condition::Compare(comparison, a, b) => {
+                let (left, right) = (self.expr(a, scope)?, self.expr(b, scope)?);
+                self.compare(*comparison, left, right, a.place, b.place)
+            }
+        }
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        comparison: Comparison,
+        a: Value,
+        b: Value,
+        a_place: Place,
+        b_place: Place,
+    ) -> Result<bool, TextError> {
+        match (comparison, &a, &b) {
+            (Comparison::Member, _, _) => {
+                let members = self.members(b, b_place)?;
+                return Ok(members.iter().any(|member| same(member, &a)));
+            }
+            (Comparison::Equal, Value::Tag(_) | Value::Many(_) | Value::Tuple(_), _) => {
+                return Ok(same(&a, &b));
+            }
+            _ => {}
+        }
+        let sets = matches!((&a, &b), (Value::Set(_), _) | (_, Value::Set(_)));
+        let (left, right) = if sets {
+            (self.set(a, a_place)?, self.set(b, b_place)?)
+        } else {
+            (self.relation(a, a_place)?, self.relation(b, b_place)?)
+        };
+        if !self.graph.is_static(left.low) || !self.graph.is_static(right.low) {
+            return self.wrong(a_place, "this comparison depends on who reads from whom");
+        }
+        let (left, right) = (self.graph.value(left.low), self.graph.value(right.low));
+        Ok(match comparison {
+            Comparison::Equal => left == right,
+            _ => left.iter().zip(right).all(|(l, r)| l & !r == 0),
+        })
+    }
+
+    pub(super) fn apply(
+        &mut self,
+        function: Value,
+        argument: Value,
+        place: Place,
+    ) -> Result<Value, TextError> {
+        match function {
+            Value::Closure(closure) => {
+                self.deeper(place)?;
+                let mut inner = closure.scope.clone();
+                if let Some(together) = &closure.together {
+                    inner = recursive_functions(together, &inner);
+                }
+                inner = self.bind(&closure.parameters[0], argument, &inner, place)?;
+                let value = if closure.parameters.len() > 1 {
+                    Value::Closure(Rc::new(Closure {
+                        parameters: closure.parameters[1..].to_vec(),
+                        body: closure.body.clone(),
+                        scope: inner,
+                        together: None,
+                    }))
+                } else {
+                    self.expr(&closure.body, &inner)?
+                };
+                self.calls -= 1;
+                Ok(value)
+            }
+            Value::Builtin(builtin) => self.apply_builtin(builtin, argument, place),
+            other => self.wrong(place, format!("a function is expected here, but this is {}", other.kind())),
+        }
+    }
+
+    pub(super) fn apply_builtin(
+        &mut self,
+        builtin: Builtin,
+        argument: Value,
+        place: Place,
+    ) -> Result<Value, TextError> {
+        match builtin {
+            Builtin::Domain => {
+                let rel = self.relation(argument, place)?;
+                Ok(Value::Set(self.each(rel, Graph::domain)))
+            }
+            Builtin::Range => {
+                let rel = self.relation(argument, place)?;
+                Ok(Value::Set(self.each(rel, Graph::range)))
+            }
+            Builtin::GenerateCos => Ok(Value::Coherence),
+            Builtin::Classes => self.classes(argument, place),
+            Builtin::FenceRel => {
+                let set = self.set(argument, place)?;
+                let Some(Base::Rel(po)) = base::find("po", self.skeleton) else {
+                    return self.wrong(place, "`po` is not defined");
+                };
+                let po = Bounds::exact(self.graph.constant(false, po));
+                let on = self.each(set, Graph::identity_on);
+                let after = self.both(on, po, Graph::seq);
+                Ok(Value::Rel(self.both(po, after, Graph::seq)))
+            }
+            Builtin::Linearisations => match argument {
+                Value::Tuple(pair) if pair.len() == 2 => {
+                    let set = self.set(pair[0].clone(), place)?;
+                    Ok(Value::Linearisations(set, self.relation(pair[1].clone(), place)?))
+                }
+                other => {
+                    let sentence =
+                        format!("`linearisations` takes a set and a relation, not {}", other.kind());
+                    self.wrong(place, sentence)
+                }
+            },
+            Builtin::Union => {
+                let mut all = Value::Nothing;
+                for member in self.members(argument, place)? {
+                    all = self.infix(Infix::Union, all, member, place, place)?;
+                }
+                Ok(all)
+            }
+            Builtin::Cross | Builtin::Fold | Builtin::Map => self.apply_listwise(builtin, argument, place),
+        }
+    }
+
+    /// `map f set`, `fold f (set, start)`, `cross sets-of-orders`.
+    pub(super) fn apply_listwise(
+        &mut self,
+        builtin: Builtin,
+        argument: Value,
+        place: Place,
+    ) -> Result<Value, TextError> {
+        match (builtin, argument) {
+            (Builtin::Map, Value::Tuple(pair)) if pair.len() == 2 => {
+                let mut results = Vec::new();
+                for member in self.members(pair[1].clone(), place)? {
+                    let result = self.apply(pair[0].clone(), member, place)?;
+                    if !results.iter().any(|known| same(known, &result)) {
+                        results.push(result);
+                    }
+                }
+                Ok(Value::Many(Rc::new(results)))
+            }
+            (Builtin::Fold, Value::Tuple(triple)) if triple.len() == 3 => {
+                let mut result = triple[2].clone();
+                for member in self.members(triple[1].clone(), place)? {
+                    let pair = Value::Tuple(Rc::new(vec![member, result]));
+                    result = self.apply(triple[0].clone(), pair, place)?;
+                }
+                Ok(result)
+            }
+            (Builtin::Cross, Value::Coherence) => Ok(Value::Coherence),
+            (_, other) => {
+                let form = match builtin {
+                    Builtin::Map => "`map (function, set)`",
+                    Builtin::Fold => "`fold (function, set, start)`",
+                    _ => "`cross` of coherence orders",
+                };
+                self.wrong(place, format!("{form} is expected here, but this is {}", other.kind()))
+            }
+        }
+    }
+
+    /// The classes of an equivalence, which must be known.
+    pub(super) fn classes(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
+        let rel = self.relation(argument, place)?;
+        if !self.graph.is_static(rel.low) {
+            return self.wrong(place, "the classes of this relation depend on who reads from whom");
+        }
+        let rows = self.graph.value(rel.low).to_vec();
+        let mut seen = 0u64;
+        let mut classes = Vec::new();
+        for (event, &row) in rows.iter().enumerate() {
+            if row != 0 && seen >> event & 1 == 0 {
+                let class = row | 1 << event;
+                seen |= class;
+                classes.push(Value::Set(Bounds::exact(self.graph.constant(true, vec![class]))));
+            }
+        }
+        Ok(Value::Many(Rc::new(classes)))
+    }
+}

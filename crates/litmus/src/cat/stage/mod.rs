@@ -1,0 +1,423 @@
+//! Applies a model to a skeleton: steps become a graph and a list of checks.
+//!
+//! The functional part of the language (functions, tags, sets of sets,
+//! `match`, procedures) is carried out here, once; what is left is operations
+//! on bit matrices.
+
+mod expr;
+mod function;
+
+use std::rc::Rc;
+
+use crate::exec::skeleton::Skeleton;
+use crate::parse::{Place, TextError};
+
+use super::Model;
+use super::ast::{Binding, Bindings, Check, CheckKind, Expr, Name, Node, Pattern, Step};
+use super::graph::{Chosen, DEP_WHOLE, DEP_WITH, Deps, Graph, NodeId};
+use super::value::{Bounds, Closure, Procedure, Scope, Value};
+
+/// How deeply functions may call one another.
+const CALLS_MAX: usize = 100;
+/// The most steps of evaluation of one model on one skeleton.
+const WORK_MAX: usize = 2_000_000;
+
+/// A check of the model on one skeleton.
+#[derive(Clone, Debug)]
+pub(crate) struct StagedCheck {
+    pub(crate) kind: CheckKind,
+    pub(crate) negated: bool,
+    pub(crate) flag: bool,
+    pub(crate) name: String,
+    /// The relation or set for certain, and
+    pub(crate) low: NodeId,
+    /// what it may still become.
+    pub(crate) high: NodeId,
+    /// What the bound that decides depends on.
+    pub(crate) deps: Deps,
+    /// The nodes to compute first.
+    pub(crate) plan: Vec<NodeId>,
+}
+
+/// A choice of a `with` step.
+#[derive(Clone, Debug)]
+pub(crate) enum Choice {
+    /// All total orders of a set that extend a relation.
+    Linear(NodeId, NodeId),
+    /// One of some relations or sets.
+    Among(Vec<NodeId>),
+}
+
+/// A model on one skeleton.
+#[derive(Clone, Debug)]
+pub(crate) struct Staged {
+    pub(crate) graph: Graph,
+    pub(crate) checks: Vec<StagedCheck>,
+    pub(crate) choices: Vec<Choice>,
+    /// Does any check need the order of PTX's fences?
+    pub(crate) uses_sync_fence: bool,
+}
+
+/// Applies `model` to `skeleton`.
+pub(crate) fn stage(model: &Model, skeleton: &Skeleton<'_>) -> Result<Staged, TextError> {
+    let mut stager = Stager {
+        model,
+        skeleton,
+        graph: Graph::new(skeleton.len()),
+        bases: vec![None; model.names.len()],
+        checks: Vec::new(),
+        choices: Vec::new(),
+        calls: 0,
+        work: 0,
+    };
+    let mut scope = Scope::default();
+    stager.steps(&model.steps, &mut scope)?;
+    let uses_sync_fence = stager.graph.nodes.iter().any(|n| n.deps & super::graph::DEP_SYNC != 0);
+    let Stager { graph, mut checks, choices, .. } = stager;
+    for check in &mut checks {
+        check.plan = graph.plan(&[if check.negated && !check.flag { check.high } else { check.low }]);
+    }
+    Ok(Staged { graph, checks, choices, uses_sync_fence })
+}
+
+struct Stager<'m, 's, 'p> {
+    model: &'m Model,
+    skeleton: &'s Skeleton<'p>,
+    graph: Graph,
+    /// Values of the names that the tool itself defines.
+    bases: Vec<Option<Value>>,
+    checks: Vec<StagedCheck>,
+    choices: Vec<Choice>,
+    calls: usize,
+    work: usize,
+}
+
+impl Stager<'_, '_, '_> {
+    pub(super) fn wrong<T>(&self, place: Place, sentence: impl Into<String>) -> Result<T, TextError> {
+        Err(TextError::meaning(place, sentence).in_file(&self.model.file))
+    }
+
+    pub(super) fn text(&self, name: Name) -> &str {
+        self.model.names.text(name)
+    }
+
+    pub(super) fn steps(&mut self, steps: &[Step], scope: &mut Scope) -> Result<(), TextError> {
+        for step in steps {
+            self.step(step, scope)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn step(&mut self, step: &Step, scope: &mut Scope) -> Result<(), TextError> {
+        match step {
+            Step::Let(bindings) => *scope = self.define(bindings, scope)?,
+            Step::Check(check) => self.check(check, scope)?,
+            Step::Enum(name, tags) => {
+                let tags = tags.iter().map(|tag| Value::Tag(tag.as_str().into())).collect();
+                *scope = scope.with(*name, Value::Many(Rc::new(tags)));
+            }
+            Step::Procedure(name, pattern, steps) => {
+                let procedure = Procedure {
+                    pattern: pattern.clone(),
+                    steps: Rc::new(steps.clone()),
+                    scope: scope.clone(),
+                };
+                *scope = scope.with(*name, Value::Procedure(Rc::new(procedure)));
+            }
+            Step::Call(place, name, argument) => {
+                let argument = self.expr(argument, scope)?;
+                let Some(Value::Procedure(procedure)) = scope.find(*name).cloned() else {
+                    return self.wrong(*place, format!("`{}` is not a procedure", self.text(*name)));
+                };
+                self.deeper(*place)?;
+                let mut inner = self.bind(&procedure.pattern, argument, &procedure.scope, *place)?;
+                self.steps(&procedure.steps, &mut inner)?;
+                self.calls -= 1;
+            }
+            Step::ForAll(place, name, set, steps) => {
+                let members = self.expr(set, scope)?;
+                for member in self.members(members, *place)? {
+                    let mut inner = scope.with(*name, member);
+                    self.steps(steps, &mut inner)?;
+                }
+            }
+            Step::With(place, name, expr) => {
+                let value = self.with(*place, expr, scope)?;
+                if let Some(value) = value {
+                    *scope = scope.with(*name, value);
+                }
+            }
+            Step::If(condition, then, other) => {
+                let branch = if self.condition(condition, scope)? { then } else { other };
+                self.steps(branch, scope)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check(&mut self, check: &Check, scope: &Scope) -> Result<(), TextError> {
+        let value = self.expr(&check.expr, scope)?;
+        let bounds = match (check.kind, value) {
+            (CheckKind::Empty, Value::Set(set)) => set,
+            (CheckKind::Empty, Value::Many(members)) => {
+                let set = if members.is_empty() { self.graph.empty(true) } else { self.graph.full(true) };
+                Bounds::exact(set)
+            }
+            (_, value) => self.relation(value, check.expr.place)?,
+        };
+        let decides = if check.negated && !check.flag { bounds.high } else { bounds.low };
+        let number = self.checks.len() + 1;
+        self.checks.push(StagedCheck {
+            kind: check.kind,
+            negated: check.negated,
+            flag: check.flag,
+            name: check.name.clone().unwrap_or_else(|| format!("check-{number}")),
+            low: bounds.low,
+            high: bounds.high,
+            deps: self.graph.node(decides).deps,
+            plan: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// The value of `with x from e`: an open choice. Coherence orders are made
+    /// by the search.
+    pub(super) fn with(
+        &mut self,
+        place: Place,
+        expr: &Expr,
+        scope: &Scope,
+    ) -> Result<Option<Value>, TextError> {
+        let value = self.expr(expr, scope)?;
+        let (choice, set) = match value {
+            Value::Coherence => return Ok(None),
+            Value::Linearisations(set, order) => (Choice::Linear(set.low, order.low), false),
+            Value::Many(members) => {
+                let mut nodes = Vec::new();
+                let mut sets = 0;
+                for member in members.iter() {
+                    match member {
+                        Value::Set(bounds) => {
+                            sets += 1;
+                            nodes.push(bounds.low);
+                        }
+                        other => nodes.push(self.relation(other.clone(), place)?.low),
+                    }
+                }
+                if sets > 0 && sets < nodes.len() {
+                    return self.wrong(place, "this set holds sets and relations, so none can be chosen");
+                }
+                (Choice::Among(nodes), sets > 0)
+            }
+            other => {
+                let sentence = format!("`with` chooses from a set of values, but this is {}", other.kind());
+                return self.wrong(place, sentence);
+            }
+        };
+        if self.choices.len() >= 8 {
+            return self.wrong(place, "a model may have at most eight `with` steps");
+        }
+        if set {
+            return self.wrong(place, "`with` can choose a relation only, not a set of events");
+        }
+        let node = self.graph.chosen(Chosen::With(self.choices.len() as u8), false);
+        self.choices.push(choice);
+        Ok(Some(Value::Rel(Bounds::exact(node))))
+    }
+
+    pub(super) fn deeper(&mut self, place: Place) -> Result<(), TextError> {
+        self.calls += 1;
+        if self.calls > CALLS_MAX {
+            return self.wrong(place, format!("functions call one another more than {CALLS_MAX} deep"));
+        }
+        Ok(())
+    }
+
+    /// The scope after a definition.
+    pub(super) fn define(&mut self, bindings: &Bindings, scope: &Scope) -> Result<Scope, TextError> {
+        if bindings.recursive {
+            return self.define_recursive(bindings, scope);
+        }
+        let mut after = scope.clone();
+        for binding in &bindings.list {
+            let value = if binding.parameters.is_empty() {
+                self.expr(&binding.body, scope)?
+            } else {
+                closure(binding, scope, None)
+            };
+            after = self.bind(&binding.pattern, value, &after, binding.place)?;
+        }
+        Ok(after)
+    }
+
+    pub(super) fn define_recursive(
+        &mut self,
+        bindings: &Bindings,
+        scope: &Scope,
+    ) -> Result<Scope, TextError> {
+        let place = bindings.list[0].place;
+        let functions = bindings.list.iter().filter(|b| is_function(b)).count();
+        if functions == bindings.list.len() {
+            return Ok(recursive_functions(&Rc::new(bindings.list.clone()), scope));
+        }
+        if functions > 0 {
+            return self.wrong(place, "functions and relations cannot be defined recursively together");
+        }
+        let mut names = Vec::new();
+        for binding in &bindings.list {
+            match binding.pattern {
+                Pattern::One(Some(name)) => names.push(name),
+                _ => return self.wrong(binding.place, "a recursive definition defines names"),
+            }
+        }
+        // Try relations first, and sets if the bodies turn out to be sets.
+        let relations = self.fixpoint(bindings, &names, scope, false);
+        if let Ok(Some(scope)) = relations {
+            return Ok(scope);
+        }
+        match (relations, self.fixpoint(bindings, &names, scope, true)) {
+            (_, Ok(Some(scope))) => Ok(scope),
+            (Err(error), _) => Err(error),
+            (_, Err(error)) => Err(error),
+            _ => self.wrong(place, "a recursive definition mixes relations and sets"),
+        }
+    }
+
+    /// Solves a recursive definition; none if its bodies are of the other kind.
+    pub(super) fn fixpoint(
+        &mut self,
+        bindings: &Bindings,
+        names: &[Name],
+        scope: &Scope,
+        sets: bool,
+    ) -> Result<Option<Scope>, TextError> {
+        let place = bindings.list[0].place;
+        let shown = self.text(names[0]).to_owned();
+        let count = names.len();
+        // Low and high bounds are solved together, as they may use each other.
+        let Some(group) = self.graph.open_group(&shown, place, &vec![sets; 2 * count]) else {
+            return self.wrong(place, "the model has too many recursive definitions");
+        };
+        let vars = self.graph.groups[usize::from(group)].vars.clone();
+        let mut inner = scope.clone();
+        let make = |bounds| if sets { Value::Set(bounds) } else { Value::Rel(bounds) };
+        for (index, &name) in names.iter().enumerate() {
+            inner = inner.with(name, make(Bounds { low: vars[index], high: vars[count + index] }));
+        }
+        let mut bodies = vec![vars[0]; 2 * count];
+        for (index, binding) in bindings.list.iter().enumerate() {
+            let value = self.expr(&binding.body, &inner)?;
+            let bounds = match (value, sets) {
+                (Value::Set(_), false) | (Value::Rel(_), true) => {
+                    // Leave an empty definition behind.
+                    let _ = self.graph.close_group(group, vars);
+                    return Ok(None);
+                }
+                (Value::Set(bounds), true) | (Value::Rel(bounds), false) => bounds,
+                (Value::Nothing, _) => Bounds::exact(self.graph.empty(sets)),
+                (Value::Everything, _) => Bounds::exact(self.graph.full(sets)),
+                (other, _) => {
+                    let sentence = format!("a recursive definition of {}", other.kind());
+                    return self.wrong(binding.place, sentence);
+                }
+            };
+            (bodies[index], bodies[count + index]) = (bounds.low, bounds.high);
+        }
+        let solutions = match self.graph.close_group(group, bodies) {
+            Ok(solutions) => solutions,
+            Err(_) => return self.wrong(place, diverges(&shown)),
+        };
+        let mut after = scope.clone();
+        for (index, &name) in names.iter().enumerate() {
+            let bounds = Bounds { low: solutions[index], high: solutions[count + index] };
+            after = after.with(name, make(bounds));
+        }
+        Ok(Some(after))
+    }
+
+    pub(super) fn bind(
+        &mut self,
+        pattern: &Pattern,
+        value: Value,
+        scope: &Scope,
+        place: Place,
+    ) -> Result<Scope, TextError> {
+        match (pattern, value) {
+            (Pattern::One(None), _) => Ok(scope.clone()),
+            (Pattern::One(Some(name)), value) => Ok(scope.with(*name, value)),
+            (Pattern::Tuple(names), Value::Tuple(values)) if names.len() == values.len() => {
+                let mut after = scope.clone();
+                for (name, value) in names.iter().zip(values.iter()) {
+                    if let Some(name) = name {
+                        after = after.with(*name, value.clone());
+                    }
+                }
+                Ok(after)
+            }
+            (Pattern::Tuple(names), value) => {
+                let sentence =
+                    format!("{} values are expected here, but this is {}", names.len(), value.kind());
+                self.wrong(place, sentence)
+            }
+        }
+    }
+}
+
+/// The sentence for a recursive definition that does not settle.
+pub(crate) fn diverges(name: &str) -> String {
+    format!("the recursive definition of `{name}` does not settle: it uses itself behind `\\` or `~`")
+}
+
+/// Is the decision of a check only possible on complete executions?
+pub(crate) const fn only_whole(deps: Deps) -> bool {
+    deps & (DEP_WHOLE | DEP_WITH) != 0
+}
+
+fn is_function(binding: &Binding) -> bool {
+    !binding.parameters.is_empty() || matches!(*binding.body.node, Node::Function(..))
+}
+
+fn closure(binding: &Binding, scope: &Scope, together: Option<Rc<Vec<Binding>>>) -> Value {
+    if binding.parameters.is_empty()
+        && let Node::Function(pattern, body) = &*binding.body.node
+    {
+        return Value::Closure(Rc::new(Closure {
+            parameters: vec![pattern.clone()],
+            body: body.clone(),
+            scope: scope.clone(),
+            together,
+        }));
+    }
+    Value::Closure(Rc::new(Closure {
+        parameters: binding.parameters.clone(),
+        body: binding.body.clone(),
+        scope: scope.clone(),
+        together,
+    }))
+}
+
+fn recursive_functions(list: &Rc<Vec<Binding>>, scope: &Scope) -> Scope {
+    let mut after = scope.clone();
+    for binding in list.iter() {
+        if let Pattern::One(Some(name)) = binding.pattern {
+            after = after.with(name, closure(binding, scope, Some(list.clone())));
+        }
+    }
+    after
+}
+
+/// Are two values the same, as far as that can be told?
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Nothing, Value::Nothing) | (Value::Everything, Value::Everything) => true,
+        (Value::Rel(a), Value::Rel(b)) | (Value::Set(a), Value::Set(b)) => a == b,
+        (Value::Tag(a), Value::Tag(b)) => a == b,
+        (Value::Tuple(a), Value::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
+        }
+        (Value::Many(a), Value::Many(b)) => {
+            a.len() == b.len() && a.iter().all(|x| b.iter().any(|y| same(x, y)))
+        }
+        _ => false,
+    }
+}

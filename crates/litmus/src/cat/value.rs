@@ -1,0 +1,152 @@
+//! What expressions of a model stand for while it is applied to a skeleton.
+
+use std::rc::Rc;
+
+use super::ast::{Binding, Expr, Name, Pattern, Step};
+use super::graph::NodeId;
+
+/// A relation or set by its bounds; equal where it does not depend on choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) low: NodeId,
+    pub(crate) high: NodeId,
+}
+
+impl Bounds {
+    pub(crate) const fn exact(id: NodeId) -> Bounds {
+        Bounds { low: id, high: id }
+    }
+}
+
+/// Functions that the language has from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    Domain,
+    Range,
+    Classes,
+    Linearisations,
+    FenceRel,
+    Cross,
+    Fold,
+    Map,
+    Union,
+    /// Coherence orders: the search makes them itself.
+    GenerateCos,
+}
+
+impl Builtin {
+    pub(crate) fn named(name: &str) -> Option<Builtin> {
+        Some(match name {
+            "domain" => Builtin::Domain,
+            "range" => Builtin::Range,
+            "classes" | "classes-loc" => Builtin::Classes,
+            "linearisations" => Builtin::Linearisations,
+            "fencerel" => Builtin::FenceRel,
+            "cross" => Builtin::Cross,
+            "fold" => Builtin::Fold,
+            "map" => Builtin::Map,
+            "big-union" => Builtin::Union,
+            "generate_cos" | "generate_orders" | "allco" => Builtin::GenerateCos,
+            _ => return None,
+        })
+    }
+}
+
+/// A function of the model.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    pub(crate) parameters: Vec<Pattern>,
+    pub(crate) body: Expr,
+    pub(crate) scope: Scope,
+    /// The functions defined together with it, which it may call.
+    pub(crate) together: Option<Rc<Vec<Binding>>>,
+}
+
+/// A procedure of the model.
+#[derive(Debug)]
+pub(crate) struct Procedure {
+    pub(crate) pattern: Pattern,
+    pub(crate) steps: Rc<Vec<Step>>,
+    pub(crate) scope: Scope,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// `0`: the empty relation, the empty set and the empty set of sets.
+    Nothing,
+    /// `_`: all events, or all pairs.
+    Everything,
+    Rel(Bounds),
+    Set(Bounds),
+    Tag(Rc<str>),
+    Tuple(Rc<Vec<Value>>),
+    /// A set of sets, of relations or of tags.
+    Many(Rc<Vec<Value>>),
+    Closure(Rc<Closure>),
+    Procedure(Rc<Procedure>),
+    Builtin(Builtin),
+    /// The total orders of a set that extend a relation.
+    Linearisations(Bounds, Bounds),
+    /// The coherence orders, which the search makes itself.
+    Coherence,
+}
+
+impl Value {
+    /// The value in words.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Value::Nothing => "`0`",
+            Value::Everything => "`_`",
+            Value::Rel(_) => "a relation",
+            Value::Set(_) => "a set of events",
+            Value::Tag(_) => "a tag",
+            Value::Tuple(_) => "a tuple",
+            Value::Many(_) => "a set of values",
+            Value::Closure(_) | Value::Builtin(_) => "a function",
+            Value::Procedure(_) => "a procedure",
+            Value::Linearisations(..) | Value::Coherence => "a choice of orders",
+        }
+    }
+}
+
+/// What names stand for: a list that grows at its head, shared by closures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope(Option<Rc<Entry>>);
+
+#[derive(Debug)]
+struct Entry {
+    name: Name,
+    value: Value,
+    next: Scope,
+}
+
+impl Scope {
+    pub(crate) fn with(&self, name: Name, value: Value) -> Scope {
+        Scope(Some(Rc::new(Entry { name, value, next: self.clone() })))
+    }
+
+    pub(crate) fn find(&self, name: Name) -> Option<&Value> {
+        let mut at = self;
+        while let Some(entry) = &at.0 {
+            if entry.name == name {
+                return Some(&entry.value);
+            }
+            at = &entry.next;
+        }
+        None
+    }
+}
+
+impl Drop for Scope {
+    /// A long list is taken apart link by link, not by recursion.
+    fn drop(&mut self) {
+        let mut next = self.0.take();
+        while let Some(entry) = next {
+            match Rc::try_unwrap(entry) {
+                Ok(mut entry) => next = entry.next.0.take(),
+                Err(_) => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! An execution that was found, kept for reports, drawings and explanations.
+
+use crate::exec::event::{Event, EventKind};
+use crate::exec::matrix::members;
+use crate::exec::skeleton::{Rows, Skeleton};
+use crate::program::{Dialect, FenceProxy, Order, Program, Proxy, Value};
+
+use super::search::Found;
+
+/// A relation between events that a report shows: its name and its pairs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edges {
+    /// The relation's name.
+    pub name: String,
+    /// The pairs.
+    pub pairs: Vec<(usize, usize)>,
+}
+
+/// A complete execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Initial writes first, then each thread's events in program order.
+    pub events: Vec<Event>,
+    /// What each event reads or writes; none for fences.
+    pub values: Vec<Option<Value>>,
+    /// Program order, without the pairs that follow from others.
+    pub po: Vec<(usize, usize)>,
+    /// Who reads from whom: pairs of write and read.
+    pub rf: Vec<(usize, usize)>,
+    /// The coherence order, without the pairs that follow from others.
+    pub co: Vec<(usize, usize)>,
+    /// From reads to the writes that directly follow the one that was read.
+    pub fr: Vec<(usize, usize)>,
+}
+
+impl Execution {
+    /// Keeps an execution.
+    pub(crate) fn of(skeleton: &Skeleton<'_>, found: &Found<'_>) -> Execution {
+        let rf: Vec<_> = skeleton
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(read, event)| event.reads() && found.rf[*read] != *read)
+            .map(|(read, _)| (found.rf[read], read))
+            .collect();
+        let co = reduced(found.co);
+        let fr = rf
+            .iter()
+            .flat_map(|&(write, read)| {
+                co.iter().filter(move |(from, _)| *from == write).map(move |&(_, to)| (read, to))
+            })
+            .collect();
+        let values = skeleton
+            .events
+            .iter()
+            .enumerate()
+            .map(|(i, event)| if event.is_fence() { None } else { found.values[i] })
+            .collect();
+        Execution { events: skeleton.events.clone(), values, po: reduced(&skeleton.po), rf, co, fr }
+    }
+
+    /// A letter for the event, as herd writes it; `a` to `z`, then `a1`, ...
+    #[must_use]
+    pub fn letter(&self, event: usize) -> String {
+        let letter = char::from(b'a' + (event % 26) as u8);
+        match event / 26 {
+            0 => letter.to_string(),
+            round => format!("{letter}{round}"),
+        }
+    }
+
+    /// The event in words: `b: P0: W[release, device 0] x=1`.
+    #[must_use]
+    pub fn describe(&self, program: &Program, event: usize) -> String {
+        let of = &self.events[event];
+        let thread = match of.thread {
+            Some(thread) => format!("P{}", thread.0),
+            None => "initial".to_owned(),
+        };
+        format!("{}: {thread}: {}", self.letter(event), action(program, of, self.values[event]))
+    }
+}
+
+/// What an event does, in words.
+#[must_use]
+pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String {
+    let kind = match event.kind {
+        EventKind::Read => "R",
+        EventKind::Write => "W",
+        EventKind::Fence => "F",
+        EventKind::Barrier => "B",
+        EventKind::BarrierEntry => "B entry",
+        EventKind::BarrierExit => "B exit",
+    };
+    let mut marks = Vec::new();
+    if event.order != Order::Plain {
+        marks.push(order_name(event.order).to_owned());
+    }
+    match event.fence_proxy {
+        Some(FenceProxy::Alias) => marks.push("proxy alias".to_owned()),
+        Some(FenceProxy::Path(proxy)) => marks.push(format!("proxy {}", proxy_name(proxy))),
+        None if event.proxy != Proxy::Generic => marks.push(proxy_name(event.proxy).to_owned()),
+        None => {}
+    }
+    if let Some(scope) = event.scope.filter(|_| program.dialect != Dialect::C11) {
+        marks.push(program.scopes.name(scope));
+    }
+    if event.remote {
+        marks.push("remote".to_owned());
+    }
+    if event.rmw {
+        marks.push("rmw".to_owned());
+    }
+    let marks = if marks.is_empty() { String::new() } else { format!("[{}]", marks.join(", ")) };
+    match event.loc {
+        Some(loc) => {
+            let value = value.map_or_else(|| "?".to_owned(), |value| program.value_name(value));
+            format!("{kind}{marks} {}={value}", program.loc(loc).name)
+        }
+        None => format!("{kind}{marks}"),
+    }
+}
+
+/// The order's name as tests write it.
+#[must_use]
+pub const fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Plain => "plain",
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq_rel",
+        Order::SeqCst => "seq_cst",
+    }
+}
+
+const fn proxy_name(proxy: Proxy) -> &'static str {
+    match proxy {
+        Proxy::Generic => "generic",
+        Proxy::Texture => "texture",
+        Proxy::Surface => "surface",
+        Proxy::Constant => "constant",
+    }
+}
+
+/// The pairs of a transitive order that do not follow from others.
+pub(crate) fn reduced(rows: &[u64]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for (from, &row) in rows.iter().enumerate() {
+        let implied = members(row).fold(0, |set, via| set | rows[via]);
+        pairs.extend(members(row & !implied).map(|to| (from, to)));
+    }
+    pairs
+}
+
+/// All pairs of a relation; a set is shown as pairs of each event with itself.
+pub(crate) fn pairs(rows: &Rows, events: usize) -> Vec<(usize, usize)> {
+    if rows.len() == 1 && events != 1 {
+        return members(rows[0]).map(|event| (event, event)).collect();
+    }
+    rows.iter().enumerate().flat_map(|(from, &row)| members(row).map(move |to| (from, to))).collect()
+}

@@ -1,0 +1,295 @@
+//! Why an outcome is allowed or forbidden, in words.
+//!
+//! A forbidden outcome is explained by the checks that alone stand against
+//! it: without such a check the outcome would be allowed, and the execution
+//! that would show it has a cycle that the check refuses.
+
+use core::fmt::Write as _;
+use std::ops::ControlFlow;
+
+use crate::cat::{CheckKind, Model, stage};
+use crate::exec::matrix;
+use crate::exec::skeleton::Skeleton;
+use crate::exec::unfold::{Unfolding, numbers_of, unfold};
+use crate::parse::TextError;
+use crate::program::{Program, Prop, Quantifier, Term, ThreadId};
+
+use super::execution::Execution;
+use super::outcome::final_states;
+use super::report::{Flag, Report};
+use super::search::{Found, Halt, Search, Setting, Visitor};
+use super::{Gaps, Options, fence_orders, for_each_skeleton};
+
+/// A check that alone stands against an outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The check's name in the model.
+    pub check: String,
+    /// What it asks.
+    pub kind: CheckKind,
+    /// The execution that it refuses.
+    pub execution: Execution,
+    /// The events of a cycle that it forbids, or the pair that must not be.
+    pub cycle: Vec<usize>,
+}
+
+/// Finds the checks that alone stand against the outcome that a test asks
+/// for (for `forall`, against a state without the property).
+///
+/// # Errors
+/// If the model does not fit the test.
+pub fn refusals(
+    program: &Program,
+    model: &Model,
+    options: &mut Options<'_>,
+) -> Result<Vec<Refusal>, TextError> {
+    let unfoldings: Vec<Unfolding> =
+        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), options.unroll)).collect();
+    let numbers = numbers_of(program);
+    let setting = Setting {
+        file: &model.file,
+        partial_coherence: model.partial_coherence,
+        numbers: &numbers,
+        unchecked: false,
+    };
+    let wanted = match program.condition.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => program.condition.prop.clone(),
+        Quantifier::Forall => Prop::Not(Box::new(program.condition.prop.clone())),
+    };
+    let mut refusals: Vec<Refusal> = Vec::new();
+    let mut gaps = Gaps::default();
+    for_each_skeleton(program, &unfoldings, &mut gaps, &mut |skeleton| {
+        if skeleton.fault.is_some() || skeleton.divergent {
+            return Ok(true);
+        }
+        let staged = stage::stage(model, &skeleton)?;
+        let syncs =
+            if staged.uses_sync_fence { fence_orders(&skeleton) } else { vec![vec![0; skeleton.len()]] };
+        for number in 0..staged.checks.len() {
+            let check = &staged.checks[number];
+            let known = refusals.iter().any(|r| r.check == check.name);
+            if check.flag || check.negated || known {
+                continue;
+            }
+            // The check becomes a flag that says where it fails.
+            let (name, kind) = (check.name.clone(), check.kind);
+            let mut without = staged.clone();
+            without.checks[number].flag = true;
+            without.checks[number].negated = true;
+            let mut visitor = Wanted {
+                program,
+                skeleton: &skeleton,
+                wanted: &wanted,
+                check: number,
+                found: None,
+                stop: &mut options.stop,
+                stopped: false,
+            };
+            match Search::new(&skeleton, without, &setting, &mut visitor).run(&syncs) {
+                Ok(()) | Err(Halt::Stopped) => {}
+                Err(Halt::Model(error)) => return Err(error),
+            }
+            if let Some((execution, rows)) = visitor.found {
+                refusals.push(Refusal { check: name, kind, execution, cycle: offence(kind, &rows) });
+            }
+            if visitor.stopped {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })?;
+    Ok(refusals)
+}
+
+/// Looks for one execution with the wanted property.
+struct Wanted<'a, 'p> {
+    program: &'a Program,
+    skeleton: &'a Skeleton<'p>,
+    wanted: &'a Prop,
+    check: usize,
+    found: Option<(Execution, Vec<u64>)>,
+    stop: &'a mut dyn FnMut() -> bool,
+    stopped: bool,
+}
+
+impl Visitor for Wanted<'_, '_> {
+    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+        let Some((_, rows)) = found.flags.iter().find(|(number, _)| *number == self.check) else {
+            return ControlFlow::Continue(());
+        };
+        let mut terms = Vec::new();
+        self.wanted.collect_terms(&mut terms);
+        if let Some(filter) = &self.program.filter {
+            filter.collect_terms(&mut terms);
+        }
+        let mut hit = false;
+        let _ = final_states(self.skeleton, &terms, found, &mut |key| {
+            let mut value = |term: Term| match term {
+                Term::Const(value) => value,
+                term => terms.iter().position(|t| *t == term).map_or(0, |at| key[at]),
+            };
+            hit |= self.wanted.holds(&mut value)
+                && self.program.filter.as_ref().is_none_or(|filter| filter.holds(&mut value));
+            if hit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if !hit {
+            return ControlFlow::Continue(());
+        }
+        self.found = Some((Execution::of(self.skeleton, found), rows.clone()));
+        ControlFlow::Break(())
+    }
+
+    fn stop(&mut self) -> bool {
+        self.stopped |= (self.stop)();
+        self.stopped
+    }
+
+    fn wants_flag(&self, _: usize) -> bool {
+        true
+    }
+}
+
+/// The events that break a check: a shortest cycle, or the first pair.
+fn offence(kind: CheckKind, rows: &[u64]) -> Vec<usize> {
+    match kind {
+        CheckKind::Acyclic => matrix::shortest_cycle(rows).unwrap_or_default(),
+        CheckKind::Irreflexive => {
+            (0..rows.len()).find(|&e| rows[e] >> e & 1 == 1).map(|e| vec![e]).unwrap_or_default()
+        }
+        CheckKind::Empty => rows
+            .iter()
+            .enumerate()
+            .find(|(_, row)| **row != 0)
+            .map(|(from, row)| vec![from, row.trailing_zeros() as usize])
+            .unwrap_or_default(),
+    }
+}
+
+/// The execution in words, a line an event, then who reads from whom.
+#[must_use]
+pub fn narrate(program: &Program, execution: &Execution) -> String {
+    let mut text = String::new();
+    for event in 0..execution.events.len() {
+        let _ = writeln!(text, "  {}", execution.describe(program, event));
+    }
+    let arrows = |name: &str, pairs: &[(usize, usize)]| {
+        let list: Vec<String> = pairs
+            .iter()
+            .map(|&(from, to)| format!("{}->{}", execution.letter(from), execution.letter(to)))
+            .collect();
+        if list.is_empty() { String::new() } else { format!("  {name}: {}\n", list.join(" ")) }
+    };
+    text.push_str(&arrows("rf", &execution.rf));
+    text.push_str(&arrows("co", &execution.co));
+    text
+}
+
+/// A cycle in words: `b -po-> c -fr-> b`.
+#[must_use]
+pub fn cycle_text(execution: &Execution, refusal: &Refusal) -> String {
+    let cycle = &refusal.cycle;
+    if cycle.is_empty() {
+        return "the relation is not empty".to_owned();
+    }
+    let mut text = execution.letter(cycle[0]);
+    let closes = refusal.kind != CheckKind::Empty;
+    let steps = if closes { cycle.len() } else { cycle.len() - 1 };
+    for at in 0..steps {
+        let (from, to) = (cycle[at], cycle[(at + 1) % cycle.len()]);
+        let _ = write!(text, " -{}-> {}", edge_name(execution, from, to), execution.letter(to));
+    }
+    text
+}
+
+/// The plainest relation between two events.
+fn edge_name(execution: &Execution, from: usize, to: usize) -> &'static str {
+    let pair = &(from, to);
+    let same_thread = execution.events[from].thread.is_some()
+        && execution.events[from].thread == execution.events[to].thread;
+    if execution.rf.contains(pair) {
+        "rf"
+    } else if execution.fr.contains(pair) {
+        "fr"
+    } else if execution.co.contains(pair) {
+        "co"
+    } else if same_thread && from < to {
+        "po"
+    } else {
+        "..."
+    }
+}
+
+/// The whole report in words.
+///
+/// # Errors
+/// If the model does not fit the test.
+pub fn explain(
+    program: &Program,
+    model: &Model,
+    report: &Report,
+    options: &mut Options<'_>,
+) -> Result<String, TextError> {
+    let mut text = String::new();
+    let met = if report.verdict { "is met" } else { "is not met" };
+    let _ =
+        writeln!(text, "{}: under {} the condition {} {met}.", report.test, report.model, report.condition);
+    let wants_positive = report.quantifier != Quantifier::Forall;
+    let witness = report
+        .states
+        .iter()
+        .find(|s| s.satisfies == wants_positive)
+        .and_then(|s| s.example.as_deref().map(|example| (s, example)));
+    match witness {
+        Some((state, execution)) => {
+            let _ = writeln!(text, "This execution ends with {state}");
+            text.push_str(&narrate(program, execution));
+        }
+        None => {
+            let what = if wants_positive { "that outcome" } else { "another outcome" };
+            let refusals = refusals(program, model, options)?;
+            if refusals.is_empty() {
+                let _ =
+                    writeln!(text, "No single check stands against {what} alone, or no values lead to it.");
+            }
+            for refusal in &refusals {
+                let _ = writeln!(
+                    text,
+                    "Against {what} stands the check `{}` ({}); without it this execution would be allowed:",
+                    refusal.check,
+                    refusal.kind.word()
+                );
+                text.push_str(&narrate(program, &refusal.execution));
+                let _ = writeln!(text, "  refused: {}", cycle_text(&refusal.execution, refusal));
+            }
+        }
+    }
+    for flag in &report.flags {
+        text.push_str(&flag_text(program, flag));
+    }
+    for note in &report.notes {
+        let _ = writeln!(text, "Note: {note}.");
+    }
+    if let Some(bound) = &report.bound {
+        let _ = writeln!(text, "Not everything was covered: {bound}.");
+    }
+    Ok(text)
+}
+
+/// A flag and the execution on which it holds, in words.
+fn flag_text(program: &Program, flag: &Flag) -> String {
+    let mut text = format!("Flag `{}` holds on {} executions, for example:\n", flag.name, flag.count);
+    text.push_str(&narrate(program, &flag.example));
+    let mut shown: Vec<(usize, usize)> = Vec::new();
+    for &(a, b) in &flag.pairs {
+        if shown.contains(&(b, a)) {
+            continue;
+        }
+        shown.push((a, b));
+        if a == b {
+            let _ = writeln!(text, "  at {}", flag.example.letter(a));
+        } else {
+            let _ = writeln!(text, "  between {} and {}", flag.example.letter(a), flag.example.letter(b));
+        }
+    }
+    text
+}

@@ -1,0 +1,206 @@
+//! Checks a test against a model: which outcomes are allowed, and what is
+//! flagged.
+//!
+//! ```
+//! let test = "C SB {} P0(atomic_int* x, atomic_int* y) { \
+//!     atomic_store_explicit(x, 1, memory_order_relaxed); \
+//!     int r0 = atomic_load_explicit(y, memory_order_relaxed); } \
+//! P1(atomic_int* x, atomic_int* y) { \
+//!     atomic_store_explicit(y, 1, memory_order_relaxed); \
+//!     int r0 = atomic_load_explicit(x, memory_order_relaxed); } \
+//! exists (0:r0=0 /\\ 1:r0=0)";
+//! let test = test.replacen("SB ", "SB\n", 1);
+//! let program = litmus::parse::parse(&test)?;
+//! let model = litmus::cat::shipped("sc").expect("sc is shipped")?;
+//! let report = litmus::check::check(&program, &model, &mut Default::default())?;
+//! assert!(!report.verdict, "sequential consistency forbids store buffering");
+//! # Ok::<(), litmus::parse::TextError>(())
+//! ```
+
+mod dot;
+pub mod execution;
+mod explain;
+mod json;
+mod linear;
+#[cfg(test)]
+mod oracle;
+mod outcome;
+mod report;
+mod search;
+
+pub use dot::dot;
+pub use execution::Execution;
+pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
+pub(crate) use report::condition_text;
+pub use report::{Flag, Report, State};
+
+use std::collections::BTreeSet;
+
+use crate::cat::Model;
+use crate::cat::stage;
+use crate::exec::matrix::members;
+use crate::exec::skeleton::{Misfit, Rows, Skeleton};
+use crate::exec::unfold::{Trace, Unfolding, numbers_of, unfold};
+use crate::parse::TextError;
+use crate::program::{Order, Program, ThreadId};
+
+use outcome::{OnSkeleton, Outcomes};
+use search::{Halt, Search, Setting};
+
+/// How a check is carried out.
+pub struct Options<'a> {
+    /// How often a backward jump may be taken.
+    pub unroll: usize,
+    /// Asked now and then; true ends the check with what was found so far.
+    pub stop: Box<dyn FnMut() -> bool + 'a>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { unroll: 2, stop: Box::new(|| false) }
+    }
+}
+
+impl core::fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Options").field("unroll", &self.unroll).finish_non_exhaustive()
+    }
+}
+
+/// Why a check did not cover everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gaps {
+    pub(crate) loops: bool,
+    pub(crate) size: bool,
+    pub(crate) states: bool,
+    pub(crate) time: bool,
+}
+
+/// Checks `program` against `model`.
+///
+/// # Errors
+/// If the model does not fit the test: a name that its format does not define,
+/// a definition that does not settle.
+pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Result<Report, TextError> {
+    let unfoldings: Vec<Unfolding> =
+        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), options.unroll)).collect();
+    let mut gaps = Gaps {
+        loops: unfoldings.iter().any(|u| u.cut),
+        size: unfoldings.iter().any(|u| u.overflow),
+        ..Gaps::default()
+    };
+    let numbers = numbers_of(program);
+    let setting = Setting {
+        file: &model.file,
+        partial_coherence: model.partial_coherence,
+        numbers: &numbers,
+        unchecked: false,
+    };
+    let mut outcomes = Outcomes::new(program, &mut options.stop);
+    let mut flag_names = Vec::new();
+    for_each_skeleton(program, &unfoldings, &mut gaps, &mut |skeleton| {
+        let staged = stage::stage(model, &skeleton)?;
+        if flag_names.is_empty() {
+            flag_names = staged.checks.iter().map(|c| (c.name.clone(), c.flag)).collect();
+        }
+        let syncs =
+            if staged.uses_sync_fence { fence_orders(&skeleton) } else { vec![vec![0; skeleton.len()]] };
+        let mut visitor = OnSkeleton { skeleton: &skeleton, into: &mut outcomes };
+        if visitor_stops(&mut visitor) {
+            return Ok(false);
+        }
+        let mut search = Search::new(&skeleton, staged, &setting, &mut visitor);
+        match search.run(&syncs) {
+            Ok(()) => Ok(true),
+            Err(Halt::Stopped) => Ok(false),
+            Err(Halt::Model(error)) => Err(error),
+        }
+    })?;
+    gaps.states = outcomes.too_many_states;
+    gaps.time = outcomes.stopped;
+    Ok(report::report(program, model, options.unroll, outcomes, &flag_names, gaps))
+}
+
+fn visitor_stops(visitor: &mut OnSkeleton<'_, '_, '_, '_>) -> bool {
+    search::Visitor::stop(visitor)
+}
+
+/// Puts every combination of the threads' ways together. `visit` says whether
+/// to go on.
+fn for_each_skeleton<'p>(
+    program: &'p Program,
+    unfoldings: &[Unfolding],
+    gaps: &mut Gaps,
+    visit: &mut dyn FnMut(Skeleton<'p>) -> Result<bool, TextError>,
+) -> Result<(), TextError> {
+    if unfoldings.iter().any(|u| u.traces.is_empty()) {
+        return Ok(());
+    }
+    let mut choice = vec![0usize; unfoldings.len()];
+    loop {
+        let traces: Vec<&Trace> = unfoldings.iter().zip(&choice).map(|(u, &c)| &u.traces[c]).collect();
+        match Skeleton::new(program, &traces) {
+            Ok(skeleton) => {
+                if skeleton.is_plausible() && !visit(skeleton)? {
+                    return Ok(());
+                }
+            }
+            Err(Misfit::TooManyEvents) => gaps.size = true,
+        }
+        // The next combination, the last thread first.
+        let mut thread = choice.len();
+        loop {
+            if thread == 0 {
+                return Ok(());
+            }
+            thread -= 1;
+            choice[thread] += 1;
+            if choice[thread] < unfoldings[thread].traces.len() {
+                break;
+            }
+            choice[thread] = 0;
+        }
+    }
+}
+
+/// The orders that PTX's sequentially consistent fences may take: for each
+/// total order that agrees with program order the pairs whose scopes hold each
+/// other's threads.
+fn fence_orders(skeleton: &Skeleton<'_>) -> Vec<Rows> {
+    let fences = skeleton.set(|e| e.is_fence() && e.meeting.is_none() && e.order == Order::SeqCst);
+    let reaches = |a: usize, b: usize| {
+        let (a, b) = (&skeleton.events[a], &skeleton.events[b]);
+        match (a.scope, b.thread) {
+            (Some(scope), Some(thread)) => skeleton.program.scopes.get(scope).members.contains(thread),
+            _ => false,
+        }
+    };
+    let mut orders = BTreeSet::new();
+    let mut rows = vec![0; skeleton.len()];
+    linearise(fences, 0, &skeleton.po, &mut rows, &mut |total| {
+        let mut order = vec![0; total.len()];
+        for from in members(fences) {
+            for to in members(total[from]) {
+                if reaches(from, to) && reaches(to, from) {
+                    order[from] |= 1 << to;
+                }
+            }
+        }
+        orders.insert(order);
+    });
+    orders.into_iter().collect()
+}
+
+fn linearise(left: u64, before: u64, po: &[u64], rows: &mut Rows, visit: &mut dyn FnMut(&Rows)) {
+    if left == 0 {
+        return visit(rows);
+    }
+    for event in members(left) {
+        if members(left).any(|other| po[other] >> event & 1 == 1) {
+            continue;
+        }
+        members(before).for_each(|earlier| rows[earlier] |= 1 << event);
+        linearise(left & !(1 << event), before | 1 << event, po, rows, visit);
+        members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
+    }
+}

@@ -1,0 +1,218 @@
+//! Gathers what a search finds: final states, witnesses, flags.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::exec::matrix::members;
+use crate::exec::skeleton::Skeleton;
+use crate::exec::sym::Unknown;
+use crate::program::{LocId, Program, Term, Value};
+
+use super::execution::{Execution, pairs};
+use super::search::{Found, Visitor};
+
+/// The most final states that are told apart.
+const STATES_MAX: usize = 200_000;
+/// For how many of them an execution is kept.
+const EXAMPLES_MAX: usize = 256;
+
+/// One final state.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    /// How many executions end so.
+    pub(crate) count: u64,
+    /// One of them.
+    pub(crate) example: Option<Box<Execution>>,
+}
+
+/// A flag that held on some execution.
+#[derive(Clone, Debug)]
+pub(crate) struct Flagged {
+    pub(crate) count: u64,
+    /// The first execution, and the pairs there.
+    pub(crate) example: Execution,
+    pub(crate) pairs: Vec<(usize, usize)>,
+}
+
+/// All that is found in the executions of one program.
+pub(crate) struct Outcomes<'o> {
+    /// The terms of the state, then further ones of the filter.
+    pub(crate) terms: Vec<Term>,
+    pub(crate) shown: usize,
+    pub(crate) states: BTreeMap<Vec<Value>, Outcome>,
+    /// By the number of the check.
+    pub(crate) flags: BTreeMap<usize, Flagged>,
+    pub(crate) executions: u64,
+    pub(crate) fault: Option<(&'static str, u32)>,
+    pub(crate) divergent: bool,
+    pub(crate) too_many_states: bool,
+    pub(crate) stopped: bool,
+    stop: &'o mut dyn FnMut() -> bool,
+}
+
+impl<'o> Outcomes<'o> {
+    pub(crate) fn new(program: &Program, stop: &'o mut dyn FnMut() -> bool) -> Outcomes<'o> {
+        let mut terms = program.state_terms();
+        let shown = terms.len();
+        if let Some(filter) = &program.filter {
+            let mut more = Vec::new();
+            filter.collect_terms(&mut more);
+            for term in more {
+                if !matches!(term, Term::Const(_)) && !terms.contains(&term) {
+                    terms.push(term);
+                }
+            }
+        }
+        Outcomes {
+            terms,
+            shown,
+            states: BTreeMap::new(),
+            flags: BTreeMap::new(),
+            executions: 0,
+            fault: None,
+            divergent: false,
+            too_many_states: false,
+            stopped: false,
+            stop,
+        }
+    }
+}
+
+/// A search's view of the outcomes while one skeleton is searched.
+pub(crate) struct OnSkeleton<'a, 's, 'p, 'o> {
+    pub(crate) skeleton: &'s Skeleton<'p>,
+    pub(crate) into: &'a mut Outcomes<'o>,
+}
+
+impl Visitor for OnSkeleton<'_, '_, '_, '_> {
+    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+        if let Some(fault) = self.skeleton.fault {
+            self.into.fault.get_or_insert(fault);
+            return ControlFlow::Continue(());
+        }
+        if self.skeleton.divergent {
+            self.into.divergent = true;
+            return ControlFlow::Continue(());
+        }
+        self.into.executions += 1;
+        for (check, rows) in found.flags {
+            let events = self.skeleton.len();
+            self.into.flags.entry(*check).and_modify(|flagged| flagged.count += 1).or_insert_with(|| {
+                Flagged { count: 1, example: Execution::of(self.skeleton, found), pairs: pairs(rows, events) }
+            });
+        }
+        self.state(found)
+    }
+
+    fn stop(&mut self) -> bool {
+        let stop = (self.into.stop)();
+        self.into.stopped |= stop;
+        stop
+    }
+
+    fn wants_flag(&self, check: usize) -> bool {
+        !self.into.flags.contains_key(&check)
+    }
+}
+
+impl OnSkeleton<'_, '_, '_, '_> {
+    /// Records the final states of an execution.
+    fn state(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+        let terms = core::mem::take(&mut self.into.terms);
+        let skeleton = self.skeleton;
+        let flow = final_states(skeleton, &terms, found, &mut |key| self.count(key, found));
+        self.into.terms = terms;
+        match flow {
+            Ok(flow) => flow,
+            Err(DivisionByZero) => {
+                self.into.fault.get_or_insert(("a division by zero", 0));
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    fn count(&mut self, key: &[Value], found: &Found<'_>) -> ControlFlow<()> {
+        if let Some(outcome) = self.into.states.get_mut(key) {
+            outcome.count += 1;
+            return ControlFlow::Continue(());
+        }
+        if self.into.states.len() >= STATES_MAX {
+            self.into.too_many_states = true;
+            return ControlFlow::Break(());
+        }
+        // A few examples are enough.
+        let example =
+            (self.into.states.len() < EXAMPLES_MAX).then(|| Box::new(Execution::of(self.skeleton, found)));
+        self.into.states.insert(key.to_vec(), Outcome { count: 1, example });
+        ControlFlow::Continue(())
+    }
+}
+
+/// A final value does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DivisionByZero;
+
+/// The values of `terms` at the end of an execution: one state for each
+/// choice of last writes, where coherence leaves several.
+pub(crate) fn final_states(
+    skeleton: &Skeleton<'_>,
+    terms: &[Term],
+    found: &Found<'_>,
+    visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, DivisionByZero> {
+    let mut key: Vec<Value> = Vec::with_capacity(terms.len());
+    let mut open: Vec<(usize, LocId, u64)> = Vec::new();
+    for (at, &term) in terms.iter().enumerate() {
+        match term {
+            Term::Const(value) => key.push(value),
+            Term::Reg(thread, reg) => {
+                let thread = usize::from(thread.0);
+                let base = skeleton.base[thread];
+                let sym = &skeleton.registers[thread][usize::from(reg.0)];
+                match sym.eval(&|event| found.values[base + usize::from(event)]) {
+                    Ok(value) => key.push(value),
+                    Err(Unknown::Yet) => key.push(0),
+                    Err(Unknown::Never) => return Err(DivisionByZero),
+                }
+            }
+            Term::Loc(loc) => {
+                let word = skeleton.program.loc(loc).physical;
+                let last = skeleton.events.iter().enumerate().fold(0u64, |set, (i, e)| {
+                    let is_last = e.writes() && skeleton.word(e) == Some(word) && found.co[i] == 0;
+                    set | u64::from(is_last) << i
+                });
+                let first = members(last).next();
+                key.push(match first {
+                    Some(write) => found.values[write].unwrap_or(0),
+                    None => skeleton.program.loc(word).init,
+                });
+                if last.count_ones() > 1 {
+                    open.push((at, word, last));
+                }
+            }
+        }
+    }
+    Ok(choose_last(&mut key, &open, found, visit))
+}
+
+/// Goes through the choices of last writes; two names of a word agree.
+fn choose_last(
+    key: &mut Vec<Value>,
+    open: &[(usize, LocId, u64)],
+    found: &Found<'_>,
+    visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Some(&(_, word, last)) = open.first() else { return visit(key) };
+    let (same, rest): (Vec<_>, Vec<_>) = open.iter().copied().partition(|&(_, other, _)| other == word);
+    // Equal values of several last writes are one state.
+    let mut values: Vec<Value> = members(last).filter_map(|write| found.values[write]).collect();
+    values.sort_unstable();
+    values.dedup();
+    for value in values {
+        for &(at, _, _) in &same {
+            key[at] = value;
+        }
+        choose_last(key, &rest, found, visit)?;
+    }
+    ControlFlow::Continue(())
+}

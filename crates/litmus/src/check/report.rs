@@ -1,0 +1,265 @@
+//! What a check found, for people and for machines.
+
+use core::fmt::{self, Write as _};
+
+use crate::cat::Model;
+use crate::program::{Condition, Program, Prop, Quantifier, Term};
+
+use super::Gaps;
+use super::execution::Execution;
+use super::outcome::Outcomes;
+
+/// A final state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The terms and their values: `("0:r1", "1")`.
+    pub values: Vec<(String, String)>,
+    /// How many executions end so.
+    pub count: u64,
+    /// Does it have the property that the test asks for?
+    pub satisfies: bool,
+    /// An execution that ends so.
+    pub example: Option<Box<Execution>>,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (term, value)) in self.values.iter().enumerate() {
+            write!(f, "{}{term}={value};", if at > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// A flag of the model that holds on some execution, such as a data race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// The name in the model.
+    pub name: String,
+    /// On how many executions it holds.
+    pub count: u64,
+    /// The events it is about, in the first such execution.
+    pub pairs: Vec<(usize, usize)>,
+    /// That execution.
+    pub example: Execution,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The test's name.
+    pub test: String,
+    /// The model's name.
+    pub model: String,
+    /// What the test asks, in words.
+    pub condition: String,
+    /// How it asks.
+    pub quantifier: Quantifier,
+    /// Is the condition met?
+    pub verdict: bool,
+    /// The final states.
+    pub states: Vec<State>,
+    /// How many executions have the property, and how many have not.
+    pub positive: u64,
+    /// How many executions have not.
+    pub negative: u64,
+    /// The flags that hold on some execution.
+    pub flags: Vec<Flag>,
+    /// Was everything covered?
+    pub complete: bool,
+    /// Is the verdict certain, whatever was not covered?
+    pub decided: bool,
+    /// What was not covered, in words.
+    pub bound: Option<String>,
+    /// What else should be known: behaviour that is not defined.
+    pub notes: Vec<String>,
+}
+
+/// Makes the report.
+pub(crate) fn report(
+    program: &Program,
+    model: &Model,
+    unroll: usize,
+    outcomes: Outcomes<'_>,
+    checks: &[(String, bool)],
+    gaps: Gaps,
+) -> Report {
+    let Outcomes { terms, shown, states: found, flags, fault, divergent, .. } = outcomes;
+    let mut states: Vec<State> = Vec::new();
+    let (mut positive, mut negative) = (0, 0);
+    for (key, outcome) in found {
+        let mut value = |term: Term| match term {
+            Term::Const(value) => value,
+            term => terms.iter().position(|t| *t == term).map_or(0, |at| key[at]),
+        };
+        if program.filter.as_ref().is_some_and(|filter| !filter.holds(&mut value)) {
+            continue;
+        }
+        let satisfies = program.condition.prop.holds(&mut value);
+        *if satisfies { &mut positive } else { &mut negative } += outcome.count;
+        let values: Vec<(String, String)> = terms[..shown]
+            .iter()
+            .zip(&key)
+            .map(|(&term, &value)| (program.term_name(term), program.value_name(value)))
+            .collect();
+        // Terms of the filter are not shown, so states may coincide.
+        match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
+            Some(last) => last.count += outcome.count,
+            None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),
+        }
+    }
+    let mut notes = Vec::new();
+    if let Some((what, line)) = fault {
+        let place = if line > 0 { format!(" (line {line})") } else { String::new() };
+        notes.push(format!("some executions do {what}{place}: they are not defined and not counted"));
+    }
+    if divergent {
+        notes.push("some executions diverge at a barrier: not all of its threads come to it".to_owned());
+    }
+    let quantifier = program.condition.quantifier;
+    let verdict = program.condition.verdict(positive > 0, negative == 0);
+    let complete = gaps == Gaps::default();
+    // One state can settle each of the questions.
+    let settled = match quantifier {
+        Quantifier::Exists | Quantifier::NotExists => positive > 0,
+        Quantifier::Forall => negative > 0,
+    };
+    Report {
+        test: program.name.clone(),
+        model: model.name.clone(),
+        condition: condition_text(program),
+        quantifier,
+        verdict,
+        states,
+        positive,
+        negative,
+        flags: flags
+            .into_iter()
+            .map(|(check, flagged)| Flag {
+                name: checks.get(check).map_or_else(String::new, |(name, _)| name.clone()),
+                count: flagged.count,
+                pairs: flagged.pairs,
+                example: flagged.example,
+            })
+            .collect(),
+        complete,
+        decided: complete || settled,
+        bound: bound_text(gaps, unroll),
+        notes,
+    }
+}
+
+fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
+    let mut parts = Vec::new();
+    if gaps.loops {
+        let times = if unroll == 1 { "once".to_owned() } else { format!("{unroll} times") };
+        parts.push(format!("loops were followed {times}"));
+    }
+    if gaps.size {
+        parts.push("ways with more than 64 events, or too many ways, were left out".to_owned());
+    }
+    if gaps.states {
+        parts.push("there are too many final states".to_owned());
+    }
+    if gaps.time {
+        parts.push("the time was up".to_owned());
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The condition as tests write it.
+#[must_use]
+pub(crate) fn condition_text(program: &Program) -> String {
+    let Condition { quantifier, prop } = &program.condition;
+    let word = match quantifier {
+        Quantifier::Exists => "exists",
+        Quantifier::NotExists => "~exists",
+        Quantifier::Forall => "forall",
+    };
+    format!("{word} ({})", prop_text(program, prop))
+}
+
+fn prop_text(program: &Program, prop: &Prop) -> String {
+    let list = |props: &[Prop], joint: &str| {
+        let parts: Vec<String> = props
+            .iter()
+            .map(|p| match p {
+                Prop::And(_) | Prop::Or(_) => format!("({})", prop_text(program, p)),
+                _ => prop_text(program, p),
+            })
+            .collect();
+        parts.join(joint)
+    };
+    match prop {
+        Prop::True => "true".to_owned(),
+        Prop::False => "false".to_owned(),
+        Prop::Compare(a, op, b) => {
+            let symbol = if op.symbol() == "==" { "=" } else { op.symbol() };
+            format!("{}{symbol}{}", term_text(program, *a), term_text(program, *b))
+        }
+        Prop::Not(inner) => format!("~({})", prop_text(program, inner)),
+        Prop::And(props) => list(props, " /\\ "),
+        Prop::Or(props) => list(props, " \\/ "),
+    }
+}
+
+fn term_text(program: &Program, term: Term) -> String {
+    program.term_name(term)
+}
+
+impl Report {
+    /// How the test's outcomes are in one word: `Never`, `Sometimes`,
+    /// `Always`.
+    #[must_use]
+    pub const fn observation(&self) -> &'static str {
+        match (self.positive, self.negative) {
+            (0, _) => "Never",
+            (_, 0) => "Always",
+            _ => "Sometimes",
+        }
+    }
+
+    /// The block that herd prints, so that scripts go on working.
+    #[must_use]
+    pub fn herd_block(&self) -> String {
+        let mut text = String::new();
+        let allowed = match self.quantifier {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::Forall => "Required",
+        };
+        let _ = writeln!(text, "Test {} {allowed}", self.test);
+        let _ = writeln!(text, "States {}", self.states.len());
+        for state in &self.states {
+            let _ = writeln!(text, "{state}");
+        }
+        let _ = writeln!(text, "{}", if self.verdict { "Ok" } else { "No" });
+        let _ = writeln!(text, "Witnesses");
+        let _ = writeln!(text, "Positive: {} Negative: {}", self.positive, self.negative);
+        for flag in &self.flags {
+            let _ = writeln!(text, "Flag {}", flag.name);
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "Note {note}");
+        }
+        if let Some(bound) = &self.bound {
+            let _ = writeln!(text, "Incomplete {bound}");
+        }
+        let _ = writeln!(text, "Condition {}", self.condition);
+        let _ = writeln!(
+            text,
+            "Observation {} {} {} {}",
+            self.test,
+            self.observation(),
+            self.positive,
+            self.negative
+        );
+        text
+    }
+
+    /// Does any execution have a race? A model reports races as flags.
+    #[must_use]
+    pub fn has_race(&self) -> bool {
+        self.flags.iter().any(|flag| flag.name.contains("race"))
+    }
+}

@@ -1,0 +1,139 @@
+//! The end of a search path: last checks, `with` choices and flags.
+
+use crate::cat::graph::{DEP_CO, DEP_RF, DEP_WITH};
+use crate::cat::stage::{Choice, only_whole};
+use crate::exec::matrix::{self, members};
+
+use super::{Halt, Search, Visitor};
+
+impl<V: Visitor> Search<'_, '_, V> {
+    /// All decisions are taken: the last checks, the flags, the values.
+    pub(super) fn complete(&mut self) -> Result<(), Halt> {
+        if !self.eager {
+            self.publish(DEP_RF | DEP_CO);
+            self.touch(DEP_RF | DEP_CO);
+        }
+        for at in 0..self.evaluated.len() {
+            let number = self.evaluated[at];
+            let deps = self.checks[number].deps;
+            if only_whole(deps) && deps & DEP_WITH == 0 && !self.holds(number)? {
+                return Ok(());
+            }
+        }
+        let mut flags: Vec<(usize, Vec<u64>)> = Vec::new();
+        let mut allowed = true;
+        if !self.choices.is_empty() {
+            allowed = false;
+            self.choose(0, &mut allowed, &mut flags)?;
+        }
+        if !allowed {
+            return Ok(());
+        }
+        for number in 0..self.checks.len() {
+            if self.checks[number].flag && self.checks[number].deps & DEP_WITH == 0 && self.holds(number)? {
+                flags.push((number, self.graph.value(self.checks[number].low).to_vec()));
+            }
+        }
+        flags.sort_by_key(|(number, _)| *number);
+        self.with_values(&flags)
+    }
+
+    /// Takes the choices of `with` steps from `at` on.
+    pub(super) fn choose(
+        &mut self,
+        at: usize,
+        allowed: &mut bool,
+        flags: &mut Vec<(usize, Vec<u64>)>,
+    ) -> Result<(), Halt> {
+        self.tick()?;
+        let Some(choice) = self.choices.get(at).cloned() else {
+            for index in 0..self.evaluated.len() {
+                let number = self.evaluated[index];
+                if self.checks[number].deps & DEP_WITH != 0 && !self.holds(number)? {
+                    return Ok(());
+                }
+            }
+            *allowed = true;
+            for number in 0..self.checks.len() {
+                let check = &self.checks[number];
+                let open = check.flag
+                    && check.deps & DEP_WITH != 0
+                    && flags.iter().all(|(known, _)| *known != number);
+                if open && self.holds(number)? {
+                    flags.push((number, self.graph.value(self.checks[number].low).to_vec()));
+                }
+            }
+            return Ok(());
+        };
+        match choice {
+            Choice::Among(nodes) => {
+                for node in nodes {
+                    let plan = self.graph.plan(&[node]);
+                    self.refresh_nodes(&plan)?;
+                    let rows = self.graph.value(node).to_vec();
+                    self.set_choice(at, &rows);
+                    self.choose(at + 1, allowed, flags)?;
+                }
+                Ok(())
+            }
+            Choice::Linear(set, order) => {
+                let plan = self.graph.plan(&[set, order]);
+                self.refresh_nodes(&plan)?;
+                let set = self.graph.value(set)[0];
+                let mut order = self.graph.value(order).to_vec();
+                matrix::close(&mut order);
+                let mut rows = vec![0; order.len()];
+                self.linearise(at, set, &order, 0, &mut rows, allowed, flags)
+            }
+        }
+    }
+
+    pub(super) fn set_choice(&mut self, at: usize, rows: &[u64]) {
+        if let Some(id) = self.inputs.with[at] {
+            self.graph.set_value(id, rows);
+        }
+        self.touch(DEP_WITH);
+    }
+
+    /// Is there nothing left to learn from further choices?
+    pub(super) fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<u64>)]) -> bool {
+        allowed
+            && self.checks.iter().enumerate().all(|(number, check)| {
+                !check.flag
+                    || check.deps & DEP_WITH == 0
+                    || flags.iter().any(|(known, _)| *known == number)
+                    || !self.visitor.wants_flag(number)
+            })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the state of one recursion")]
+    pub(super) fn linearise(
+        &mut self,
+        at: usize,
+        left: u64,
+        order: &[u64],
+        before: u64,
+        rows: &mut Vec<u64>,
+        allowed: &mut bool,
+        flags: &mut Vec<(usize, Vec<u64>)>,
+    ) -> Result<(), Halt> {
+        if left == 0 {
+            let total = rows.clone();
+            self.set_choice(at, &total);
+            return self.choose(at + 1, allowed, flags);
+        }
+        for event in members(left) {
+            let has_earlier = members(left).any(|other| other != event && order[other] >> event & 1 == 1);
+            if has_earlier {
+                continue;
+            }
+            if self.choices_done(*allowed, flags) {
+                return Ok(());
+            }
+            members(before).for_each(|earlier| rows[earlier] |= 1 << event);
+            self.linearise(at, left & !(1 << event), order, before | 1 << event, rows, allowed, flags)?;
+            members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
+        }
+        Ok(())
+    }
+}

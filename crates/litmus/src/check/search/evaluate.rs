@@ -1,0 +1,145 @@
+//! The graph of the model: told of the choices, computed, and judged.
+
+use crate::cat::graph::{DEP_CO, DEP_RF, Deps, NodeId};
+use crate::cat::stage::{diverges, only_whole};
+use crate::exec::matrix::{self, members};
+use crate::parse::TextError;
+
+use super::{ALL_CHECKS, Halt, Search, Visitor, satisfied};
+
+impl<V: Visitor> Search<'_, '_, V> {
+    pub(super) fn touch(&mut self, deps: Deps) {
+        self.clock += 1;
+        for (bit, version) in self.versions.iter_mut().enumerate() {
+            if deps >> bit & 1 == 1 {
+                *version = self.clock;
+            }
+        }
+    }
+
+    pub(super) fn version(&self, deps: Deps) -> u64 {
+        let mut newest = 0;
+        for (bit, &version) in self.versions.iter().enumerate() {
+            if deps >> bit & 1 == 1 {
+                newest = newest.max(version);
+            }
+        }
+        newest
+    }
+
+    /// A decision was taken or taken back.
+    pub(super) fn changed(&mut self, deps: Deps) {
+        if self.eager {
+            self.publish(deps);
+            self.touch(deps);
+        }
+    }
+
+    /// Tells the graph of the choices so far.
+    pub(super) fn publish(&mut self, deps: Deps) {
+        let n = self.co.len();
+        if deps & DEP_RF != 0 {
+            if let Some(id) = self.inputs.rf[0] {
+                let mut rows = [0u64; matrix::EVENTS_MAX];
+                for read in members(self.decided) {
+                    rows[self.rf[read]] |= 1 << read;
+                }
+                self.graph.set_value(id, &rows[..n]);
+            }
+            if let Some(id) = self.inputs.rf[1] {
+                let mut rows = [0u64; matrix::EVENTS_MAX];
+                for read in 0..n {
+                    for write in members(self.possible(read)) {
+                        rows[write] |= 1 << read;
+                    }
+                }
+                self.graph.set_value(id, &rows[..n]);
+            }
+        }
+        if deps & DEP_CO != 0 {
+            if let Some(id) = self.inputs.co[0] {
+                self.graph.set_value(id, &self.co);
+            }
+            if let Some(id) = self.inputs.co[1] {
+                let rows: Vec<u64> = (0..n).map(|write| self.co_high(write)).collect();
+                self.graph.set_value(id, &rows);
+            }
+        }
+        if let Some(id) = self.inputs.fr[0] {
+            self.graph.set_value(id, &self.fr);
+        }
+        if let Some(id) = self.inputs.fr[1] {
+            let rows: Vec<u64> = (0..n)
+                .map(|read| members(self.possible(read)).fold(0, |row, write| row | self.co_high(write)))
+                .collect();
+            self.graph.set_value(id, &rows);
+        }
+    }
+
+    /// The writes that an event may still turn out to read.
+    pub(super) fn possible(&self, read: usize) -> u64 {
+        if self.decided >> read & 1 == 1 {
+            1 << self.rf[read]
+        } else if self.skeleton.events[read].reads() {
+            self.candidates[read]
+        } else {
+            0
+        }
+    }
+
+    /// The writes that may still turn out to come behind `write`.
+    pub(super) fn co_high(&self, write: usize) -> u64 {
+        let mut open = self.same_word[write] & !self.apart[write] & !(1 << write);
+        for other in members(open) {
+            if self.co[other] >> write & 1 == 1 {
+                open &= !(1 << other);
+            }
+        }
+        open
+    }
+
+    /// Do the checks that a change of `deps` may have affected hold on what
+    /// is certain?
+    pub(super) fn certain_checks_hold(&mut self, deps: Deps) -> Result<bool, Halt> {
+        for at in 0..self.evaluated.len() {
+            let number = self.evaluated[at];
+            let of = self.checks[number].deps;
+            let affected = of & deps != 0 || deps == ALL_CHECKS;
+            if affected && !only_whole(of) && !self.holds(number)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Evaluates a check on the bound that decides it.
+    pub(super) fn holds(&mut self, number: usize) -> Result<bool, Halt> {
+        self.refresh(number)?;
+        let check = &self.checks[number];
+        let decides = if check.negated && !check.flag { check.high } else { check.low };
+        Ok(satisfied(check.kind, self.graph.value(decides)) != check.negated)
+    }
+
+    /// Computes what a check needs.
+    pub(super) fn refresh(&mut self, number: usize) -> Result<(), Halt> {
+        let plan = core::mem::take(&mut self.checks[number].plan);
+        let result = self.refresh_nodes(&plan);
+        self.checks[number].plan = plan;
+        result
+    }
+
+    pub(super) fn refresh_nodes(&mut self, plan: &[NodeId]) -> Result<(), Halt> {
+        for &id in plan {
+            let deps = self.graph.node(id).deps;
+            let newest = self.version(deps);
+            let stamp = &mut self.stamps[id.0 as usize];
+            if *stamp < newest {
+                *stamp = newest;
+                self.graph.refresh(id).map_err(|of| {
+                    Halt::Model(TextError::meaning(of.place, diverges(&of.name)).in_file(self.file))
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Values: carried from writes to reads, guessed where they justify only
+//! themselves, and reported.
+
+use crate::exec::matrix::members;
+use crate::exec::sym::{Sym, Unknown};
+use crate::program::Value;
+use std::ops::ControlFlow;
+
+use super::{Found, Halt, Search, Visitor};
+
+impl<V: Visitor> Search<'_, '_, V> {
+    /// Carries known values from writes to reads and on; false if a guard
+    /// fails.
+    pub(super) fn propagate(&mut self) -> bool {
+        loop {
+            let mut changed = false;
+            for read in members(self.decided) {
+                if self.values[read].is_none() && self.values[self.rf[read]].is_some() {
+                    self.values[read] = self.values[self.rf[read]];
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+            for write in 0..self.values.len() {
+                if self.values[write].is_none() && self.skeleton.events[write].writes() {
+                    let Some(thread) = self.skeleton.events[write].thread else { continue };
+                    let base = self.skeleton.base[usize::from(thread.0)];
+                    match self.eval(&self.skeleton.values[write], base) {
+                        Ok(value) => self.values[write] = Some(value),
+                        Err(Unknown::Yet) => {}
+                        Err(Unknown::Never) => return false,
+                    }
+                }
+            }
+        }
+        self.guards_hold()
+    }
+
+    pub(super) fn eval(&self, sym: &Sym, base: usize) -> Result<Value, Unknown> {
+        sym.eval(&|event| self.values[base + usize::from(event)])
+    }
+
+    pub(super) fn guards_hold(&self) -> bool {
+        self.skeleton.guards.iter().all(|(thread, guard)| {
+            match self.eval(guard, self.skeleton.base[*thread]) {
+                Ok(value) => value != 0,
+                Err(Unknown::Yet) => true,
+                Err(Unknown::Never) => false,
+            }
+        })
+    }
+
+    /// Reports the execution; values that justify only themselves are tried
+    /// one by one first.
+    pub(super) fn with_values(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {
+        if !self.symbolic {
+            for read in members(self.decided) {
+                self.values[read] = self.values[self.rf[read]];
+            }
+            return self.report(flags);
+        }
+        let open = members(self.decided).find(|&read| self.values[read].is_none());
+        let Some(read) = open else {
+            let agree = members(self.decided).all(|read| self.values[read] == self.values[self.rf[read]]);
+            return if agree { self.report(flags) } else { Ok(()) };
+        };
+        let before = self.values.clone();
+        for &number in self.numbers {
+            self.tick()?;
+            self.values[read] = Some(number);
+            if self.thin_air() {
+                self.with_values(flags)?;
+            }
+            self.values.copy_from_slice(&before);
+        }
+        Ok(())
+    }
+
+    /// Carries a guessed value on; false if it does not come back the same.
+    pub(super) fn thin_air(&mut self) -> bool {
+        loop {
+            let mut changed = false;
+            for write in 0..self.values.len() {
+                if self.values[write].is_none() && self.skeleton.events[write].writes() {
+                    let Some(thread) = self.skeleton.events[write].thread else { continue };
+                    let base = self.skeleton.base[usize::from(thread.0)];
+                    match self.eval(&self.skeleton.values[write], base) {
+                        Ok(value) => {
+                            self.values[write] = Some(value);
+                            changed = true;
+                        }
+                        Err(Unknown::Yet) => {}
+                        Err(Unknown::Never) => return false,
+                    }
+                }
+            }
+            for read in members(self.decided) {
+                match (self.values[read], self.values[self.rf[read]]) {
+                    (None, Some(value)) => {
+                        self.values[read] = Some(value);
+                        changed = true;
+                    }
+                    (Some(has), Some(gets)) if has != gets => return false,
+                    _ => {}
+                }
+            }
+            if !changed {
+                return self.guards_hold();
+            }
+        }
+    }
+
+    pub(super) fn report(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {
+        let found = Found { rf: &self.rf, co: &self.co, values: &self.values, flags };
+        match self.visitor.execution(&found) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Halt::Stopped),
+        }
+    }
+}

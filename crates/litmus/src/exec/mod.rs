@@ -1,0 +1,13 @@
+//! Candidate executions of a program.
+//!
+//! Threads are unfolded into [traces](unfold), every way through the code with
+//! the values of reads left open. One trace a thread makes a
+//! [`Skeleton`](skeleton::Skeleton): the events and all that is known without
+//! saying who reads from whom.
+
+pub mod event;
+mod live;
+pub mod matrix;
+pub mod skeleton;
+pub(crate) mod sym;
+pub(crate) mod unfold;

@@ -1,0 +1,282 @@
+//! One choice of a way for every thread: the events and all that does not
+//! depend on who reads from whom.
+
+use crate::program::{Level, LocId, Program, ScopeId, ThreadId, Value};
+
+use super::event::{Event, EventKind, Meeting};
+use super::matrix::{EVENTS_MAX, all, members};
+use super::sym::{Sym, Unknown};
+use super::unfold::Trace;
+
+/// A rows-of-words relation.
+pub type Rows = Vec<u64>;
+
+/// The events of an execution and their fixed relations.
+#[derive(Clone, Debug)]
+pub struct Skeleton<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// Initial writes first, then each thread's events in program order.
+    pub events: Vec<Event>,
+    /// What each event writes.
+    pub(crate) values: Vec<Sym>,
+    /// The first event of each thread.
+    pub(crate) base: Vec<usize>,
+    /// For each thread the registers at its end.
+    pub(crate) registers: Vec<Vec<Sym>>,
+    /// What must be true, and of which thread's reads.
+    pub(crate) guards: Vec<(usize, Sym)>,
+    /// Program order.
+    pub po: Rows,
+    /// Address, data and control dependencies; the two halves of
+    /// read-modify-writes.
+    pub addr: Rows,
+    /// Data dependencies.
+    pub data: Rows,
+    /// Control dependencies.
+    pub ctrl: Rows,
+    /// From the read to the write of a read-modify-write.
+    pub rmw: Rows,
+    /// Who meets whom at a barrier.
+    pub meets: Rows,
+    /// For each read the writes of its word.
+    pub(crate) writes_of: Vec<u64>,
+    /// A thread left the defined behaviour: why, and in which line.
+    pub fault: Option<(&'static str, u32)>,
+    /// A barrier is passed by some of its threads, but not by all.
+    pub divergent: bool,
+}
+
+/// Why the ways do not fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// There are too many events.
+    TooManyEvents,
+}
+
+impl<'p> Skeleton<'p> {
+    /// Puts one way for each thread together.
+    pub(crate) fn new(program: &'p Program, traces: &[&Trace]) -> Result<Skeleton<'p>, Misfit> {
+        let used = used_locations(program, traces);
+        let count = used.len() + traces.iter().map(|t| t.events.len()).sum::<usize>();
+        if count > EVENTS_MAX {
+            return Err(Misfit::TooManyEvents);
+        }
+        let mut of = Skeleton {
+            program,
+            events: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+            base: Vec::with_capacity(traces.len()),
+            registers: traces.iter().map(|t| t.registers.clone()).collect(),
+            guards: Vec::new(),
+            po: vec![0; count],
+            addr: vec![0; count],
+            data: vec![0; count],
+            ctrl: vec![0; count],
+            rmw: vec![0; count],
+            meets: vec![0; count],
+            writes_of: vec![0; count],
+            fault: traces.iter().find_map(|t| t.fault),
+            divergent: false,
+        };
+        for &loc in &used {
+            of.events.push(initial_write(loc));
+            of.values.push(Sym::Const(program.loc(loc).init));
+        }
+        for (thread, trace) in traces.iter().enumerate() {
+            of.add_thread(thread, trace);
+        }
+        for (read, event) in of.events.iter().enumerate().filter(|(_, e)| e.reads()) {
+            let word = event.loc.map(|l| program.loc(l).physical);
+            for (write, other) in of.events.iter().enumerate().filter(|(_, e)| e.writes()) {
+                if other.loc.map(|l| program.loc(l).physical) == word {
+                    of.writes_of[read] |= 1 << write;
+                }
+            }
+        }
+        of.meet();
+        Ok(of)
+    }
+
+    fn add_thread(&mut self, thread: usize, trace: &Trace) {
+        let base = self.events.len();
+        let end = base + trace.events.len();
+        self.base.push(base);
+        for (at, event) in trace.events.iter().enumerate() {
+            let here = base + at;
+            self.events.push(event.clone());
+            self.values.push(trace.values[at].clone());
+            self.po[here] = all(end) & !all(here + 1);
+            for (rows, sets) in
+                [(&mut self.addr, &trace.addr), (&mut self.data, &trace.data), (&mut self.ctrl, &trace.ctrl)]
+            {
+                for (from, row) in rows.iter_mut().enumerate().take(here).skip(base) {
+                    *row |= (sets[at] >> (from - base) & 1) << here;
+                }
+            }
+            // The write of a read-modify-write directly follows its read.
+            if event.rmw && event.writes() && at > 0 {
+                self.rmw[here - 1] |= 1 << here;
+            }
+        }
+        self.loosen(thread, base, end);
+        self.guards.extend(trace.guards.iter().map(|guard| (thread, guard.clone())));
+    }
+
+    /// The writes that `read` may read: of its word, and with a value that
+    /// passes the guards on this read alone.
+    pub(crate) fn feasible(&self, read: usize) -> u64 {
+        let mut left = self.writes_of[read];
+        for (thread, guard) in &self.guards {
+            let base = self.base[*thread];
+            if read < base || guard.reads() != 1u64.checked_shl((read - base) as u32).unwrap_or(0) {
+                continue;
+            }
+            for write in members(left) {
+                let Some(value) = self.values[write].constant() else { continue };
+                let known = |_| Some(value);
+                if matches!(guard.eval(&known), Ok(0) | Err(Unknown::Never)) {
+                    left &= !(1 << write);
+                }
+            }
+        }
+        left
+    }
+
+    /// May every read read something?
+    pub(crate) fn is_plausible(&self) -> bool {
+        (0..self.len()).all(|event| !self.events[event].reads() || self.feasible(event) != 0)
+    }
+
+    /// Takes program order back between operands that C leaves unsequenced,
+    /// where both were evaluated in one pass.
+    fn loosen(&mut self, thread: usize, base: usize, end: usize) {
+        let pairs = &self.program.threads[thread].unsequenced;
+        for &(left, middle, right) in pairs {
+            for first in base..end {
+                if !(left..middle).contains(&self.events[first].instr) {
+                    continue;
+                }
+                for later in first + 1..end {
+                    let at = self.events[later].instr;
+                    if !(left..right).contains(&at) || at < self.events[later - 1].instr {
+                        break;
+                    }
+                    if at >= middle {
+                        self.po[first] &= !(1 << later);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many events there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Is there no event?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The events that `choose` accepts.
+    pub fn set(&self, choose: impl Fn(&Event) -> bool) -> u64 {
+        self.events.iter().enumerate().fold(0, |set, (i, e)| set | u64::from(choose(e)) << i)
+    }
+
+    /// The pairs of events that `related` accepts.
+    pub fn rows(&self, related: impl Fn(&Event, &Event) -> bool) -> Rows {
+        let row = |a: &Event| self.set(|b| related(a, b));
+        self.events.iter().map(row).collect()
+    }
+
+    /// The word that the event reaches.
+    #[must_use]
+    pub fn word(&self, event: &Event) -> Option<LocId> {
+        event.loc.map(|loc| self.program.loc(loc).physical)
+    }
+
+    /// The scope instance of `level` around the event's thread.
+    #[must_use]
+    pub fn around(&self, event: &Event, level: Level) -> Option<ScopeId> {
+        self.program.scopes.enclosing(event.thread?, level)
+    }
+
+    /// Finds who meets whom at barriers, and whether some wait in vain.
+    fn meet(&mut self) {
+        let meetings: Vec<(usize, Meeting, ThreadId)> =
+            self.events.iter().enumerate().filter_map(|(i, e)| Some((i, e.meeting?, e.thread?))).collect();
+        let key = |m: &Meeting| (m.group, m.instance, m.id, m.round);
+        for &(a, here, thread) in &meetings {
+            let mut arrived = crate::program::ThreadSet::NONE;
+            for &(b, other, other_thread) in &meetings {
+                if key(&other) == key(&here) {
+                    arrived = arrived.union(crate::program::ThreadSet::only(other_thread));
+                    if a != b && other_thread != thread {
+                        self.meets[a] |= 1 << b;
+                    }
+                }
+            }
+            if here.arrive {
+                continue;
+            }
+            let passed = match here.quorum {
+                Some(quorum) => Value::from(arrived.count()) >= quorum,
+                None => self.all_arrived(&here, arrived),
+            };
+            self.divergent |= !passed;
+        }
+    }
+
+    /// Have all threads of the group arrived whose code has this barrier? One
+    /// that meets others under another number is not waited for.
+    fn all_arrived(&self, meeting: &Meeting, arrived: crate::program::ThreadSet) -> bool {
+        self.program.scopes.get(meeting.group).members.iter().all(|thread| {
+            if arrived.contains(thread) {
+                return true;
+            }
+            let code = &self.program.thread(thread).code;
+            let has_it = code.iter().any(|instr| {
+                matches!(instr, crate::program::Instr::Barrier(b)
+                    if b.instance == meeting.instance && b.group == meeting.group)
+            });
+            let elsewhere = self.events.iter().any(|e| {
+                e.thread == Some(thread)
+                    && e.meeting.is_some_and(|m| m.instance == meeting.instance && m.id != meeting.id)
+            });
+            !has_it || elsewhere
+        })
+    }
+}
+
+/// The words that the traces touch or that the test asks for, in order.
+fn used_locations(program: &Program, traces: &[&Trace]) -> Vec<LocId> {
+    let mut used = vec![false; program.locations.len()];
+    for loc in traces.iter().flat_map(|t| &t.events).filter_map(|e| e.loc) {
+        used[usize::from(program.loc(loc).physical.0)] = true;
+    }
+    (0..program.locations.len() as u16).map(LocId).filter(|l| used[usize::from(l.0)]).collect()
+}
+
+fn initial_write(loc: LocId) -> Event {
+    Event {
+        thread: None,
+        instr: 0,
+        line: 0,
+        kind: EventKind::Write,
+        loc: Some(loc),
+        order: crate::program::Order::Plain,
+        scope: None,
+        proxy: crate::program::Proxy::Generic,
+        fence_proxy: None,
+        remote: false,
+        rmw: false,
+        global: false,
+        local: false,
+        meeting: None,
+        tags: Vec::new(),
+    }
+}

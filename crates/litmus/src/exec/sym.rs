@@ -1,0 +1,102 @@
+//! Values that are not known before it is known what each read reads.
+
+use std::rc::Rc;
+
+use crate::program::{BinaryOp, RmwOp, UnaryOp, Value};
+
+/// A value in terms of what the thread's reads yield.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sym {
+    /// A number.
+    Const(Value),
+    /// What the thread's n-th event reads.
+    Read(u16),
+    /// An operator of one operand.
+    Unary(UnaryOp, Rc<Sym>),
+    /// An operator of two operands.
+    Binary(BinaryOp, Rc<Sym>, Rc<Sym>),
+    /// What a read-modify-write writes.
+    Rmw(RmwOp, Rc<Sym>, Rc<Sym>),
+}
+
+/// Why a value cannot be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// It depends on a read that is not decided yet.
+    Yet,
+    /// A division by zero.
+    Never,
+}
+
+impl Sym {
+    pub(crate) fn constant(&self) -> Option<Value> {
+        match self {
+            Sym::Const(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn unary(op: UnaryOp, a: Sym) -> Sym {
+        match a {
+            Sym::Const(value) => Sym::Const(apply(op, value)),
+            a => Sym::Unary(op, Rc::new(a)),
+        }
+    }
+
+    /// A division by zero stays as it is: it has no value.
+    pub(crate) fn binary(op: BinaryOp, a: Sym, b: Sym) -> Sym {
+        match (&a, &b) {
+            (Sym::Const(x), Sym::Const(y)) => match op.apply(*x, *y) {
+                Ok(value) => Sym::Const(value),
+                Err(_) => Sym::Binary(op, Rc::new(a), Rc::new(b)),
+            },
+            _ => Sym::Binary(op, Rc::new(a), Rc::new(b)),
+        }
+    }
+
+    pub(crate) fn rmw(op: RmwOp, old: Sym, operand: Sym) -> Sym {
+        match (&old, &operand) {
+            (_, _) if op == RmwOp::Exchange => operand,
+            (Sym::Const(old), Sym::Const(operand)) => Sym::Const(op.apply(*old, *operand)),
+            _ => Sym::Rmw(op, Rc::new(old), Rc::new(operand)),
+        }
+    }
+
+    /// The value, given what the thread's events read.
+    pub(crate) fn eval(&self, read: &impl Fn(u16) -> Option<Value>) -> Result<Value, Unknown> {
+        Ok(match self {
+            Sym::Const(value) => *value,
+            Sym::Read(event) => read(*event).ok_or(Unknown::Yet)?,
+            Sym::Unary(op, a) => apply(*op, a.eval(read)?),
+            Sym::Binary(op, a, b) => op.apply(a.eval(read)?, b.eval(read)?).map_err(|_| Unknown::Never)?,
+            Sym::Rmw(op, a, b) => op.apply(a.eval(read)?, b.eval(read)?),
+        })
+    }
+
+    /// The events read, as a set.
+    pub(crate) fn reads(&self) -> u64 {
+        match self {
+            Sym::Const(_) => 0,
+            Sym::Read(event) => 1 << event,
+            Sym::Unary(_, a) => a.reads(),
+            Sym::Binary(_, a, b) | Sym::Rmw(_, a, b) => a.reads() | b.reads(),
+        }
+    }
+
+    /// How deeply it is nested.
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Sym::Const(_) | Sym::Read(_) => 1,
+            Sym::Unary(_, a) => 1 + a.depth(),
+            Sym::Binary(_, a, b) | Sym::Rmw(_, a, b) => 1 + a.depth().max(b.depth()),
+        }
+    }
+}
+
+fn apply(op: UnaryOp, a: Value) -> Value {
+    match op {
+        UnaryOp::Neg => a.wrapping_neg(),
+        UnaryOp::Not => Value::from(a == 0),
+        UnaryOp::BitNot => !a,
+    }
+}

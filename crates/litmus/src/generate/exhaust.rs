@@ -1,0 +1,259 @@
+//! Every program within a bound.
+
+use super::partition::{layouts, placements, shares, trees};
+use super::skeleton::{Op, Skeleton, alphabet};
+use super::symmetry::Symmetry;
+use super::{Bound, Generated};
+
+/// Every program within the bound that could tell anything (see
+/// [`Skeleton::is_meaningful`]), those of fewer operations first, then those of
+/// fewer threads. The same bound yields the same programs in the same order.
+pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
+    let symmetry = Symmetry::new(bound.threads_max);
+    let mut number = 0;
+    cases(bound).into_iter().flat_map(Walk::new).flat_map(layouts_of).filter_map(move |(skeleton, _)| {
+        symmetry.is_first(&skeleton).then(|| {
+            number += 1;
+            let name = format!("G{}-{number}", skeleton.threads.iter().map(Vec::len).sum::<usize>());
+            skeleton.build(&name)
+        })
+    })
+}
+
+/// The shape of some programs: all but their operations.
+#[derive(Clone, Debug)]
+struct Case {
+    bound: Bound,
+    tree: Vec<Vec<u8>>,
+    compute_units: Vec<u8>,
+    shares: Vec<usize>,
+}
+
+fn cases(bound: &Bound) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for operations in 1..=bound.operations_max {
+        for threads in bound.threads_min..=bound.threads_max {
+            for shares in shares(operations, threads, bound.operations_of_thread_max) {
+                for tree in trees(bound, threads) {
+                    for compute_units in placements(bound, &tree) {
+                        let (bound, tree, shares) = (bound.clone(), tree.clone(), shares.clone());
+                        cases.push(Case { bound, tree, compute_units, shares });
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// The skeleton in every layout of its locations.
+fn layouts_of((skeleton, bound): (Skeleton, Bound)) -> impl Iterator<Item = (Skeleton, Bound)> {
+    layouts(&bound, skeleton.locations()).into_iter().map(move |lines| {
+        let mut laid = skeleton.clone();
+        laid.lines = lines;
+        (laid, bound.clone())
+    })
+}
+
+/// How a location is used so far.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    /// By which threads.
+    threads: u64,
+    writes: u8,
+    /// The last write that somebody waits for.
+    awaited: u8,
+}
+
+impl Usage {
+    /// How many more operations it needs.
+    fn lacks(&self) -> usize {
+        let writes = self.awaited.max(1).saturating_sub(self.writes);
+        usize::from(writes).max(usize::from(self.threads.count_ones() < 2))
+    }
+}
+
+/// Walks through the operations of a case, as an odometer that skips what cannot
+/// become a program.
+struct Walk {
+    case: Case,
+    alphabets: Vec<Vec<Op>>,
+    /// The thread of each operation.
+    slots: Vec<usize>,
+    /// The letter of each operation decided so far.
+    letters: Vec<usize>,
+    started: bool,
+}
+
+impl Walk {
+    fn new(case: Case) -> Walk {
+        let alphabets = (0..case.shares.len()).map(|t| alphabet(&case.bound, &case.tree, t)).collect();
+        let slots = case.shares.iter().enumerate().flat_map(|(t, &share)| vec![t; share]).collect();
+        Walk { case, alphabets, slots, letters: Vec::new(), started: false }
+    }
+
+    fn op(&self, slot: usize) -> Op {
+        self.alphabets[self.slots[slot]][self.letters[slot]]
+    }
+
+    /// Can what is decided become a program? Locations are numbered as they come,
+    /// and there is room to share those that are not shared yet and to write what
+    /// is waited for.
+    fn is_promising(&self) -> bool {
+        let mut locations: Vec<Usage> = Vec::new();
+        for slot in 0..self.letters.len() {
+            let op = self.op(slot);
+            if !op.kind.accesses() {
+                continue;
+            }
+            let location = usize::from(op.location);
+            if location > locations.len() {
+                return false;
+            }
+            if location == locations.len() {
+                locations.push(Usage::default());
+            }
+            let usage = &mut locations[location];
+            usage.threads |= 1 << self.slots[slot];
+            usage.writes += u8::from(op.kind.writes());
+            usage.awaited = usage.awaited.max(op.value);
+        }
+        let room = self.slots.len() - self.letters.len();
+        let lacking: usize = locations.iter().map(Usage::lacks).sum();
+        lacking <= room
+    }
+
+    /// Goes to the next sequence of letters; false at the end.
+    fn advance(&mut self) -> bool {
+        let mut grow = !core::mem::replace(&mut self.started, true);
+        loop {
+            if grow {
+                self.letters.push(0);
+            } else {
+                let Some(letter) = self.letters.last_mut() else { return false };
+                *letter += 1;
+            }
+            let slot = self.letters.len() - 1;
+            if self.letters[slot] >= self.alphabets[self.slots[slot]].len() {
+                self.letters.pop();
+                grow = false;
+                continue;
+            }
+            grow = self.is_promising();
+            if grow && slot + 1 == self.slots.len() {
+                return true;
+            }
+        }
+    }
+
+    fn skeleton(&self) -> Skeleton {
+        let mut threads = vec![Vec::new(); self.case.shares.len()];
+        for slot in 0..self.slots.len() {
+            threads[self.slots[slot]].push(self.op(slot));
+        }
+        Skeleton {
+            threads,
+            levels: self.case.bound.levels.iter().map(|l| l.level).collect(),
+            tree: self.case.tree.clone(),
+            lines: Vec::new(),
+            compute_units: self.case.compute_units.clone(),
+        }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = (Skeleton, Bound);
+
+    fn next(&mut self) -> Option<(Skeleton, Bound)> {
+        while self.advance() {
+            let skeleton = self.skeleton();
+            if skeleton.is_meaningful()
+                && (self.case.bound.mixed_locations || skeleton.keeps_locations_apart())
+            {
+                return Some((skeleton, self.case.bound.clone()));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::generate::Kind;
+
+    /// Every skeleton, those that differ only in names too.
+    fn raw(bound: &Bound) -> Vec<Skeleton> {
+        cases(bound).into_iter().flat_map(Walk::new).map(|(skeleton, _)| skeleton).collect()
+    }
+
+    /// The skeleton with two threads exchanged, and nothing renamed.
+    fn exchanged(skeleton: &Skeleton, a: usize, b: usize) -> Skeleton {
+        let mut other = skeleton.clone();
+        let number = |threads: &[Vec<Op>], t: usize, at: usize, location: u8| {
+            let before = threads[..t].iter().flatten().chain(&threads[t][..=at]);
+            before.filter(|op| op.kind.writes() && op.location == location).count() as u8
+        };
+        other.threads.swap(a, b);
+        other.tree.iter_mut().for_each(|row| row.swap(a, b));
+        other.compute_units.swap(a, b);
+        let place = |t: usize| {
+            if t == a {
+                b
+            } else if t == b {
+                a
+            } else {
+                t
+            }
+        };
+        for (t, ops) in skeleton.threads.iter().enumerate() {
+            for (at, op) in ops.iter().enumerate().filter(|(_, op)| op.kind.expects()) {
+                for (w, writer) in skeleton.threads.iter().enumerate() {
+                    for (i, write) in writer.iter().enumerate() {
+                        let same = write.kind.writes() && write.location == op.location;
+                        if same && number(&skeleton.threads, w, i, op.location) == op.value {
+                            let new = number(&other.threads, place(w), i, op.location);
+                            other.threads[place(t)][at].value = new;
+                        }
+                    }
+                }
+            }
+        }
+        other
+    }
+
+    #[test]
+    fn one_program_stands_for_all_that_differ_only_in_names() {
+        let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Guard, Kind::Exchange];
+        let bound = Bound { kinds, ..Bound::new(3, 4, 2) };
+        let symmetry = Symmetry::new(3);
+        let all = raw(&bound);
+        let signatures: BTreeSet<Vec<u8>> = all.iter().map(|s| symmetry.signature(s)).collect();
+        let firsts = all.iter().filter(|s| symmetry.is_first(s)).count();
+        assert_eq!(firsts, signatures.len());
+        assert!(firsts < all.len());
+    }
+
+    #[test]
+    fn exchanging_threads_leaves_the_signature() {
+        let symmetry = Symmetry::new(3);
+        let mut compared = 0;
+        for skeleton in raw(&Bound::new(3, 4, 2)).iter().step_by(7) {
+            for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+                if skeleton.threads.len() <= b {
+                    continue;
+                }
+                compared += 1;
+                let other = exchanged(skeleton, a, b);
+                assert_eq!(
+                    symmetry.signature(skeleton),
+                    symmetry.signature(&other),
+                    "{skeleton:?} {other:?}"
+                );
+            }
+        }
+        assert!(compared > 1000);
+    }
+}

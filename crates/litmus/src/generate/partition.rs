@@ -1,0 +1,95 @@
+//! Ways to put things together: threads in scope instances, locations in lines,
+//! work-groups on compute units.
+
+use super::Bound;
+
+/// Every way to put `count` things into at most `blocks_max` blocks of at most
+/// `size_max`, each once: the block of each thing, blocks numbered as they come.
+pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    let mut open = vec![Vec::new()];
+    while let Some(partial) = open.pop() {
+        if partial.len() == count {
+            all.push(partial);
+            continue;
+        }
+        let used = partial.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        for block in (0..=used.min(blocks_max.saturating_sub(1))).rev() {
+            let block = block as u8;
+            if partial.iter().filter(|&&b| b == block).count() < size_max {
+                let mut next = partial.clone();
+                next.push(block);
+                open.push(next);
+            }
+        }
+    }
+    all
+}
+
+/// Does every block of `inner` lie in one block of `outer`?
+fn refines(inner: &[u8], outer: &[u8]) -> bool {
+    (0..inner.len()).all(|i| (0..i).all(|j| inner[i] != inner[j] || outer[i] == outer[j]))
+}
+
+/// Every scope tree of `threads` threads within the bound: for each level,
+/// innermost first, the instance of each thread.
+pub(super) fn trees(bound: &Bound, threads: usize) -> Vec<Vec<Vec<u8>>> {
+    let mut trees: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
+    for level in bound.levels.iter().rev() {
+        let partitions = partitions(threads, level.instances_max, threads);
+        trees = trees
+            .into_iter()
+            .flat_map(|tree| {
+                let fitting = partitions
+                    .iter()
+                    .filter(|inner| tree.first().is_none_or(|outer| refines(inner, outer)))
+                    .map(|inner| {
+                        let mut larger = vec![inner.clone()];
+                        larger.extend(tree.iter().cloned());
+                        larger
+                    });
+                fitting.collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    trees
+}
+
+/// Every way to place the threads of a tree on compute units: a work-group (the
+/// innermost level) is on one, and a compute unit belongs to one instance of
+/// every outer level but the last.
+pub(super) fn placements(bound: &Bound, tree: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let Some(groups) = tree.first() else { return vec![Vec::new()] };
+    if bound.compute_units_max == 0 {
+        return vec![groups.clone()];
+    }
+    let units = partitions(groups.len(), bound.compute_units_max, groups.len());
+    units.into_iter().filter(|units| refines(groups, units)).collect()
+}
+
+/// Every layout of locations in cache lines.
+pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
+    partitions(locations, locations, bound.words_of_line_max.max(1))
+}
+
+/// Every way to share `operations` among `threads`, at least one each and at
+/// most `most`, the larger shares first.
+pub(super) fn shares(operations: usize, threads: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut all = Vec::new();
+    let mut open = vec![(Vec::new(), operations)];
+    while let Some((partial, left)) = open.pop() {
+        if partial.len() == threads {
+            if left == 0 {
+                all.push(partial);
+            }
+            continue;
+        }
+        let limit: usize = partial.last().copied().unwrap_or(most).min(left);
+        for share in 1..=limit {
+            let mut next: Vec<usize> = partial.clone();
+            next.push(share);
+            open.push((next, left - share));
+        }
+    }
+    all
+}

@@ -1,0 +1,131 @@
+//! Programs drawn at random from a seed, beyond what can be exhausted.
+
+use std::collections::BTreeSet;
+
+use super::cycle::{self, Cycle};
+use super::partition::{layouts, placements, trees};
+use super::skeleton::{Op, Skeleton, alphabet};
+use super::symmetry::Symmetry;
+use super::{Bound, Generated};
+
+/// SplitMix64: the same numbers for the same seed, everywhere.
+#[derive(Clone, Debug)]
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.next() % count.max(1) as u64) as usize
+    }
+
+    fn of<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
+        if things.is_empty() { None } else { Some(&things[self.below(things.len())]) }
+    }
+}
+
+/// How many draws in a row may yield nothing new before the sample ends.
+const MISSES_MAX: u32 = 100_000;
+
+/// Programs within the bound, drawn at random: critical cycles with further
+/// operations strewn in. The same seed yields the same programs. Ends when
+/// nothing new comes up any more.
+pub fn sample(bound: &Bound, seed: u64) -> impl Iterator<Item = Generated> + use<> {
+    let mut sampler = Sampler::new(bound, seed);
+    core::iter::from_fn(move || sampler.next())
+}
+
+struct Sampler {
+    bound: Bound,
+    draw: Draw,
+    shapes: Vec<Cycle>,
+    /// For each number of threads, the trees.
+    trees: Vec<Vec<Vec<Vec<u8>>>>,
+    symmetry: Symmetry,
+    seen: BTreeSet<Vec<u8>>,
+    number: u64,
+}
+
+impl Sampler {
+    fn new(bound: &Bound, seed: u64) -> Sampler {
+        let threads = bound.threads_min.max(2)..=bound.threads_max;
+        let fits = |cycle: &Cycle| cycle.iter().map(Vec::len).sum::<usize>() <= bound.operations_max;
+        Sampler {
+            draw: Draw(seed),
+            shapes: threads.flat_map(|n| cycle::shapes(n, bound.locations_max)).filter(fits).collect(),
+            trees: (0..=bound.threads_max).map(|n| trees(bound, n)).collect(),
+            symmetry: Symmetry::new(bound.threads_max),
+            seen: BTreeSet::new(),
+            number: 0,
+            bound: bound.clone(),
+        }
+    }
+
+    fn next(&mut self) -> Option<Generated> {
+        for _ in 0..MISSES_MAX {
+            let Some(skeleton) = self.skeleton() else { continue };
+            let fits = skeleton.is_meaningful()
+                && (self.bound.mixed_locations || skeleton.keeps_locations_apart())
+                && skeleton.threads.iter().all(|ops| ops.len() <= self.bound.operations_of_thread_max);
+            if fits && self.seen.insert(self.symmetry.signature(&skeleton)) {
+                self.number += 1;
+                let name = format!("S{}-{}", skeleton.threads.len(), self.number);
+                return Some(skeleton.build(&name));
+            }
+        }
+        None
+    }
+
+    fn skeleton(&mut self) -> Option<Skeleton> {
+        let cycle = self.draw.of(&self.shapes)?.clone();
+        let tree = self.draw.of(&self.trees[cycle.len()])?.clone();
+        let data = self.draw.next();
+        let mut threads = Vec::new();
+        for (t, accesses) in cycle.iter().enumerate() {
+            let levels = cycle::levels_of(&self.bound, &tree, t);
+            let mut ops: Vec<Op> = Vec::new();
+            for &access in accesses {
+                let is_data = data >> access.location & 1 == 1;
+                let choices = cycle::renderings(&self.bound, access, is_data, &levels);
+                ops.push(*self.draw.of(&choices)?);
+            }
+            threads.push(ops);
+        }
+        cycle::renumber(&cycle, &mut threads);
+        let operations: usize = threads.iter().map(Vec::len).sum();
+        let more = self.draw.below(self.bound.operations_max - operations + 1);
+        for _ in 0..more {
+            let t = self.draw.below(threads.len());
+            let letters = alphabet(&self.bound, &tree, t);
+            let op = *self.draw.of(&letters)?;
+            let at = self.draw.below(threads[t].len() + 1);
+            insert(&mut threads, t, at, op);
+        }
+        let levels = self.bound.levels.iter().map(|l| l.level).collect();
+        let compute_units = self.draw.of(&placements(&self.bound, &tree))?.clone();
+        let mut skeleton = Skeleton { threads, levels, tree, lines: Vec::new(), compute_units };
+        skeleton.lines = self.draw.of(&layouts(&self.bound, skeleton.locations()))?.clone();
+        Some(skeleton)
+    }
+}
+
+/// Inserts an operation; what waits for a later write goes on waiting for it.
+fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
+    if op.kind.writes() {
+        let writes = |op: &&Op, location| op.kind.writes() && op.location == location;
+        let before = threads[..t].iter().flatten().chain(&threads[t][..at]);
+        let before = before.filter(|o| writes(o, op.location)).count() as u8;
+        for waiting in threads.iter_mut().flatten() {
+            if waiting.kind.expects() && waiting.location == op.location && waiting.value > before {
+                waiting.value += 1;
+            }
+        }
+    }
+    threads[t].insert(at, op);
+}

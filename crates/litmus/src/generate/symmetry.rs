@@ -1,0 +1,117 @@
+//! Programs that differ only in names: one of them stands for all.
+
+use super::skeleton::Skeleton;
+
+/// Every order of `count` things.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..count {
+        all = all
+            .into_iter()
+            .flat_map(|order| {
+                let missing: Vec<usize> = (0..count).filter(|i| !order.contains(i)).collect();
+                missing.into_iter().map(move |i| {
+                    let mut longer = order.clone();
+                    longer.push(i);
+                    longer
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// Numbers things as they first come.
+#[derive(Default)]
+struct Renaming(Vec<u8>);
+
+impl Renaming {
+    fn rename(&mut self, old: u8) -> u8 {
+        let at = self.0.iter().position(|&o| o == old).unwrap_or_else(|| {
+            self.0.push(old);
+            self.0.len() - 1
+        });
+        at as u8
+    }
+}
+
+/// The orders of threads under which programs of some number of threads are
+/// compared.
+pub(super) struct Symmetry {
+    orders: Vec<Vec<Vec<usize>>>,
+}
+
+impl Symmetry {
+    pub(super) fn new(threads_max: usize) -> Symmetry {
+        Symmetry { orders: (0..=threads_max).map(orders).collect() }
+    }
+
+    fn orders_of<'a>(&'a self, skeleton: &'a Skeleton) -> impl Iterator<Item = &'a Vec<usize>> {
+        let len = |t: usize| skeleton.threads[t].len();
+        self.orders[skeleton.threads.len()]
+            .iter()
+            .filter(move |order| order.windows(2).all(|pair| len(pair[0]) >= len(pair[1])))
+    }
+
+    /// Is the skeleton the first of those that differ from it only in names?
+    /// Its own locations and instances must be numbered as they come.
+    pub(super) fn is_first(&self, skeleton: &Skeleton) -> bool {
+        let own: Vec<usize> = (0..skeleton.threads.len()).collect();
+        let own = code(skeleton, &own);
+        self.orders_of(skeleton).all(|order| own <= code(skeleton, order))
+    }
+
+    /// The same for all skeletons that differ only in names.
+    pub(super) fn signature(&self, skeleton: &Skeleton) -> Vec<u8> {
+        self.orders_of(skeleton).map(|order| code(skeleton, order)).min().unwrap_or_default()
+    }
+}
+
+/// The skeleton with its threads in another order and all else renamed as it
+/// comes.
+fn code(skeleton: &Skeleton, order: &[usize]) -> Vec<u8> {
+    let mut code = Vec::with_capacity(64);
+    for row in skeleton.tree.iter().chain([&skeleton.compute_units]) {
+        let mut names = Renaming::default();
+        code.extend(order.iter().map(|&t| names.rename(row[t])));
+    }
+    let mut locations = Renaming::default();
+    let values = new_values(skeleton, order);
+    for &t in order {
+        code.push(0xFF);
+        for op in &skeleton.threads[t] {
+            let location = if op.kind.accesses() { locations.rename(op.location) } else { 0 };
+            let value = match op.value {
+                0 => 0,
+                old => values[usize::from(op.location)].iter().position(|&v| v == old).unwrap_or(0) as u8 + 1,
+            };
+            code.extend([op.kind as u8, location, op.level, value, op.ordering as u8]);
+        }
+    }
+    let mut names = Renaming::default();
+    code.extend(
+        locations.0.iter().map(|&l| names.rename(skeleton.lines.get(usize::from(l)).copied().unwrap_or(l))),
+    );
+    code
+}
+
+/// For each location, the old numbers of its writes in the new order.
+fn new_values(skeleton: &Skeleton, order: &[usize]) -> Vec<Vec<u8>> {
+    let mut seen = vec![0u8; skeleton.locations()];
+    let mut numbers: Vec<Vec<(usize, u8)>> = vec![Vec::new(); seen.len()];
+    for (t, ops) in skeleton.threads.iter().enumerate() {
+        for op in ops.iter().filter(|op| op.kind.writes()) {
+            let location = usize::from(op.location);
+            seen[location] += 1;
+            numbers[location].push((t, seen[location]));
+        }
+    }
+    let rank = |t: usize| order.iter().position(|&o| o == t);
+    numbers
+        .into_iter()
+        .map(|mut writes| {
+            writes.sort_by_key(|&(t, number)| (rank(t), number));
+            writes.into_iter().map(|(_, number)| number).collect()
+        })
+        .collect()
+}

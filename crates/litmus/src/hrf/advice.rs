@@ -1,0 +1,442 @@
+//! Advice on scopes: the smallest changes that make a racy program race-free,
+//! and those scopes of a race-free program that could be smaller.
+//!
+//! Scopes decide which executions race, never which executions there are. So a
+//! change is first tried on the executions in which earlier ones raced, which
+//! is cheap, and only what survives is given to the search, which proves it.
+
+use core::fmt;
+
+use super::plan::Plan;
+use super::scoping::is_narrower;
+use super::search::{self, Choice};
+use super::trace::{self, scope_name};
+use super::verdict::{Race, check_until};
+use super::{CheckError, Model, Options, Place};
+use crate::program::{Level, Program, ScopeId, ThreadId};
+
+/// One instruction gets another scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Change {
+    /// The instruction.
+    pub place: Place,
+    /// Its scope in the program.
+    pub from: ScopeId,
+    /// The scope it should have.
+    pub to: ScopeId,
+}
+
+/// Changes that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeSet {
+    /// The changes, at most one an instruction.
+    pub changes: Vec<Change>,
+}
+
+impl ChangeSet {
+    /// The program with the changes made.
+    #[must_use]
+    pub fn apply(&self, program: &Program) -> Program {
+        let mut changed = program.clone();
+        for change in &self.changes {
+            let thread = &mut changed.threads[usize::from(change.place.thread.0)];
+            thread.code[usize::from(change.place.pc)].set_scope(change.to);
+        }
+        changed
+    }
+
+    /// The changes in words, a line each.
+    #[must_use]
+    pub fn describe(&self, program: &Program) -> String {
+        let lines = self.changes.iter().map(|change| {
+            let (from, to) = (scope_name(program, change.from), scope_name(program, change.to));
+            format!("{}: {from} -> {to}\n", change.place)
+        });
+        lines.collect()
+    }
+
+    /// How many threads the new scopes hold, all together: what is left is
+    /// cheaper.
+    fn width(&self, program: &Program) -> u32 {
+        self.changes.iter().map(|change| program.scopes.get(change.to).members.count()).sum()
+    }
+}
+
+/// What can be said of a program's scopes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// The program races even where all scopes are one: no change of scope
+    /// helps, it needs more synchronization.
+    NeedsSynchronization {
+        /// A race that is left.
+        race: Box<Race>,
+    },
+    /// The program races.
+    Widen {
+        /// Every smallest set of changes after which it does not, those of the
+        /// narrowest scopes first; each proved by the checker.
+        sets: Vec<ChangeSet>,
+        /// Was every smaller set, and every set of that size, tried?
+        complete: bool,
+    },
+    /// The program is race-free.
+    Shrink {
+        /// Sets of scopes that could be smaller, each set by itself; each proved
+        /// by the checker. None contains another.
+        sets: Vec<ChangeSet>,
+        /// Scopes that could all be smaller together, proved likewise: no single
+        /// one, pair or group of them could be smaller still.
+        together: ChangeSet,
+        /// Were all single scopes, all pairs and all groups tried?
+        complete: bool,
+    },
+}
+
+/// At most so many candidates are tried.
+const CANDIDATES_MAX: u64 = 200_000;
+/// At most so many sets are given.
+const SETS_MAX: usize = 16;
+
+/// The advice for the program under the model.
+///
+/// # Errors
+/// As [`super::check`].
+pub fn advise(program: &Program, options: &Options) -> Result<Advice, CheckError> {
+    advise_until(program, options, &mut || true)
+}
+
+/// The same; stops with what it has when `go_on` says no.
+///
+/// # Errors
+/// As [`super::check`].
+pub fn advise_until(
+    program: &Program,
+    options: &Options,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Advice, CheckError> {
+    let options = Options { first_race_only: true, ..*options };
+    let mut advisor = Advisor {
+        program,
+        options,
+        witnesses: Vec::new(),
+        candidates: 0,
+        complete: true,
+        sites: sites(program),
+        go_on,
+    };
+    if advisor.proves(program)? {
+        return advisor.shrink();
+    }
+    if advisor.witnesses.is_empty() {
+        // No race was found, but not all was seen.
+        let together = ChangeSet::default();
+        return Ok(Advice::Shrink { sets: Vec::new(), together, complete: false });
+    }
+    let mut drf = options;
+    drf.reading.model = Model::Drf;
+    let mut verdict = check_until(program, &drf, advisor.go_on)?;
+    if let Some(race) = verdict.races.pop() {
+        return Ok(Advice::NeedsSynchronization { race: Box::new(race) });
+    }
+    advisor.widen()
+}
+
+/// An instruction that names a scope.
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    place: Place,
+    scope: ScopeId,
+}
+
+fn sites(program: &Program) -> Vec<Site> {
+    let mut sites = Vec::new();
+    for (t, thread) in program.threads.iter().enumerate() {
+        for (pc, instr) in thread.code.iter().enumerate() {
+            if let Some(scope) = instr.scope() {
+                sites.push(Site { place: Place::new(program, ThreadId(t as u8), pc), scope });
+            }
+        }
+    }
+    sites
+}
+
+struct Advisor<'a, 's> {
+    program: &'a Program,
+    options: Options,
+    /// Executions in which some candidate raced.
+    witnesses: Vec<Vec<Choice>>,
+    candidates: u64,
+    complete: bool,
+    sites: Vec<Site>,
+    go_on: &'s mut dyn FnMut() -> bool,
+}
+
+impl Advisor<'_, '_> {
+    /// Is the program proved race-free?
+    fn proves(&mut self, candidate: &Program) -> Result<bool, CheckError> {
+        let plan = Plan::new(candidate, self.options)?;
+        for i in (0..self.witnesses.len()).rev() {
+            if trace::has_race(&plan, &self.witnesses[i])? {
+                // What refuted this one is likely to refute the next.
+                let witness = self.witnesses.remove(i);
+                self.witnesses.push(witness);
+                return Ok(false);
+            }
+        }
+        let (found, _) = search::search(candidate, self.options, self.go_on)?;
+        if let Some((_, path)) = found.races.into_values().next() {
+            let path = trace::causes(&plan, &path)?;
+            self.witnesses.push(path);
+            return Ok(false);
+        }
+        if found.incomplete.is_some() {
+            self.complete = false;
+        }
+        Ok(found.incomplete.is_none())
+    }
+
+    fn try_set(&mut self, set: &ChangeSet) -> Result<bool, CheckError> {
+        self.candidates += 1;
+        if self.candidates > CANDIDATES_MAX || !(self.go_on)() {
+            self.complete = false;
+            return Ok(false);
+        }
+        self.proves(&set.apply(self.program))
+    }
+
+    fn gives_up(&self) -> bool {
+        self.candidates > CANDIDATES_MAX || !self.complete
+    }
+
+    /// The scopes that a repair may give to the site. Of scopes that hold the
+    /// same threads and that the program does not use, one is enough: taking two
+    /// scopes for one only adds order.
+    fn repairs(&self, site: Site) -> Vec<ScopeId> {
+        let scopes = &self.program.scopes;
+        let used = |id: ScopeId| self.sites.iter().any(|s| s.scope == id);
+        let all = scopes.of_thread(site.place.thread);
+        let mut repairs: Vec<ScopeId> = Vec::new();
+        for &id in &all {
+            let members = scopes.get(id).members;
+            let double = |other: &ScopeId| scopes.get(*other).members == members;
+            let better = all.iter().any(|other| double(other) && used(*other)) || repairs.iter().any(double);
+            if id != site.scope && members.count() > 1 && (used(id) || !better) {
+                repairs.push(id);
+            }
+        }
+        repairs
+    }
+
+    fn widen(mut self) -> Result<Advice, CheckError> {
+        let choices: Vec<Vec<ScopeId>> = self.sites.iter().map(|&site| self.repairs(site)).collect();
+        let mut sets = Vec::new();
+        for size in 1..=self.sites.len() {
+            self.try_all(size, &choices, &mut sets)?;
+            if !sets.is_empty() || self.gives_up() {
+                break;
+            }
+        }
+        sets.sort_by_cached_key(|set: &ChangeSet| (set.width(self.program), set.clone()));
+        sets.truncate(SETS_MAX);
+        Ok(Advice::Widen { sets, complete: self.complete })
+    }
+
+    /// Tries every set of `size` changes, and keeps those that are proved and
+    /// contain none that was kept before.
+    fn try_all(
+        &mut self,
+        size: usize,
+        choices: &[Vec<ScopeId>],
+        kept: &mut Vec<ChangeSet>,
+    ) -> Result<(), CheckError> {
+        let mut open: Vec<(usize, ChangeSet)> = vec![(0, ChangeSet::default())];
+        let before = kept.len();
+        while let Some((next, set)) = open.pop() {
+            if self.gives_up() {
+                return Ok(());
+            }
+            let missing = size - set.changes.len();
+            if missing == 0 {
+                let contained =
+                    kept[..before].iter().any(|k| k.changes.iter().all(|c| set.changes.contains(c)));
+                if !contained && self.try_set(&set)? {
+                    kept.push(set);
+                }
+                continue;
+            }
+            let last = (self.sites.len() + 1).saturating_sub(missing);
+            for (at, choices) in choices.iter().enumerate().take(last).skip(next) {
+                let Site { place, scope } = self.sites[at];
+                for &to in choices {
+                    let mut larger = set.clone();
+                    larger.changes.push(Change { place, from: scope, to });
+                    open.push((at + 1, larger));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn shrink(mut self) -> Result<Advice, CheckError> {
+        let sets = self.shrinking_sets()?;
+        let complete = self.complete;
+        let mut together = ChangeSet::default();
+        let original = self.program;
+        let mut smaller = original.clone();
+        let mut open = sets.clone();
+        // Each round starts from a proved program; the last finds nothing.
+        while !open.is_empty() {
+            for set in &open {
+                let candidate = set.apply(&smaller);
+                let fits = set.changes.iter().all(|c| {
+                    let code = &smaller.threads[usize::from(c.place.thread.0)].code;
+                    code[usize::from(c.place.pc)].scope() == Some(c.from)
+                });
+                if fits && self.proves(&candidate)? {
+                    smaller = candidate;
+                }
+            }
+            let mut next = Advisor {
+                program: &smaller,
+                options: self.options,
+                witnesses: core::mem::take(&mut self.witnesses),
+                candidates: self.candidates,
+                complete: self.complete,
+                sites: sites(&smaller),
+                go_on: &mut *self.go_on,
+            };
+            open = next.shrinking_sets()?;
+            (self.witnesses, self.candidates) = (next.witnesses, next.candidates);
+            self.complete = next.complete;
+        }
+        for (before, after) in sites(original).iter().zip(sites(&smaller)) {
+            if before.scope != after.scope {
+                let change = Change { place: before.place, from: before.scope, to: after.scope };
+                together.changes.push(change);
+            }
+        }
+        let complete = complete && self.complete;
+        let mut sets = sets;
+        sets.truncate(SETS_MAX);
+        Ok(Advice::Shrink { sets, together, complete })
+    }
+
+    /// Proved sets of scopes that could be smaller: single ones, pairs, and
+    /// groups.
+    fn shrinking_sets(&mut self) -> Result<Vec<ChangeSet>, CheckError> {
+        let choices: Vec<Vec<ScopeId>> = self
+            .sites
+            .iter()
+            .map(|site| {
+                let all = self.program.scopes.of_thread(site.place.thread);
+                all.into_iter().filter(|&to| is_narrower(self.program, to, site.scope)).collect()
+            })
+            .collect();
+        let mut sets = Vec::new();
+        for size in 1..=2.min(self.sites.len()) {
+            self.try_all(size, &choices, &mut sets)?;
+        }
+        for group in self.groups() {
+            let contained = sets.iter().any(|set| set.changes.iter().all(|c| group.changes.contains(c)));
+            if !contained && !self.gives_up() && self.try_set(&group)? {
+                sets.push(group);
+            }
+        }
+        Ok(sets)
+    }
+
+    /// All sites of one scope, and all of one scope and location: those taken to
+    /// the instances of a narrower level together.
+    fn groups(&self) -> Vec<ChangeSet> {
+        let mut groups: Vec<ChangeSet> = Vec::new();
+        let location = |site: &Site| {
+            let code = &self.program.threads[usize::from(site.place.thread.0)].code;
+            code[usize::from(site.place.pc)].access().and_then(|access| access.address.as_location())
+        };
+        for seed in &self.sites {
+            for same_location in [true, false] {
+                let members: Vec<&Site> = self
+                    .sites
+                    .iter()
+                    .filter(|s| s.scope == seed.scope && (!same_location || location(s) == location(seed)))
+                    .collect();
+                for level in
+                    [Level::WorkItem, Level::SubGroup, Level::WorkGroup, Level::Chiplet, Level::Device]
+                {
+                    groups.extend(
+                        self.group(&members, |_, site| {
+                            self.program.scopes.enclosing(site.place.thread, level)
+                        }),
+                    );
+                }
+                let named = self.program.scopes.iter().filter(|(_, s)| s.level == Level::Named);
+                for (id, instance) in named {
+                    groups.extend(self.group(&members, |_, site| {
+                        instance.members.contains(site.place.thread).then_some(id)
+                    }));
+                }
+            }
+        }
+        groups.sort();
+        groups.dedup();
+        groups.sort_by_key(|group| group.changes.len());
+        groups
+    }
+
+    fn group(&self, members: &[&Site], to: impl Fn(&Self, &Site) -> Option<ScopeId>) -> Option<ChangeSet> {
+        let changes = members.iter().map(|site| {
+            let to = to(self, site).filter(|&to| is_narrower(self.program, to, site.scope))?;
+            Some(Change { place: site.place, from: site.scope, to })
+        });
+        let changes: Vec<Change> = changes.collect::<Option<_>>()?;
+        (changes.len() > 2).then_some(ChangeSet { changes })
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: scope {} -> {}", self.place, self.from.0, self.to.0)
+    }
+}
+
+impl Advice {
+    /// The advice in words.
+    #[must_use]
+    pub fn describe(&self, program: &Program, options: &Options) -> String {
+        let cut = "The search for changes was cut short: there may be others.\n";
+        let mut text = String::new();
+        match self {
+            Advice::NeedsSynchronization { race } => {
+                text.push_str("It races even where all scopes are one: no change of scope helps.\n");
+                let mut reading = options.reading;
+                reading.model = Model::Drf;
+                text.push_str(&race.describe(program, reading));
+            }
+            Advice::Widen { sets, complete } => {
+                text.push_str("Smallest changes of scope that make it race-free:\n");
+                text.push_str(&list(program, sets));
+                text.push_str(if *complete { "" } else { cut });
+            }
+            Advice::Shrink { sets, together, complete } => {
+                if sets.is_empty() {
+                    text.push_str("No scope can be smaller.\n");
+                } else {
+                    text.push_str("Scopes that could be smaller, each set by itself:\n");
+                    text.push_str(&list(program, sets));
+                    text.push_str("All together:\n");
+                    text.push_str(&together.describe(program));
+                }
+                text.push_str(if *complete { "" } else { cut });
+            }
+        }
+        text
+    }
+}
+
+fn list(program: &Program, sets: &[ChangeSet]) -> String {
+    let mut text = String::new();
+    for (i, set) in sets.iter().enumerate() {
+        text.push_str(&format!("({})\n{}", i + 1, set.describe(program)));
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! What each thread knows, as vector clocks, one for each closure.
+//!
+//! Time is counted in accesses: a thread knows the first `n` accesses of
+//! another one. A set of known operations is closed under program order, so the
+//! number says it all.
+
+use super::scoping::Channel;
+
+/// The clocks of all threads and channels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clocks {
+    threads: usize,
+    closures: usize,
+    /// `[closure][knowing thread][known thread]`
+    known: Vec<u16>,
+    /// `[channel][known thread]`
+    released: Vec<u16>,
+}
+
+impl Clocks {
+    pub(crate) fn new(threads: usize, closures: usize, channels: usize) -> Clocks {
+        Clocks {
+            threads,
+            closures,
+            known: vec![0; closures * threads * threads],
+            released: vec![0; channels * threads],
+        }
+    }
+
+    pub(crate) fn copy_from(&mut self, from: &Clocks) {
+        self.known.copy_from_slice(&from.known);
+        self.released.copy_from_slice(&from.released);
+    }
+
+    fn row(&self, closure: usize, thread: usize) -> usize {
+        (closure * self.threads + thread) * self.threads
+    }
+
+    /// Thread `t` has made `count` accesses.
+    pub(crate) fn set_own(&mut self, t: usize, count: usize) {
+        for closure in 0..self.closures {
+            let row = self.row(closure, t);
+            self.known[row + t] = count as u16;
+        }
+    }
+
+    /// What `t` knows goes into the channel.
+    pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
+        let row = self.row(usize::from(channel.closure), t);
+        for slot in slots {
+            let start = (usize::from(channel.base) + slot) * self.threads;
+            for u in 0..self.threads {
+                let to = &mut self.released[start + u];
+                *to = (*to).max(self.known[row + u]);
+            }
+        }
+    }
+
+    /// What the channel holds becomes known to `t`.
+    pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
+        let row = self.row(usize::from(channel.closure), t);
+        for slot in slots {
+            let start = (usize::from(channel.base) + slot) * self.threads;
+            for u in 0..self.threads {
+                let to = &mut self.known[row + u];
+                *to = (*to).max(self.released[start + u]);
+            }
+        }
+    }
+
+    /// Does `t` know access number `index` of thread `u`, in any closure?
+    pub(crate) fn knows(&self, t: usize, u: usize, index: usize) -> bool {
+        (0..self.closures).any(|closure| usize::from(self.known[self.row(closure, t) + u]) > index)
+    }
+
+    /// The clock of thread `t` in each closure.
+    pub(crate) fn of_thread(&self, t: usize) -> impl Iterator<Item = &[u16]> {
+        (0..self.closures).map(move |closure| {
+            let row = self.row(closure, t);
+            &self.known[row..row + self.threads]
+        })
+    }
+
+    /// The clock of each channel.
+    pub(crate) fn of_channels(&self) -> impl Iterator<Item = &[u16]> {
+        self.released.chunks_exact(self.threads.max(1))
+    }
+}

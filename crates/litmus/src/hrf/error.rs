@@ -1,0 +1,91 @@
+//! What a program must not contain.
+
+use core::fmt;
+
+use super::Model;
+use crate::program::{EvalError, Program, ThreadId};
+
+/// An instruction of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Its thread.
+    pub thread: ThreadId,
+    /// Its position in the thread's code.
+    pub pc: u16,
+    /// Its source line, 0 if there is none.
+    pub line: u32,
+}
+
+impl Place {
+    /// The instruction at `pc`.
+    #[must_use]
+    pub fn new(program: &Program, thread: ThreadId, pc: usize) -> Place {
+        let line = program.thread(thread).lines.get(pc).copied().unwrap_or(0);
+        Place { thread, pc: pc as u16, line }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "P{}, instruction {}", self.thread.0, self.pc + 1),
+            line => write!(f, "P{}, line {line}", self.thread.0),
+        }
+    }
+}
+
+/// Why a program has no verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckError {
+    /// The model does not define this.
+    Undefined {
+        /// The model.
+        model: Model,
+        /// Where.
+        place: Place,
+        /// What was found, and what to do.
+        what: String,
+    },
+    /// A thread synchronizes at a scope that it is not in.
+    NotMember {
+        /// Where.
+        place: Place,
+        /// The scope.
+        scope: String,
+    },
+    /// An expression has no value.
+    Eval {
+        /// Where.
+        place: Place,
+        /// Why.
+        error: EvalError,
+    },
+    /// An address is not that of a location.
+    NotAnAddress {
+        /// Where.
+        place: Place,
+        /// The value.
+        value: String,
+    },
+}
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckError::Undefined { model, place, what } => {
+                write!(f, "{place}: {model} does not define {what}")
+            }
+            CheckError::NotMember { place, scope } => write!(
+                f,
+                "{place}: synchronizes at {scope}, which does not hold P{}; expected a scope that does",
+                place.thread.0
+            ),
+            CheckError::Eval { place, error } => write!(f, "{place}: {error}"),
+            CheckError::NotAnAddress { place, value } => {
+                write!(f, "{place}: the address is {value}; expected that of a location")
+            }
+        }
+    }
+}
+
+impl core::error::Error for CheckError {}

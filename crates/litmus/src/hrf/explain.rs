@@ -1,0 +1,329 @@
+//! Why a race is one: where every chain of synchronization from one access to
+//! the other breaks.
+
+use super::scoping::edge_scope;
+use super::trace::{Execution, scope_name};
+use super::verdict::{Conflicting, Race};
+use super::{Model, Place, RaceKind, Reading, SyncOrder};
+use crate::program::{LocId, Program, ScopeId};
+
+/// A release that synchronizes with an acquire, as steps of an execution, and
+/// the scope whose closure holds the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Link {
+    /// The release.
+    pub release: usize,
+    /// The acquire.
+    pub acquire: usize,
+    /// The scope.
+    pub scope: ScopeId,
+}
+
+/// Why one access does not happen before the other. Numbers are steps of the
+/// execution.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Gap {
+    /// Nothing is released after the first access, by its thread or by any that
+    /// learned of it.
+    NoRelease,
+    /// Nothing is acquired before the second access.
+    NoAcquire,
+    /// A release and a later acquire would link the two, but at different scopes.
+    Scopes {
+        /// The release.
+        release: usize,
+        /// The acquire.
+        acquire: usize,
+    },
+    /// The same, but they reach different locations.
+    Locations {
+        /// The release.
+        release: usize,
+        /// The acquire.
+        acquire: usize,
+    },
+    /// The acquire came before the release.
+    TooEarly {
+        /// The release.
+        release: usize,
+        /// The acquire.
+        acquire: usize,
+    },
+    /// A chain links them, but of different scopes, and HRF-direct does not join
+    /// these.
+    Mixed {
+        /// The chain.
+        chain: Vec<Link>,
+    },
+}
+
+/// At most so many gaps of a kind are told.
+const GAPS_MAX: usize = 3;
+
+/// The order of an execution's steps.
+struct Order<'a> {
+    program: &'a Program,
+    reading: Reading,
+    execution: &'a Execution,
+    links: Vec<Link>,
+}
+
+impl<'a> Order<'a> {
+    fn new(program: &'a Program, reading: Reading, execution: &'a Execution) -> Order<'a> {
+        let mut order = Order { program, reading, execution, links: Vec::new() };
+        for acquire in 0..execution.steps.len() {
+            for release in 0..acquire {
+                if let Some(scope) = order.pairs(release, acquire).filter(|_| order.meets(release, acquire)) {
+                    order.links.push(Link { release, acquire, scope });
+                }
+            }
+        }
+        order
+    }
+
+    /// The scope at which the two pair, if they do; locations are not looked at.
+    fn pairs(&self, release: usize, acquire: usize) -> Option<ScopeId> {
+        let (r, a) = (&self.execution.steps[release], &self.execution.steps[acquire]);
+        if !r.role.releases || !a.role.acquires || r.place.thread == a.place.thread {
+            return None;
+        }
+        let (released, acquired) = (r.role.scope?, a.role.scope?);
+        edge_scope(self.program, self.reading, (r.place.thread, released), (a.place.thread, acquired))
+    }
+
+    /// Do the locations of the two let them pair?
+    fn meets(&self, release: usize, acquire: usize) -> bool {
+        let word = |step: usize| self.execution.steps[step].word(self.program);
+        self.reading.so == SyncOrder::AnyLocation
+            || word(release).is_none()
+            || word(acquire).is_none()
+            || word(release) == word(acquire)
+    }
+
+    /// The steps that `from` happens before, with the step and link by which each
+    /// was reached; only through links of one scope, if it is given.
+    fn reach(&self, from: usize, only: Option<ScopeId>) -> Vec<Option<(usize, Option<Link>)>> {
+        let steps = &self.execution.steps;
+        let mut reached = vec![None; steps.len()];
+        reached[from] = Some((from, None));
+        for to in from + 1..steps.len() {
+            let after = |&i: &usize| steps[i].place.thread == steps[to].place.thread;
+            let before = (from..to).rev().find(|i| after(i) && reached[*i].is_some());
+            if let Some(before) = before {
+                reached[to] = Some((before, None));
+                continue;
+            }
+            reached[to] = self
+                .links
+                .iter()
+                .filter(|link| link.acquire == to && only.is_none_or(|scope| link.scope == scope))
+                .find(|link| link.release >= from && reached[link.release].is_some())
+                .map(|link| (link.release, Some(*link)));
+        }
+        reached
+    }
+
+    /// Which steps happen before `to`, links of all scopes taken.
+    fn reaching(&self, to: usize) -> Vec<bool> {
+        let steps = &self.execution.steps;
+        let mut reaching = vec![false; steps.len()];
+        reaching[to] = true;
+        for from in (0..to).rev() {
+            reaching[from] = (from + 1..=to)
+                .any(|i| reaching[i] && steps[i].place.thread == steps[from].place.thread)
+                || self.links.iter().any(|link| link.release == from && reaching[link.acquire]);
+        }
+        reaching
+    }
+
+    /// Does `first` happen before `second`?
+    fn is_ordered(&self, first: usize, second: usize) -> bool {
+        if self.reading.model != Model::HrfDirect {
+            return self.reach(first, None)[second].is_some();
+        }
+        let same = self.execution.steps[first].place.thread == self.execution.steps[second].place.thread;
+        same || self.links.iter().any(|link| self.reach(first, Some(link.scope))[second].is_some())
+    }
+
+    fn gaps(&self, first: usize, second: usize) -> Vec<Gap> {
+        let reached = self.reach(first, None);
+        if reached[second].is_some() {
+            let mut chain = Vec::new();
+            let mut at = second;
+            while let Some((before, link)) = reached[at].filter(|&(before, _)| before != at) {
+                chain.extend(link);
+                at = before;
+            }
+            chain.reverse();
+            return vec![Gap::Mixed { chain }];
+        }
+        let reaching = self.reaching(second);
+        let steps = &self.execution.steps;
+        let all = 0..steps.len();
+        let releases: Vec<usize> =
+            all.clone().filter(|&i| steps[i].role.releases && reached[i].is_some()).collect();
+        let acquires: Vec<usize> = all.filter(|&i| steps[i].role.acquires && reaching[i]).collect();
+        if releases.is_empty() {
+            return vec![Gap::NoRelease];
+        }
+        if acquires.is_empty() {
+            return vec![Gap::NoAcquire];
+        }
+        let (mut scopes, mut locations, mut early) = (Vec::new(), Vec::new(), Vec::new());
+        for &release in &releases {
+            for &acquire in &acquires {
+                if steps[release].place.thread == steps[acquire].place.thread {
+                    continue;
+                }
+                match (self.pairs(release, acquire), acquire < release) {
+                    (Some(_), true) => early.push(Gap::TooEarly { release, acquire }),
+                    (Some(_), false) => locations.push(Gap::Locations { release, acquire }),
+                    (None, true) => {}
+                    (None, false) => scopes.push(Gap::Scopes { release, acquire }),
+                }
+            }
+        }
+        for gaps in [&mut scopes, &mut locations, &mut early] {
+            gaps.truncate(GAPS_MAX);
+        }
+        let gaps: Vec<Gap> = [scopes, locations].concat();
+        match (gaps.is_empty(), early.is_empty()) {
+            (false, _) => gaps,
+            (true, false) => early,
+            (true, true) => vec![Gap::NoAcquire],
+        }
+    }
+}
+
+/// The race that `execution` ends with.
+pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execution: Execution) -> Race {
+    let second = execution.steps.len() - 1;
+    let order = Order::new(program, reading, &execution);
+    let last = &execution.steps[second];
+    let is = |place: Place| place.thread == last.place.thread && place.pc == last.place.pc;
+    let other = if is(pair.first) { pair.second } else { pair.first };
+    let first = (0..second)
+        .rev()
+        .find(|&i| {
+            let step = &execution.steps[i];
+            (step.place.thread, step.place.pc) == (other.thread, other.pc)
+                && step.word(program) == last.word(program)
+                && !order.is_ordered(i, second)
+        })
+        .unwrap_or(0);
+    let gaps = order.gaps(first, second);
+    let location = last.location.unwrap_or(LocId(0));
+    Race { pair, location, execution, steps: (first, second), gaps }
+}
+
+/// The links of an execution, for drawings. Those that follow from others are
+/// left out.
+pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) -> Vec<Link> {
+    let order = Order::new(program, reading, execution);
+    let steps = &execution.steps;
+    let thread = |i: usize| steps[i].place.thread;
+    let implied = |a: &Link| {
+        order.links.iter().any(|b| {
+            a != b
+                && a.scope == b.scope
+                && thread(a.release) == thread(b.release)
+                && thread(a.acquire) == thread(b.acquire)
+                && a.release <= b.release
+                && b.acquire <= a.acquire
+        })
+    };
+    order.links.iter().copied().filter(|link| !implied(link)).collect()
+}
+
+impl Gap {
+    /// The gap in words. `steps` are those of the two accesses.
+    #[must_use]
+    pub fn describe(&self, program: &Program, race: &Race) -> String {
+        let steps = &race.execution.steps;
+        let number = |step: usize| step + 1;
+        let scope = |step: usize| match steps[step].role.scope {
+            Some(scope) => scope_name(program, scope),
+            None => "no scope".to_owned(),
+        };
+        let location = |step: usize| match steps[step].location {
+            Some(loc) => program.loc(loc).name.clone(),
+            None => "no location".to_owned(),
+        };
+        let (first, second) = race.steps;
+        match self {
+            Gap::NoRelease => format!(
+                "after step {} neither P{} nor any thread that learned of it releases anything",
+                number(first),
+                steps[first].place.thread.0
+            ),
+            Gap::NoAcquire => format!(
+                "before step {} P{} acquires nothing that another thread released",
+                number(second),
+                steps[second].place.thread.0
+            ),
+            Gap::Scopes { release, acquire } => format!(
+                "the release of step {} is at {} and the acquire of step {} at {}: they do not pair",
+                number(*release),
+                scope(*release),
+                number(*acquire),
+                scope(*acquire)
+            ),
+            Gap::Locations { release, acquire } => format!(
+                "the release of step {} reaches {} and the acquire of step {} reaches {}: in the reading \
+                 `same-location` they do not pair",
+                number(*release),
+                location(*release),
+                number(*acquire),
+                location(*acquire)
+            ),
+            Gap::TooEarly { release, acquire } => format!(
+                "the acquire of step {} comes before the release of step {}",
+                number(*acquire),
+                number(*release)
+            ),
+            Gap::Mixed { chain } => {
+                let links: Vec<String> = chain
+                    .iter()
+                    .map(|link| {
+                        let scope = scope_name(program, link.scope);
+                        format!("{} to {} at {scope}", number(link.release), number(link.acquire))
+                    })
+                    .collect();
+                format!(
+                    "a chain leads from one to the other (steps {}), but hrf-direct does not join links of \
+                     different scopes",
+                    links.join(", ")
+                )
+            }
+        }
+    }
+}
+
+impl Race {
+    /// The race in words: the pair, the execution, and why nothing orders it.
+    #[must_use]
+    pub fn describe(&self, program: &Program, reading: Reading) -> String {
+        let steps = &self.execution.steps;
+        let (first, second) = (&steps[self.steps.0], &steps[self.steps.1]);
+        let why = match self.pair.kind {
+            RaceKind::Ordinary => "one of them is an ordinary data access",
+            RaceKind::Synchronization => "they synchronize at different scopes",
+        };
+        let mut text = format!(
+            "{} ({}) and {} ({}) race on {} under {reading}: {why}, and neither happens before the other.\n\
+             In this execution:\n{}",
+            first.place,
+            first.describe(program),
+            second.place,
+            second.describe(program),
+            program.loc(self.location).name,
+            self.execution.describe(program),
+        );
+        for gap in &self.gaps {
+            text.push_str("  - ");
+            text.push_str(&gap.describe(program, self));
+            text.push('\n');
+        }
+        text
+    }
+}

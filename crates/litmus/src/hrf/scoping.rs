@@ -1,0 +1,208 @@
+//! What the scopes of a program mean under a reading: which releases pair with
+//! which acquires, into which closure the edge goes, and which synchronization
+//! operations conflict.
+//!
+//! Knowledge travels through *channels*. A release writes what its thread
+//! knows into channels, an acquire reads channels. A channel belongs to one
+//! closure: under HRF-direct there is one closure a scope instance, under the
+//! other models a single one.
+
+use super::{Model, Reading, SyncOrder};
+use crate::program::{Program, ScopeId, ThreadId};
+
+/// The role of an operation in synchronization.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Role {
+    /// Is it a synchronization operation? Others are ordinary data operations.
+    pub sync: bool,
+    /// Does it release?
+    pub releases: bool,
+    /// Does it acquire?
+    pub acquires: bool,
+    /// At which scope instance, if it is a synchronization operation.
+    pub scope: Option<ScopeId>,
+}
+
+/// A channel within a closure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Channel {
+    pub(crate) closure: u16,
+    /// The first of [`Scoping::slots`] consecutive numbers.
+    pub(crate) base: u16,
+}
+
+/// The scopes of a program under a reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoping {
+    reading: Reading,
+    threads: usize,
+    /// The scope instances that the program's synchronization names.
+    used: Vec<ScopeId>,
+    /// How many closures.
+    pub(crate) closures: usize,
+    /// How many numbers of channels.
+    pub(crate) channels: usize,
+    /// How many numbers a channel has: one, or one a location and two more.
+    slots: usize,
+    publish: Vec<Vec<Channel>>,
+    collect: Vec<Vec<Channel>>,
+}
+
+/// Is `inner` the narrower of two different scopes of which one holds the
+/// other? Scopes of the same threads are told apart by their level.
+pub(crate) fn is_narrower(program: &Program, inner: ScopeId, outer: ScopeId) -> bool {
+    let scopes = &program.scopes;
+    let rank = |s: ScopeId| (scopes.get(s).members.count(), scopes.get(s).level, s);
+    inner != outer && scopes.includes(outer, inner) && rank(inner) < rank(outer)
+}
+
+/// Into the closure of which scope does the edge from a release at `released`
+/// by `from` to an acquire at `acquired` by `to` go? None if there is no edge.
+/// Locations are not looked at.
+pub(crate) fn edge_scope(
+    program: &Program,
+    reading: Reading,
+    (from, released): (ThreadId, ScopeId),
+    (to, acquired): (ThreadId, ScopeId),
+) -> Option<ScopeId> {
+    if released == acquired || reading.model == Model::Drf {
+        return Some(released);
+    }
+    if !reading.inclusion {
+        return None;
+    }
+    let inner = if is_narrower(program, released, acquired) {
+        released
+    } else if is_narrower(program, acquired, released) {
+        acquired
+    } else {
+        return None;
+    };
+    let members = program.scopes.get(inner).members;
+    (members.contains(from) && members.contains(to)).then_some(inner)
+}
+
+impl Scoping {
+    pub(crate) fn new(program: &Program, reading: Reading, mut used: Vec<ScopeId>) -> Scoping {
+        used.sort_unstable();
+        used.dedup();
+        if reading.model == Model::Drf {
+            used.truncate(1);
+        }
+        let threads = program.threads.len();
+        let slots = match reading.so {
+            SyncOrder::AnyLocation => 1,
+            SyncOrder::SameLocation => program.locations.len() + 2,
+        };
+        let mut scoping = Scoping {
+            reading,
+            threads,
+            closures: if reading.model == Model::HrfDirect { used.len().max(1) } else { 1 },
+            channels: 0,
+            slots,
+            publish: vec![Vec::new(); used.len() * threads],
+            collect: vec![Vec::new(); used.len() * threads],
+            used,
+        };
+        for own in 0..scoping.used.len() {
+            scoping.add_channels(program, own);
+        }
+        scoping
+    }
+
+    /// The channels of releases at one scope: one for acquires at that scope
+    /// and, with inclusion, at wider ones; one more for acquires at each
+    /// narrower scope, which only the members of that scope write.
+    fn add_channels(&mut self, program: &Program, own: usize) {
+        let scope = self.used[own];
+        let everyone = program.scopes.get(scope).members;
+        let closure = if self.reading.model == Model::HrfDirect { own as u16 } else { 0 };
+        let channel = self.new_channel(closure);
+        let drf = self.reading.model == Model::Drf;
+        for t in 0..self.threads {
+            if drf || everyone.contains(ThreadId(t as u8)) {
+                self.publish[own * self.threads + t].push(channel);
+                self.collect[own * self.threads + t].push(channel);
+            }
+        }
+        if drf || !self.reading.inclusion {
+            return;
+        }
+        for other in 0..self.used.len() {
+            let outer = self.used[other];
+            if !is_narrower(program, scope, outer) {
+                continue;
+            }
+            let down = self.new_channel(closure);
+            for t in everyone.iter().map(|t| usize::from(t.0)) {
+                self.collect[other * self.threads + t].push(channel);
+                self.publish[other * self.threads + t].push(down);
+                self.collect[own * self.threads + t].push(down);
+            }
+        }
+    }
+
+    fn new_channel(&mut self, closure: u16) -> Channel {
+        let base = self.channels as u16;
+        self.channels += self.slots;
+        Channel { closure, base }
+    }
+
+    fn index(&self, thread: usize, scope: ScopeId) -> usize {
+        let own = match self.reading.model {
+            Model::Drf => 0,
+            _ => self.used.binary_search(&scope).unwrap_or(0),
+        };
+        own * self.threads + thread
+    }
+
+    /// Where a release writes.
+    pub(crate) fn publish(&self, thread: usize, scope: ScopeId) -> &[Channel] {
+        &self.publish[self.index(thread, scope)]
+    }
+
+    /// What an acquire reads.
+    pub(crate) fn collect(&self, thread: usize, scope: ScopeId) -> &[Channel] {
+        &self.collect[self.index(thread, scope)]
+    }
+
+    /// The slots of a channel that a release of `loc` writes.
+    pub(crate) fn release_slots(&self, loc: Option<usize>) -> [usize; 2] {
+        match (self.reading.so, loc) {
+            (SyncOrder::AnyLocation, _) => [0, 0],
+            (SyncOrder::SameLocation, Some(loc)) => [loc, self.slots - 1],
+            (SyncOrder::SameLocation, None) => [self.slots - 2, self.slots - 1],
+        }
+    }
+
+    /// The slots of a channel that an acquire of `loc` reads.
+    pub(crate) fn acquire_slots(&self, loc: Option<usize>) -> [usize; 2] {
+        match (self.reading.so, loc) {
+            (SyncOrder::AnyLocation, _) => [0, 0],
+            (SyncOrder::SameLocation, Some(loc)) => [loc, self.slots - 2],
+            (SyncOrder::SameLocation, None) => [self.slots - 1, self.slots - 1],
+        }
+    }
+
+    /// Do a synchronization operation of `a` and one of `b` conflict, given
+    /// that they reach the same word and one of them writes it?
+    pub(crate) fn conflict(&self, program: &Program, a: (ThreadId, ScopeId), b: (ThreadId, ScopeId)) -> bool {
+        edge_scope(program, self.reading, a, b).is_none()
+    }
+
+    /// Which bit of a footprint stands for the channel. Bits are shared if there
+    /// are many, which only adds dependence.
+    pub(crate) fn bit(&self, channel: Channel) -> u64 {
+        self.bit_of_number(usize::from(channel.base))
+    }
+
+    /// The same, for one of the channel's numbers.
+    pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
+        1 << (number / self.slots % 64)
+    }
+
+    /// Does a release pair with acquires of other locations?
+    pub(crate) fn any_location(&self) -> bool {
+        self.reading.so == SyncOrder::AnyLocation
+    }
+}

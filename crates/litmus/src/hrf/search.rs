@@ -1,0 +1,348 @@
+//! The search through all sequentially consistent executions.
+//!
+//! Depth first over states, with three reductions that keep every final state
+//! and every pair of accesses that race or are ordered:
+//!
+//! * **Persistent sets.** Where some threads' next steps commute with all that
+//!   the others may ever do, only those threads are tried.
+//! * **Sleep sets.** A step that was tried before a commuting one is not tried
+//!   after it.
+//! * **Remembered states.** A state with the same future as one visited before
+//!   is left (with what its sleep set adds, if anything). What is remembered is
+//!   bounded, so memory stays flat; a forgotten state costs time, not answers.
+//!
+//! Steps commute only if they reach different words, or only read, *and* are not
+//! a release and an acquire of one scope: as printed, the order of these two
+//! decides what happens before what, whatever words they reach.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::footprint::Footprint;
+use super::key::Keys;
+use super::plan::{Plan, RaceKind};
+use super::state::{Conflict, Phase, State};
+use super::verdict::Incomplete;
+use super::{CheckError, Options};
+use crate::program::{Program, Value};
+
+/// One step of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Choice {
+    /// The thread that takes it.
+    pub thread: u8,
+    /// The second way of a weak compare-and-swap: it fails for no reason.
+    pub fails: bool,
+}
+
+/// Two accesses by their numbers, the smaller first.
+pub(crate) type Pair = (u16, u16);
+
+/// How much was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// States entered.
+    pub states: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// States left because the same future had been visited.
+    pub revisits: u64,
+}
+
+/// All that a search finds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) finals: BTreeSet<Vec<Value>>,
+    /// Pairs that race, with the steps up to the race.
+    pub(crate) races: BTreeMap<Pair, (RaceKind, Vec<Choice>)>,
+    /// Conflicting pairs found in order by happens-before.
+    pub(crate) ordered: BTreeMap<Pair, RaceKind>,
+    pub(crate) blocked: Option<Vec<Choice>>,
+    pub(crate) incomplete: Option<Incomplete>,
+    pub(crate) effort: Effort,
+}
+
+struct Frame {
+    state: State,
+    footprints: Vec<Footprint>,
+    todo: u64,
+    sleep: u64,
+    /// The first way of a choice was taken; the second is to come.
+    second: Option<u8>,
+    key: u128,
+    /// Does some execution from here pass the filter?
+    passes: bool,
+    /// Conflicts of the step that led here, while it is open whether the filter
+    /// lets their execution pass.
+    pending: Vec<Conflict>,
+}
+
+#[derive(Clone, Copy)]
+struct Remembered {
+    sleep: u64,
+    passes: bool,
+}
+
+struct Search<'p, 'a, 's> {
+    plan: &'p Plan<'a>,
+    frames: Vec<Frame>,
+    depth: usize,
+    path: Vec<Choice>,
+    remembered: FxHashMap<u128, Remembered>,
+    keys: Keys,
+    found: Found,
+    go_on: &'s mut dyn FnMut() -> bool,
+}
+
+/// Explores every execution; `go_on` is asked now and then.
+pub(crate) fn search(
+    program: &Program,
+    options: Options,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(Found, Vec<(u8, u16)>), CheckError> {
+    let plan = Plan::new(program, options)?;
+    let mut search = Search {
+        plan: &plan,
+        frames: Vec::new(),
+        depth: 0,
+        path: Vec::new(),
+        remembered: FxHashMap::default(),
+        keys: Keys::default(),
+        found: Found::default(),
+        go_on,
+    };
+    search.run()?;
+    let found = search.found;
+    Ok((found, plan.accesses))
+}
+
+impl Search<'_, '_, '_> {
+    fn filtered(&self) -> bool {
+        self.plan.program.filter.is_some()
+    }
+
+    fn run(&mut self) -> Result<(), CheckError> {
+        let start = State::start(self.plan)?;
+        self.frames.push(Frame {
+            state: start,
+            footprints: Vec::new(),
+            todo: 0,
+            sleep: 0,
+            second: None,
+            key: 0,
+            passes: false,
+            pending: Vec::new(),
+        });
+        self.enter()?;
+        loop {
+            if self.found.incomplete.is_some_and(Incomplete::ends_search) {
+                return Ok(());
+            }
+            if self.plan.options.first_race_only && !self.found.races.is_empty() {
+                return Ok(());
+            }
+            let frame = &mut self.frames[self.depth];
+            let choice = if let Some(thread) = frame.second.take() {
+                Choice { thread, fails: true }
+            } else if frame.todo != 0 {
+                let thread = frame.todo.trailing_zeros() as u8;
+                frame.todo &= frame.todo - 1;
+                if frame.state.has_choice(self.plan, usize::from(thread))? {
+                    frame.second = Some(thread);
+                }
+                Choice { thread, fails: false }
+            } else if self.depth == 0 {
+                self.leave();
+                return Ok(());
+            } else {
+                self.leave();
+                continue;
+            };
+            self.descend(choice)?;
+        }
+    }
+
+    /// Takes a step and enters the state it leads to.
+    fn descend(&mut self, choice: Choice) -> Result<(), CheckError> {
+        if self.frames.len() == self.depth + 1 {
+            let frame = &self.frames[self.depth];
+            let (state, footprints) = (frame.state.clone(), frame.footprints.clone());
+            self.frames.push(Frame {
+                state,
+                footprints,
+                todo: 0,
+                sleep: 0,
+                second: None,
+                key: 0,
+                passes: false,
+                pending: Vec::new(),
+            });
+        }
+        let t = usize::from(choice.thread);
+        let (above, below) = self.frames.split_at_mut(self.depth + 1);
+        let (from, to) = (&mut above[self.depth], &mut below[0]);
+        to.state.clone_from(&from.state);
+        to.pending.clear();
+        to.state.step(self.plan, t, choice.fails, &mut to.pending)?;
+        let taken = from.footprints[t];
+        to.sleep = 0;
+        for u in bits(from.sleep) {
+            if !taken.depends(&from.footprints[u]) {
+                to.sleep |= 1 << u;
+            }
+        }
+        // With a second way to come the step is not done yet.
+        if from.second.is_none() {
+            from.sleep |= 1 << t;
+        }
+        self.found.effort.steps += 1;
+        self.path.push(choice);
+        self.depth += 1;
+        if !self.filtered() {
+            self.report_pending();
+        }
+        self.enter()
+    }
+
+    fn report_pending(&mut self) {
+        let frame = &mut self.frames[self.depth];
+        for conflict in frame.pending.drain(..) {
+            let (a, b) = (conflict.first.1.access, conflict.second.access);
+            let pair = (a.min(b), a.max(b));
+            if conflict.ordered {
+                self.found.ordered.entry(pair).or_insert(conflict.kind);
+            } else {
+                let path = &self.path;
+                self.found.races.entry(pair).or_insert_with(|| (conflict.kind, path.clone()));
+            }
+        }
+    }
+
+    /// Decides what is to be tried from the state at the top.
+    fn enter(&mut self) -> Result<(), CheckError> {
+        self.found.effort.states += 1;
+        if self.found.effort.states.is_multiple_of(4096) && !(self.go_on)() {
+            self.found.incomplete = Some(Incomplete::Stopped);
+        }
+        if self.found.effort.states > self.plan.options.states_max {
+            self.found.incomplete = Some(Incomplete::States(self.plan.options.states_max));
+        }
+        let filtered = self.filtered();
+        let frame = &mut self.frames[self.depth];
+        (frame.todo, frame.second, frame.passes) = (0, None, false);
+        if filtered {
+            frame.sleep = 0;
+        }
+        if frame.state.threads.iter().any(|t| t.phase == Phase::Cut) {
+            self.found.incomplete.get_or_insert(Incomplete::Unroll(self.plan.options.unroll));
+        }
+        if frame.state.is_final() {
+            self.record_final();
+            return Ok(());
+        }
+        frame.key = self.keys.of(self.plan, &frame.state);
+        let before = self.remembered.get(&frame.key).copied();
+        if let Some(before) = before.filter(|before| before.sleep & !frame.sleep == 0) {
+            self.found.effort.revisits += 1;
+            frame.passes = before.passes;
+            return Ok(());
+        }
+        let (persistent, any) = find_persistent(self.plan, frame)?;
+        if !any {
+            let cut = frame.state.threads.iter().any(|t| t.phase == Phase::Cut);
+            if !cut && self.found.blocked.is_none() {
+                self.found.blocked = Some(self.path.clone());
+            }
+            return Ok(());
+        }
+        frame.todo = persistent & !frame.sleep;
+        if let Some(before) = before {
+            frame.todo &= before.sleep;
+            frame.sleep &= before.sleep;
+        }
+        let entry = Remembered { sleep: frame.sleep, passes: false };
+        if before.is_some() || self.remembered.len() < self.plan.options.remembered_max {
+            self.remembered.insert(frame.key, entry);
+        }
+        Ok(())
+    }
+
+    fn record_final(&mut self) {
+        let plan = self.plan;
+        let frame = &mut self.frames[self.depth];
+        let state = &frame.state;
+        let mut value = |term| super::verdict::term_value(plan, state, term);
+        frame.passes = plan.program.filter.as_ref().is_none_or(|filter| filter.holds(&mut value));
+        if frame.passes {
+            let values: Vec<Value> = plan.terms.iter().map(|&term| value(term)).collect();
+            self.found.finals.insert(values);
+        }
+    }
+
+    /// Leaves the state at the top for the one below.
+    fn leave(&mut self) {
+        let frame = &self.frames[self.depth];
+        let passes = frame.passes;
+        if self.filtered() {
+            if passes {
+                if let Some(entry) = self.remembered.get_mut(&frame.key) {
+                    entry.passes = true;
+                }
+                self.report_pending();
+            } else {
+                self.frames[self.depth].pending.clear();
+            }
+        }
+        if self.depth > 0 {
+            self.depth -= 1;
+            self.path.pop();
+            self.frames[self.depth].passes |= passes;
+        }
+    }
+}
+
+fn bits(set: u64) -> impl Iterator<Item = usize> {
+    (0..64).filter(move |&i| set >> i & 1 == 1)
+}
+
+/// The enabled threads of a smallest set of threads whose next steps commute
+/// with all that the threads outside may ever do, and whether any thread is
+/// enabled. Fills in the footprints of the next steps.
+fn find_persistent(plan: &Plan<'_>, frame: &mut Frame) -> Result<(u64, bool), CheckError> {
+    let state = &frame.state;
+    let threads = state.threads.len();
+    frame.footprints.clear();
+    frame.footprints.resize(threads, Footprint::default());
+    let (mut live, mut enabled) = (0u64, 0u64);
+    for t in (0..threads).filter(|&t| state.is_live(t)) {
+        live |= 1 << t;
+        frame.footprints[t] = state.next_footprint(plan, t)?;
+        if state.is_enabled(plan, t)? {
+            enabled |= 1 << t;
+        }
+    }
+    let mut best = enabled;
+    for t in bits(enabled) {
+        let mut set = 1u64 << t;
+        let mut open = set;
+        while open != 0 {
+            let member = open.trailing_zeros() as usize;
+            open &= open - 1;
+            for u in bits(live & !set) {
+                let future = &plan.threads[u].future[usize::from(state.threads[u].pc)];
+                if frame.footprints[member].depends(future) {
+                    set |= 1 << u;
+                    open |= 1 << u;
+                }
+            }
+        }
+        if (set & enabled).count_ones() < best.count_ones() {
+            best = set & enabled;
+        }
+        if best.count_ones() == 1 {
+            break;
+        }
+    }
+    Ok((best, enabled != 0))
+}

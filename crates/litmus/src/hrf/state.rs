@@ -1,0 +1,538 @@
+//! A state of a program between two steps of a sequentially consistent
+//! execution, with all that decides which races may still come.
+
+use super::clock::Clocks;
+use super::footprint::Footprint;
+use super::plan::{Plan, RaceKind, Stage, physical};
+use super::scoping::Role;
+use super::{CheckError, Place};
+use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_address};
+
+/// Where a thread stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Before the instruction at its position.
+    Ready,
+    /// It has come to a barrier and waits for others.
+    Arrived,
+    /// All have come; it may leave the barrier.
+    Released,
+    /// It has ended.
+    Done,
+    /// It has jumped backward as often as it may.
+    Cut,
+    /// It loops for ever and touches nothing.
+    Stuck,
+}
+
+/// An access that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Logged {
+    pub(crate) access: u16,
+    pub(crate) loc: u16,
+    pub(crate) wrote: bool,
+    pub(crate) failed: bool,
+}
+
+/// An iteration of a loop, as long as it only reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Iteration {
+    pub(crate) head: u16,
+    pub(crate) registers: Vec<Value>,
+    pub(crate) reads: Vec<(u16, Value)>,
+}
+
+/// A thread between two of its steps. Its registers stand in [`State`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadState {
+    pub(crate) pc: u16,
+    pub(crate) phase: Phase,
+    pub(crate) log: Vec<Logged>,
+    /// How often each backward jump was taken, by position.
+    pub(crate) jumps: Vec<u16>,
+    pub(crate) iteration: Option<Iteration>,
+    /// Set when an iteration changed nothing: what it read. Another one makes
+    /// sense only when one of these words has changed.
+    pub(crate) spins_on: Vec<(u16, Value)>,
+}
+
+/// A barrier that somebody has come to and that is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meeting {
+    /// The group, and which of its barriers.
+    pub(crate) which: (u16, Value, Value),
+    pub(crate) came: u64,
+    /// Those of them that wait.
+    pub(crate) waiting: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) threads: Vec<ThreadState>,
+    pub(crate) registers: Vec<Value>,
+    pub(crate) memory: Vec<Value>,
+    pub(crate) meetings: Vec<Meeting>,
+    pub(crate) clocks: Clocks,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) thread: u8,
+    pub(crate) pc: u16,
+    pub(crate) stage: Stage,
+    pub(crate) loc: Option<u16>,
+    pub(crate) read: Option<Value>,
+    pub(crate) written: Option<Value>,
+    pub(crate) role: Role,
+}
+
+/// Two accesses that conflict, the second just made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    pub(crate) first: (u8, Logged),
+    pub(crate) second: Logged,
+    pub(crate) kind: RaceKind,
+    pub(crate) ordered: bool,
+}
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State {
+            threads: self.threads.clone(),
+            registers: self.registers.clone(),
+            memory: self.memory.clone(),
+            meetings: self.meetings.clone(),
+            clocks: self.clocks.clone(),
+        }
+    }
+
+    // The search copies a state at each step: reuse what is allocated.
+    fn clone_from(&mut self, from: &State) {
+        for (to, from) in self.threads.iter_mut().zip(&from.threads) {
+            to.pc = from.pc;
+            to.phase = from.phase;
+            to.log.clone_from(&from.log);
+            to.jumps.clone_from(&from.jumps);
+            to.iteration.clone_from(&from.iteration);
+            to.spins_on.clone_from(&from.spins_on);
+        }
+        self.registers.clone_from(&from.registers);
+        self.memory.clone_from(&from.memory);
+        self.meetings.clone_from(&from.meetings);
+        self.clocks.copy_from(&from.clocks);
+    }
+}
+
+impl State {
+    /// The state before the first step.
+    pub(crate) fn start(plan: &Plan<'_>) -> Result<State, CheckError> {
+        let program = plan.program;
+        let threads = program.threads.iter().zip(&plan.threads);
+        let mut state = State {
+            threads: threads
+                .map(|(thread, planned)| ThreadState {
+                    pc: 0,
+                    phase: Phase::Ready,
+                    log: Vec::new(),
+                    jumps: vec![0; if planned.has_loops { thread.code.len() } else { 0 }],
+                    iteration: None,
+                    spins_on: Vec::new(),
+                })
+                .collect(),
+            registers: program.threads.iter().flat_map(|t| t.registers.iter().map(|r| r.init)).collect(),
+            memory: program.locations.iter().map(|l| l.init).collect(),
+            meetings: Vec::new(),
+            clocks: Clocks::new(program.threads.len(), plan.scoping.closures, plan.scoping.channels),
+        };
+        for t in 0..state.threads.len() {
+            state.settle(plan, t)?;
+        }
+        Ok(state)
+    }
+
+    /// May thread `t` still do something, now or later?
+    pub(crate) fn is_live(&self, t: usize) -> bool {
+        matches!(self.threads[t].phase, Phase::Ready | Phase::Arrived | Phase::Released)
+    }
+
+    /// Has every thread ended?
+    pub(crate) fn is_final(&self) -> bool {
+        self.threads.iter().all(|t| t.phase == Phase::Done)
+    }
+
+    fn instr<'a>(&self, plan: &Plan<'a>, t: usize) -> &'a Instr {
+        &plan.program.threads[t].code[usize::from(self.threads[t].pc)]
+    }
+
+    fn place(&self, plan: &Plan<'_>, t: usize) -> Place {
+        Place::new(plan.program, ThreadId(t as u8), usize::from(self.threads[t].pc))
+    }
+
+    fn registers_of<'s>(&'s self, plan: &Plan<'_>, t: usize) -> &'s [Value] {
+        let base = plan.threads[t].registers_base;
+        &self.registers[base..base + plan.program.threads[t].registers.len()]
+    }
+
+    pub(crate) fn eval(&self, plan: &Plan<'_>, t: usize, expr: &Expr) -> Result<Value, CheckError> {
+        if let Expr::Const(value) = expr {
+            return Ok(*value);
+        }
+        expr.eval(self.registers_of(plan, t))
+            .map_err(|error| CheckError::Eval { place: self.place(plan, t), error })
+    }
+
+    fn word(&self, plan: &Plan<'_>, t: usize, access: &Access) -> Result<usize, CheckError> {
+        if let Some(loc) = access.address.as_location() {
+            return Ok(physical(plan.program, loc));
+        }
+        let value = self.eval(plan, t, &access.address)?;
+        match value_address(value) {
+            Some(loc) if usize::from(loc.0) < plan.program.locations.len() => Ok(physical(plan.program, loc)),
+            _ => Err(CheckError::NotAnAddress {
+                place: self.place(plan, t),
+                value: plan.program.value_name(value),
+            }),
+        }
+    }
+
+    /// May thread `t` take its next step now?
+    pub(crate) fn is_enabled(&self, plan: &Plan<'_>, t: usize) -> Result<bool, CheckError> {
+        let thread = &self.threads[t];
+        match thread.phase {
+            Phase::Released => return Ok(true),
+            Phase::Ready => {}
+            _ => return Ok(false),
+        }
+        if let Instr::Await { access, cmp, value, .. } = self.instr(plan, t) {
+            let found = self.memory[self.word(plan, t, access)?];
+            let wanted = self.eval(plan, t, value)?;
+            let holds = cmp.apply(found, wanted);
+            let holds = holds.map_err(|error| CheckError::Eval { place: self.place(plan, t), error })?;
+            if holds == 0 {
+                return Ok(false);
+            }
+        }
+        let spins = &thread.spins_on;
+        Ok(spins.is_empty() || spins.iter().any(|&(loc, value)| self.memory[usize::from(loc)] != value))
+    }
+
+    /// What the next step of the live thread `t` touches.
+    pub(crate) fn next_footprint(&self, plan: &Plan<'_>, t: usize) -> Result<Footprint, CheckError> {
+        let thread = &self.threads[t];
+        let op = &plan.threads[t].ops[usize::from(thread.pc)];
+        let instr = self.instr(plan, t);
+        let mut footprint = match instr {
+            Instr::Barrier(_) => {
+                let stage = if thread.phase == Phase::Ready { Stage::Arrive } else { Stage::Depart };
+                plan.footprint(t, instr, &op.roles, None, stage)
+            }
+            _ => match instr.access() {
+                Some(access) if access.address.as_location().is_none() => {
+                    let word = self.word(plan, t, access)?;
+                    plan.footprint(t, instr, &op.roles, Some(word), Stage::Whole)
+                }
+                _ => op.footprint,
+            },
+        };
+        for &(loc, _) in &thread.spins_on {
+            footprint.reads |= 1 << (loc % 64);
+        }
+        Ok(footprint)
+    }
+
+    /// Has the next step of thread `t` two ways to go? A weak compare-and-swap
+    /// may fail although it found what it expected.
+    pub(crate) fn has_choice(&self, plan: &Plan<'_>, t: usize) -> Result<bool, CheckError> {
+        match self.instr(plan, t) {
+            Instr::Cas(cas) if cas.weak => {
+                let found = self.memory[self.word(plan, t, &cas.access)?];
+                Ok(found == self.eval(plan, t, &cas.expected)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Takes the next step of the enabled thread `t`; `fails` is the second way
+    /// of a choice. Conflicts with earlier accesses go to `conflicts`.
+    pub(crate) fn step(
+        &mut self,
+        plan: &Plan<'_>,
+        t: usize,
+        fails: bool,
+        conflicts: &mut Vec<Conflict>,
+    ) -> Result<Done, CheckError> {
+        self.threads[t].spins_on.clear();
+        let pc = usize::from(self.threads[t].pc);
+        let instr = self.instr(plan, t);
+        let done = match instr {
+            Instr::Fence(_) => {
+                self.leave_iteration(t);
+                let role = plan.threads[t].ops[pc].roles.success;
+                self.acquire(plan, t, role, None);
+                self.release(plan, t, role, None);
+                self.done(t, Stage::Whole, role)
+            }
+            Instr::Barrier(barrier) => {
+                self.leave_iteration(t);
+                let role = plan.threads[t].ops[pc].roles.success;
+                match self.threads[t].phase {
+                    Phase::Ready => {
+                        let role = Role { acquires: false, ..role };
+                        self.release(plan, t, role, None);
+                        self.arrive(plan, t, barrier)?;
+                        let done = self.done(t, Stage::Arrive, role);
+                        if !barrier.arrive {
+                            return Ok(done);
+                        }
+                        done
+                    }
+                    _ => {
+                        let role = Role { releases: false, ..role };
+                        self.acquire(plan, t, role, None);
+                        self.threads[t].phase = Phase::Ready;
+                        self.done(t, Stage::Depart, role)
+                    }
+                }
+            }
+            _ => self.step_access(plan, t, instr, fails, conflicts)?,
+        };
+        self.threads[t].pc += 1;
+        self.settle(plan, t)?;
+        Ok(done)
+    }
+
+    fn done(&self, t: usize, stage: Stage, role: Role) -> Done {
+        Done { thread: t as u8, pc: self.threads[t].pc, stage, loc: None, read: None, written: None, role }
+    }
+
+    fn step_access(
+        &mut self,
+        plan: &Plan<'_>,
+        t: usize,
+        instr: &Instr,
+        fails: bool,
+        conflicts: &mut Vec<Conflict>,
+    ) -> Result<Done, CheckError> {
+        let op = &plan.threads[t].ops[usize::from(self.threads[t].pc)];
+        let access = instr.access().expect("the caller has handled all else");
+        let loc = self.word(plan, t, access)?;
+        let old = self.memory[loc];
+        let (mut role, mut failed) = (op.roles.success, false);
+        let (read, written) = match instr {
+            Instr::Load { dst, .. } => {
+                self.set(plan, t, Some(*dst), old);
+                (Some(old), None)
+            }
+            Instr::Await { dst, .. } => {
+                self.set(plan, t, *dst, old);
+                (Some(old), None)
+            }
+            Instr::Store { value, .. } => (None, Some(self.eval(plan, t, value)?)),
+            Instr::Rmw { dst, op, operand, .. } => {
+                let new = op.apply(old, self.eval(plan, t, operand)?);
+                self.set(plan, t, *dst, old);
+                (Some(old), Some(new))
+            }
+            Instr::Cas(cas) => {
+                let new = self.compare_and_swap(plan, t, cas, old, fails)?;
+                if new.is_none() {
+                    (role, failed) = (op.roles.failure, true);
+                }
+                (Some(old), new)
+            }
+            _ => (None, None),
+        };
+        if let Some(new) = written {
+            self.memory[loc] = new;
+        }
+        match (&mut self.threads[t].iteration, written, read) {
+            (Some(iteration), None, Some(value)) if !fails => iteration.reads.push((loc as u16, value)),
+            (iteration, _, _) => *iteration = None,
+        }
+        self.acquire(plan, t, role, Some(loc));
+        let access = op.access.expect("an access is numbered");
+        let logged = Logged { access, loc: loc as u16, wrote: written.is_some(), failed };
+        self.find_conflicts(plan, t, logged, role, conflicts);
+        self.threads[t].log.push(logged);
+        self.clocks.set_own(t, self.threads[t].log.len());
+        self.release(plan, t, role, Some(loc));
+        let mut done = self.done(t, Stage::Whole, role);
+        (done.loc, done.read, done.written) = (Some(loc as u16), read, written);
+        Ok(done)
+    }
+
+    /// The value written, if it succeeds.
+    fn compare_and_swap(
+        &mut self,
+        plan: &Plan<'_>,
+        t: usize,
+        cas: &Cas,
+        old: Value,
+        fails: bool,
+    ) -> Result<Option<Value>, CheckError> {
+        let succeeds = old == self.eval(plan, t, &cas.expected)? && !fails;
+        let new = if succeeds { Some(self.eval(plan, t, &cas.desired)?) } else { None };
+        self.set(plan, t, cas.dst, old);
+        self.set(plan, t, cas.success, Value::from(succeeds));
+        Ok(new)
+    }
+
+    fn set(&mut self, plan: &Plan<'_>, t: usize, dst: Option<crate::program::Reg>, value: Value) {
+        if let Some(reg) = dst {
+            self.registers[plan.threads[t].registers_base + usize::from(reg.0)] = value;
+        }
+    }
+
+    fn acquire(&mut self, plan: &Plan<'_>, t: usize, role: Role, loc: Option<usize>) {
+        if let Some(scope) = role.scope.filter(|_| role.acquires) {
+            let slots = plan.scoping.acquire_slots(loc);
+            for &channel in plan.scoping.collect(t, scope) {
+                self.clocks.acquire(t, channel, slots);
+            }
+        }
+    }
+
+    fn release(&mut self, plan: &Plan<'_>, t: usize, role: Role, loc: Option<usize>) {
+        if let Some(scope) = role.scope.filter(|_| role.releases) {
+            let slots = plan.scoping.release_slots(loc);
+            for &channel in plan.scoping.publish(t, scope) {
+                self.clocks.release(t, channel, slots);
+            }
+        }
+    }
+
+    fn arrive(&mut self, plan: &Plan<'_>, t: usize, barrier: &Barrier) -> Result<(), CheckError> {
+        let id = self.eval(plan, t, &barrier.id)?;
+        let everyone = plan.program.scopes.get(barrier.group).members.count();
+        let quorum = match &barrier.quorum {
+            Some(quorum) => self.eval(plan, t, quorum)?,
+            None => Value::from(everyone),
+        };
+        let which = (barrier.group.0, barrier.instance, id);
+        // The n-th time that a thread comes goes with the n-th of the others: it
+        // joins the first meeting that it has not come to.
+        let joins = |m: &Meeting| m.which > which || m.which == which && m.came >> t & 1 == 0;
+        let at = self.meetings.iter().position(joins).unwrap_or(self.meetings.len());
+        if self.meetings.get(at).is_none_or(|m| m.which != which) {
+            self.meetings.insert(at, Meeting { which, came: 0, waiting: 0 });
+        }
+        self.meetings[at].came |= 1 << t;
+        if !barrier.arrive {
+            self.threads[t].phase = Phase::Arrived;
+            self.meetings[at].waiting |= 1 << t;
+        }
+        if Value::from(self.meetings[at].came.count_ones()) >= quorum {
+            let met = self.meetings.remove(at).waiting;
+            for (u, thread) in self.threads.iter_mut().enumerate() {
+                if met >> u & 1 == 1 {
+                    thread.phase = Phase::Released;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn find_conflicts(
+        &self,
+        plan: &Plan<'_>,
+        t: usize,
+        made: Logged,
+        role: Role,
+        conflicts: &mut Vec<Conflict>,
+    ) {
+        for (u, thread) in self.threads.iter().enumerate().filter(|&(u, _)| u != t) {
+            for (i, first) in thread.log.iter().enumerate() {
+                if first.loc != made.loc || !(first.wrote || made.wrote) {
+                    continue;
+                }
+                let roles = plan.access(usize::from(first.access)).2.roles;
+                let first_role = if first.failed { roles.failure } else { roles.success };
+                let kind = plan.roles_conflict((ThreadId(u as u8), first_role), (ThreadId(t as u8), role));
+                if let Some(kind) = kind {
+                    let ordered = self.clocks.knows(t, u, i);
+                    conflicts.push(Conflict { first: (u as u8, *first), second: made, kind, ordered });
+                }
+            }
+        }
+    }
+
+    /// Runs thread `t` up to the next instruction that others see.
+    fn settle(&mut self, plan: &Plan<'_>, t: usize) -> Result<(), CheckError> {
+        let code = &plan.program.threads[t].code;
+        loop {
+            let pc = usize::from(self.threads[t].pc);
+            if pc >= code.len() {
+                self.threads[t].phase = Phase::Done;
+                self.threads[t].iteration = None;
+                return Ok(());
+            }
+            if plan.threads[t].heads[pc] && !self.begin_iteration(plan, t, pc) {
+                self.threads[t].phase = Phase::Stuck;
+                return Ok(());
+            }
+            if !plan.threads[t].ops[pc].local {
+                return Ok(());
+            }
+            let next = match &code[pc] {
+                Instr::Assign { dst, value } => {
+                    let value = self.eval(plan, t, value)?;
+                    self.set(plan, t, Some(*dst), value);
+                    pc + 1
+                }
+                Instr::Branch { cond, target, .. } if self.eval(plan, t, cond)? != 0 => *target,
+                Instr::Jump { target } => *target,
+                _ => pc + 1,
+            };
+            if next <= pc && !self.count_jump(plan, t, pc, next) {
+                self.threads[t].phase = Phase::Cut;
+                return Ok(());
+            }
+            self.threads[t].pc = next as u16;
+        }
+    }
+
+    /// Does the iteration under way come back to `head` with nothing changed?
+    fn is_fruitless(&self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
+        let live = plan.threads[t].live[head];
+        self.threads[t].iteration.as_ref().is_some_and(|iteration| {
+            usize::from(iteration.head) == head
+                && self
+                    .registers_of(plan, t)
+                    .iter()
+                    .zip(&iteration.registers)
+                    .enumerate()
+                    .all(|(r, (now, then))| live >> (r % 64) & 1 == 0 || now == then)
+        })
+    }
+
+    /// Counts a backward jump; false if it may not be taken again.
+    fn count_jump(&mut self, plan: &Plan<'_>, t: usize, pc: usize, head: usize) -> bool {
+        if self.is_fruitless(plan, t, head) {
+            return true;
+        }
+        self.threads[t].jumps[pc] += 1;
+        self.threads[t].jumps[pc] <= plan.options.unroll
+    }
+
+    /// Comes to the head of a loop; false if the thread loops without touching
+    /// anything.
+    fn begin_iteration(&mut self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
+        let fruitless = self.is_fruitless(plan, t, head);
+        let registers = self.registers_of(plan, t).to_vec();
+        let thread = &mut self.threads[t];
+        let fresh = Iteration { head: head as u16, registers, reads: Vec::new() };
+        let before = thread.iteration.replace(fresh);
+        if let Some(before) = before.filter(|_| fruitless) {
+            if before.reads.is_empty() {
+                return false;
+            }
+            thread.spins_on = before.reads;
+        }
+        true
+    }
+
+    fn leave_iteration(&mut self, t: usize) {
+        self.threads[t].iteration = None;
+    }
+}

@@ -1,0 +1,194 @@
+//! One execution: its steps in order, played again from the choices that made
+//! it.
+
+use super::plan::{Plan, Stage, physical};
+use super::scoping::Role;
+use super::search::Choice;
+use super::state::{Conflict, Done, State};
+use super::{CheckError, Place};
+use crate::program::{Instr, LocId, Program, ScopeId, ThreadId, Value};
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StepKind {
+    /// A load, a waiting one too.
+    Load,
+    /// A store.
+    Store,
+    /// A read-modify-write, or a compare-and-swap that succeeds.
+    Update,
+    /// A compare-and-swap that fails.
+    FailedUpdate,
+    /// A fence.
+    Fence,
+    /// Coming to a barrier.
+    Arrive,
+    /// Leaving a barrier.
+    Depart,
+}
+
+/// One step of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The instruction.
+    pub place: Place,
+    /// What it does.
+    pub kind: StepKind,
+    /// The word it reaches, by the name that the program uses.
+    pub location: Option<LocId>,
+    /// The value read.
+    pub read: Option<Value>,
+    /// The value written.
+    pub written: Option<Value>,
+    /// Its part in synchronization.
+    pub role: Role,
+    /// The way it went.
+    pub choice: Choice,
+}
+
+/// An execution, or the beginning of one: steps in the order in which they were
+/// taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// Plays the choices.
+pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, CheckError> {
+    let mut state = State::start(plan)?;
+    let mut conflicts = Vec::new();
+    let mut steps = Vec::with_capacity(path.len());
+    for &choice in path {
+        let done = state.step(plan, usize::from(choice.thread), choice.fails, &mut conflicts)?;
+        steps.push(step(plan, choice, &done));
+    }
+    Ok(Execution { steps })
+}
+
+/// Plays the choices on a program whose scopes may have changed since, and says
+/// whether any two accesses race.
+pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckError> {
+    let mut state = State::start(plan)?;
+    let mut conflicts: Vec<Conflict> = Vec::new();
+    for &choice in path {
+        state.step(plan, usize::from(choice.thread), choice.fails, &mut conflicts)?;
+        if conflicts.iter().any(|conflict| !conflict.ordered) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The choices of `path` that its last step and those before it in happens-before
+/// or in the flow of values need; the rest is left out. The first access of a
+/// race at the end is kept, as it conflicts with the last step.
+pub(crate) fn causes(plan: &Plan<'_>, path: &[Choice]) -> Result<Vec<Choice>, CheckError> {
+    let mut state = State::start(plan)?;
+    let mut conflicts = Vec::new();
+    let mut footprints = Vec::with_capacity(path.len());
+    for &choice in path {
+        let t = usize::from(choice.thread);
+        footprints.push(state.next_footprint(plan, t)?);
+        state.step(plan, t, choice.fails, &mut conflicts)?;
+    }
+    let mut kept: Vec<usize> = Vec::new();
+    for i in (0..path.len()).rev() {
+        let needed = i + 1 == path.len()
+            || kept
+                .iter()
+                .any(|&k| path[k].thread == path[i].thread || footprints[k].depends(&footprints[i]));
+        if needed {
+            kept.push(i);
+        }
+    }
+    Ok(kept.into_iter().rev().map(|i| path[i]).collect())
+}
+
+fn step(plan: &Plan<'_>, choice: Choice, done: &Done) -> Step {
+    let program = plan.program;
+    let pc = usize::from(done.pc);
+    let instr = &program.threads[usize::from(done.thread)].code[pc];
+    let kind = match (instr, done.stage) {
+        (Instr::Load { .. } | Instr::Await { .. }, _) => StepKind::Load,
+        (Instr::Store { .. }, _) => StepKind::Store,
+        (Instr::Barrier(_), Stage::Depart) => StepKind::Depart,
+        (Instr::Barrier(_), _) => StepKind::Arrive,
+        (Instr::Fence(_), _) => StepKind::Fence,
+        _ if done.written.is_some() => StepKind::Update,
+        _ => StepKind::FailedUpdate,
+    };
+    // The name that the program uses, if the address is written out.
+    let named = instr.access().and_then(|access| access.address.as_location());
+    Step {
+        place: Place::new(program, ThreadId(done.thread), pc),
+        kind,
+        location: named.or(done.loc.map(LocId)),
+        read: done.read,
+        written: done.written,
+        role: done.role,
+        choice,
+    }
+}
+
+impl Step {
+    /// The step in words: `store-release A = 1 at work_group 0`.
+    #[must_use]
+    pub fn describe(&self, program: &Program) -> String {
+        let mut text = match self.kind {
+            StepKind::Load => "load",
+            StepKind::Store => "store",
+            StepKind::Update => "update",
+            StepKind::FailedUpdate => "failed update",
+            StepKind::Fence => "fence",
+            StepKind::Arrive => "come to the barrier",
+            StepKind::Depart => "leave the barrier",
+        }
+        .to_owned();
+        let barrier = matches!(self.kind, StepKind::Arrive | StepKind::Depart);
+        if self.role.sync && !barrier {
+            text.push_str(match (self.role.acquires, self.role.releases) {
+                (true, true) => "-acquire-release",
+                (true, false) => "-acquire",
+                (false, true) => "-release",
+                (false, false) => "-relaxed",
+            });
+        }
+        if let Some(loc) = self.location {
+            text.push(' ');
+            text.push_str(&program.loc(loc).name);
+        }
+        if let Some(value) = self.read {
+            text.push_str(&format!(" reads {}", program.value_name(value)));
+        }
+        if let Some(value) = self.written {
+            text.push_str(&format!(" writes {}", program.value_name(value)));
+        }
+        if let Some(scope) = self.role.scope {
+            text.push_str(&format!(" at {}", scope_name(program, scope)));
+        }
+        text
+    }
+
+    /// The number of the word it reaches, whatever its name.
+    pub(crate) fn word(&self, program: &Program) -> Option<usize> {
+        self.location.map(|loc| physical(program, loc))
+    }
+}
+
+/// The scope instance in words.
+pub(crate) fn scope_name(program: &Program, scope: ScopeId) -> String {
+    program.scopes.name(scope)
+}
+
+impl Execution {
+    /// The steps as a numbered list.
+    #[must_use]
+    pub fn describe(&self, program: &Program) -> String {
+        let mut text = String::new();
+        for (i, step) in self.steps.iter().enumerate() {
+            text.push_str(&format!("  {:2}. {}: {}\n", i + 1, step.place, step.describe(program)));
+        }
+        text
+    }
+}

@@ -1,0 +1,297 @@
+//! The two formats that are C: OpenCL C and herd's C11.
+//!
+//! Statements are lowered to straight code with jumps while they are read. A
+//! load inside an expression becomes an instruction of its own, from left to
+//! right, into a register whose name begins with `$`.
+
+mod call;
+mod expr;
+mod stmt;
+
+use crate::program::{
+    BinaryOp, Condition, Dialect, Expr, Instr, LocId, Program, Prop, Quantifier, Reg, Region, Register,
+    Scopes, Thread, ThreadId,
+};
+
+use super::condition;
+use super::cursor::{Cursor, thread_number};
+use super::error::{Place, TextError};
+use super::init::{self, Locations};
+use super::lexer::{Kind, Lexed};
+use super::scopes::Placement;
+
+/// The target of a jump to the end of the thread, until that is known.
+const END: usize = usize::MAX;
+
+/// Without a placement, each thread is a work-group of one device.
+const OPENCL_ALONE: [(&str, bool); 2] = [("work_group", false), ("device", true)];
+
+/// Reads an OpenCL C or a C11 test.
+pub(super) fn parse(lexed: Lexed, dialect: Dialect) -> Result<Program, TextError> {
+    let mut cursor = Cursor::new(lexed.tokens);
+    let start = cursor.place();
+    let (placement, count) = survey(&mut cursor)?;
+    let fallback: &[(&str, bool)] = if dialect == Dialect::OpenCl { &OPENCL_ALONE } else { &[] };
+    let scopes = placement.scopes(count, fallback, start)?;
+    let mut locations = Locations::new();
+    let registers = init::block(&mut cursor, dialect, &mut locations)?;
+    let mut program = Program {
+        name: lexed.name,
+        dialect,
+        locations: Vec::new(),
+        scopes,
+        threads: init::threads(&registers, count)?,
+        filter: None,
+        condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
+        observed: Vec::new(),
+    };
+    for number in 0..count {
+        skip_placement(&mut cursor)?;
+        let thread = core::mem::take(&mut program.threads[number]);
+        let id = init::thread_id(number);
+        let function = Function::new(&mut cursor, dialect, id, &program.scopes, &mut locations, thread);
+        program.threads[number] = function.read()?;
+    }
+    program.locations = locations.list;
+    init::finish(&mut program);
+    skip_placement(&mut cursor)?;
+    condition::closing(&mut cursor, &mut program)?;
+    Ok(program)
+}
+
+/// Walks over all tokens once for what must be known first: the placement and
+/// the number of threads.
+fn survey(cursor: &mut Cursor) -> Result<(Placement, usize), TextError> {
+    let begin = cursor.position();
+    let mut placement = Placement::default();
+    let mut count = 0;
+    let mut depth = 0usize;
+    while !cursor.at_end() {
+        let thread = match cursor.peek() {
+            Kind::Word(word) if depth == 0 => thread_number(word),
+            _ => None,
+        };
+        if let (Some(number), Kind::Mark("(" | "@")) = (thread, cursor.peek_at(1)) {
+            count = next_thread(cursor, number, count)?;
+            cursor.advance();
+            if cursor.is("@") {
+                placement.header(cursor, number)?;
+            }
+            continue;
+        }
+        if depth == 0 && tree_clause(cursor, &mut placement)? {
+            continue;
+        }
+        match cursor.peek() {
+            Kind::Mark("{") => depth += 1,
+            Kind::Mark("}") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        cursor.advance();
+    }
+    cursor.seek(begin);
+    Ok((placement, count))
+}
+
+/// Threads come in order, from `P0` on.
+pub(super) fn next_thread(cursor: &Cursor, number: usize, count: usize) -> Result<usize, TextError> {
+    if number != count || count >= crate::program::THREADS_MAX {
+        return Err(cursor.expected(if count < crate::program::THREADS_MAX {
+            format!("`P{count}`, for threads come in order")
+        } else {
+            format!("at most {} threads", crate::program::THREADS_MAX)
+        }));
+    }
+    Ok(count + 1)
+}
+
+/// Reads `scopeTree (...)`, `scopes: (...)` or `namedScope S (...)` if one
+/// stands here.
+pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Result<bool, TextError> {
+    if cursor.is_word("scopeTree") || cursor.is_word("scopes") {
+        cursor.advance();
+        cursor.eat(":");
+        placement.tree(cursor)?;
+        return Ok(true);
+    }
+    if cursor.eat_word("namedScope") {
+        placement.named(cursor)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Passes clauses that [`survey`] has read.
+pub(super) fn skip_placement(cursor: &mut Cursor) -> Result<(), TextError> {
+    let mut ignored = Placement::default();
+    while tree_clause(cursor, &mut ignored)? {}
+    Ok(())
+}
+
+/// A thread while it is read.
+pub(super) struct Function<'p> {
+    cursor: &'p mut Cursor,
+    dialect: Dialect,
+    id: ThreadId,
+    scopes: &'p Scopes,
+    locations: &'p mut Locations,
+    thread: Thread,
+    /// Pointers that this thread was given, by name.
+    parameters: Vec<(String, LocId)>,
+    /// Positions of labels, and jumps that wait for theirs.
+    labels: Vec<(String, usize)>,
+    gotos: Vec<(String, usize, Place)>,
+    temporaries: usize,
+    depth: usize,
+}
+
+impl<'p> Function<'p> {
+    fn new(
+        cursor: &'p mut Cursor,
+        dialect: Dialect,
+        id: ThreadId,
+        scopes: &'p Scopes,
+        locations: &'p mut Locations,
+        thread: Thread,
+    ) -> Function<'p> {
+        Function {
+            cursor,
+            dialect,
+            id,
+            scopes,
+            locations,
+            thread,
+            parameters: Vec::new(),
+            labels: Vec::new(),
+            gotos: Vec::new(),
+            temporaries: 0,
+            depth: 0,
+        }
+    }
+
+    /// Reads `P0@... (parameters) { statements }`.
+    fn read(mut self) -> Result<Thread, TextError> {
+        let header = format!("`P{}`", self.id.0);
+        if !self.cursor.eat_word(&format!("P{}", self.id.0)) {
+            return Err(self.cursor.expected(header));
+        }
+        if self.cursor.is("@") {
+            Placement::default().header(self.cursor, 0)?;
+        }
+        self.cursor.expect("(")?;
+        while !self.cursor.eat(")") {
+            self.parameter()?;
+            if !self.cursor.is(")") {
+                self.cursor.expect(",")?;
+            }
+        }
+        self.block()?;
+        for (label, at, place) in core::mem::take(&mut self.gotos) {
+            let Some(&(_, target)) = self.labels.iter().find(|(name, _)| *name == label) else {
+                return Err(TextError::meaning(place, format!("thread {header} has no label `{label}`")));
+            };
+            self.thread.code[at] = Instr::Jump { target };
+        }
+        let end = self.thread.code.len();
+        for instr in &mut self.thread.code {
+            if let Instr::Jump { target } = instr
+                && *target == END
+            {
+                *target = end;
+            }
+        }
+        Ok(self.thread)
+    }
+
+    fn parameter(&mut self) -> Result<(), TextError> {
+        let words = init::type_words(self.cursor);
+        if !words.any {
+            return Err(self.cursor.expected("a pointer's type such as `global atomic_int*`, or `)`"));
+        }
+        let place = self.cursor.place();
+        let name = self.cursor.word("a parameter's name")?;
+        if !words.pointer {
+            let sentence = format!("parameter `{name}` is not a pointer: give its type a `*`");
+            return Err(TextError::meaning(place, sentence));
+        }
+        let loc = self.locations.find_or_add(&name, place)?;
+        if words.atomic {
+            self.locations.object_mut(loc).for_each(|l| l.atomic = true);
+        }
+        match words.region {
+            Some(region) => self.locations.place_in(loc, region),
+            None if self.dialect != Dialect::OpenCl => self.locations.place_in(loc, Region::Global),
+            None => {}
+        }
+        self.parameters.push((name, loc));
+        Ok(())
+    }
+
+    fn emit(&mut self, line: u32, instr: Instr) -> usize {
+        self.thread.code.push(instr);
+        self.thread.lines.push(line);
+        self.thread.code.len() - 1
+    }
+
+    fn here(&self) -> usize {
+        self.thread.code.len()
+    }
+
+    /// Lets the jump at `at` go to `target`, and its control dependency end at
+    /// `join`.
+    fn patch(&mut self, at: usize, to: usize, joined: Option<usize>) {
+        match &mut self.thread.code[at] {
+            Instr::Branch { target, join, .. } => (*target, *join) = (to, joined),
+            Instr::Jump { target } => *target = to,
+            _ => {}
+        }
+    }
+
+    fn temporary(&mut self) -> Reg {
+        let name = format!("${}", self.temporaries);
+        self.temporaries += 1;
+        self.declare(&name)
+    }
+
+    fn is_temporary(&self, reg: Reg) -> bool {
+        self.thread.registers[usize::from(reg.0)].name.starts_with('$')
+    }
+
+    fn declare(&mut self, name: &str) -> Reg {
+        self.thread.registers.push(Register { name: name.to_owned(), init: 0 });
+        Reg((self.thread.registers.len() - 1) as u16)
+    }
+
+    /// Puts `value` into `dst`; a load that has just been emitted for it goes
+    /// there at once.
+    fn assign(&mut self, line: u32, dst: Reg, value: Expr) {
+        if let Expr::Reg(temporary) = value {
+            let fresh = self.is_temporary(temporary);
+            match self.thread.code.last_mut() {
+                Some(Instr::Load { dst: to, .. }) if fresh && *to == temporary => return *to = dst,
+                Some(Instr::Rmw { dst: Some(to), .. }) if fresh && *to == temporary => return *to = dst,
+                Some(Instr::Await { dst: Some(to), .. }) if fresh && *to == temporary => return *to = dst,
+                _ => {}
+            }
+        }
+        self.emit(line, Instr::Assign { dst, value });
+    }
+
+    fn truth(value: Expr) -> Expr {
+        match value {
+            Expr::Binary(
+                BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge,
+                ..,
+            ) => value,
+            other => Expr::binary(BinaryOp::Ne, other, Expr::Const(0)),
+        }
+    }
+
+    fn deeper(&mut self) -> Result<(), TextError> {
+        self.depth += 1;
+        if self.depth > super::cursor::DEPTH_MAX {
+            return Err(self.cursor.expected("code that is not nested so deeply"));
+        }
+        Ok(())
+    }
+}

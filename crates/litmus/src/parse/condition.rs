@@ -1,0 +1,184 @@
+//! The end of a test: `locations`, `filter`, `exists`, `~exists`, `forall`.
+
+use crate::program::{BinaryOp, Condition, LocId, Program, Prop, Quantifier, Term, ThreadId, address_value};
+
+use super::cursor::{Cursor, DEPTH_MAX};
+use super::error::TextError;
+use super::lexer::Kind;
+
+/// Does one of the closing clauses begin here?
+pub(super) fn begins(cursor: &Cursor) -> bool {
+    match cursor.peek() {
+        Kind::Word(word) => matches!(word.as_str(), "exists" | "forall" | "filter" | "locations" | "final"),
+        Kind::Mark("~") => matches!(cursor.peek_at(1), Kind::Word(word) if word == "exists"),
+        _ => false,
+    }
+}
+
+/// Reads the closing clauses into `program`, whose threads and locations are
+/// complete.
+pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
+    let mut asked = false;
+    while !cursor.at_end() {
+        let quantifier = match cursor.peek() {
+            Kind::Word(word) if word == "exists" => Quantifier::Exists,
+            Kind::Word(word) if word == "forall" => Quantifier::Forall,
+            Kind::Mark("~") if matches!(cursor.peek_at(1), Kind::Word(w) if w == "exists") => {
+                cursor.advance();
+                Quantifier::NotExists
+            }
+            Kind::Word(word) if word == "filter" => {
+                cursor.advance();
+                program.filter = Some(proposition(cursor, program, 0)?);
+                continue;
+            }
+            Kind::Word(word) if word == "locations" => {
+                cursor.advance();
+                observed(cursor, program)?;
+                continue;
+            }
+            _ => return Err(cursor.expected("`exists`, `~exists`, `forall`, `filter` or `locations`")),
+        };
+        if asked {
+            return Err(cursor.expected("the end of the file, for a test asks one thing"));
+        }
+        asked = true;
+        cursor.advance();
+        program.condition = Condition { quantifier, prop: proposition(cursor, program, 0)? };
+    }
+    if asked || !program.observed.is_empty() {
+        Ok(())
+    } else {
+        Err(cursor.expected("`exists`, `~exists` or `forall`"))
+    }
+}
+
+/// Reads `[x; 1:r0;]`.
+fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
+    cursor.expect("[")?;
+    while !cursor.eat("]") {
+        if cursor.eat(";") || cursor.eat(",") {
+            continue;
+        }
+        let term = term(cursor, program)?;
+        // A trailing `*` marks a pointer in some writers' tests.
+        cursor.eat("*");
+        program.observed.push(term);
+        if !cursor.is("]") && !cursor.is(";") && !cursor.is(",") {
+            return Err(cursor.expected("`;` or `]`"));
+        }
+    }
+    Ok(())
+}
+
+fn proposition(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop, TextError> {
+    if depth > DEPTH_MAX {
+        return Err(cursor.expected("a condition that is not nested so deeply"));
+    }
+    let left = disjunction(cursor, program, depth)?;
+    if cursor.eat("=>") {
+        let right = proposition(cursor, program, depth + 1)?;
+        return Ok(Prop::Or(vec![Prop::Not(Box::new(left)), right]));
+    }
+    Ok(left)
+}
+
+fn disjunction(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop, TextError> {
+    let mut props = vec![conjunction(cursor, program, depth)?];
+    while cursor.eat("\\/") || cursor.eat("||") {
+        props.push(conjunction(cursor, program, depth)?);
+    }
+    Ok(if props.len() == 1 { props.remove(0) } else { Prop::Or(props) })
+}
+
+fn conjunction(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop, TextError> {
+    let mut props = vec![negation(cursor, program, depth)?];
+    while cursor.eat("/\\") || cursor.eat("&&") {
+        props.push(negation(cursor, program, depth)?);
+    }
+    Ok(if props.len() == 1 { props.remove(0) } else { Prop::And(props) })
+}
+
+fn negation(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop, TextError> {
+    if depth > DEPTH_MAX {
+        return Err(cursor.expected("a condition that is not nested so deeply"));
+    }
+    if cursor.eat("~") || cursor.eat("!") || cursor.eat_word("not") {
+        return Ok(Prop::Not(Box::new(negation(cursor, program, depth + 1)?)));
+    }
+    if cursor.eat("(") {
+        let prop = proposition(cursor, program, depth + 1)?;
+        cursor.expect(")")?;
+        return Ok(prop);
+    }
+    if cursor.eat_word("true") {
+        return Ok(Prop::True);
+    }
+    if cursor.eat_word("false") {
+        return Ok(Prop::False);
+    }
+    let left = term(cursor, program)?;
+    let op = match cursor.peek() {
+        Kind::Mark("=" | "==") => BinaryOp::Eq,
+        Kind::Mark("!=") => BinaryOp::Ne,
+        Kind::Mark("<") => BinaryOp::Lt,
+        Kind::Mark("<=") => BinaryOp::Le,
+        Kind::Mark(">") => BinaryOp::Gt,
+        Kind::Mark(">=") => BinaryOp::Ge,
+        _ => return Err(cursor.expected("a comparison such as `==` or `!=`")),
+    };
+    cursor.advance();
+    let right = term(cursor, program)?;
+    Ok(Prop::Compare(left, op, right))
+}
+
+/// Reads `P1:r0`, `1:r0`, `x`, `[x]`, `*x`, `a[1]`, `&x` or a number.
+fn term(cursor: &mut Cursor, program: &Program) -> Result<Term, TextError> {
+    let place = cursor.place();
+    if let Some(thread) = cursor.thread_colon() {
+        if thread >= program.threads.len() {
+            return Err(TextError::meaning(place, format!("the test has no thread P{thread}")));
+        }
+        let thread_id = ThreadId(thread as u8);
+        let name_place = cursor.place();
+        let name = cursor.word("a register's name")?;
+        return match program.threads[thread].register(&name) {
+            Some(reg) => Ok(Term::Reg(thread_id, reg)),
+            None => {
+                let sentence = format!("thread P{thread} has no register `{name}`");
+                Err(TextError::meaning(name_place, sentence))
+            }
+        };
+    }
+    if cursor.eat("&") {
+        return location(cursor, program).map(|loc| Term::Const(address_value(loc)));
+    }
+    if cursor.eat("*") {
+        return location(cursor, program).map(Term::Loc);
+    }
+    if cursor.eat("[") {
+        let loc = location(cursor, program)?;
+        cursor.expect("]")?;
+        return Ok(Term::Loc(loc));
+    }
+    match cursor.peek() {
+        Kind::Word(_) => location(cursor, program).map(Term::Loc),
+        _ => cursor.number("a register, a location or a number").map(Term::Const),
+    }
+}
+
+fn location(cursor: &mut Cursor, program: &Program) -> Result<LocId, TextError> {
+    let place = cursor.place();
+    let mut name = cursor.word("a location's name")?;
+    if cursor.is("[") {
+        cursor.advance();
+        let index = cursor.number("an index")?;
+        cursor.expect("]")?;
+        name = format!("{name}[{index}]");
+    }
+    let first = format!("{name}[0]");
+    match program.location(&name).or_else(|| program.location(&first)) {
+        Some(loc) => Ok(loc),
+        None => Err(TextError::meaning(place, format!("the test has no location `{name}`"))),
+    }
+}

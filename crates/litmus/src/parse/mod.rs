@@ -1,0 +1,60 @@
+//! Litmus tests as text: four formats, one [`Program`].
+//!
+//! A test is a format's word and a name, an initial state in braces, the
+//! threads, and what is asked of the final states. Errors name the line, the
+//! column, what was found and what was expected there.
+
+mod c;
+mod condition;
+mod cursor;
+mod error;
+mod init;
+mod lexer;
+mod lisa;
+mod ptx;
+mod scopes;
+mod table;
+
+pub use error::{Fault, Place, TextError};
+
+use crate::program::{Dialect, Program};
+use lexer::Words;
+
+/// The longest text that is read.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// Reads a litmus test in any of the formats.
+///
+/// # Errors
+/// The first thing in the text that is not a test, with its place.
+pub fn parse(text: &str) -> Result<Program, TextError> {
+    if text.len() > TEXT_BYTES_MAX {
+        let place = Place { line: 1, column: 1 };
+        return Err(TextError::meaning(place, "the file is larger than one mebibyte"));
+    }
+    let words = |keyword: &str| match dialect(keyword) {
+        Some(Dialect::OpenCl | Dialect::C11) => Words::C,
+        _ => Words::Dotted,
+    };
+    let lexed = lexer::lex(text, words)?;
+    match dialect(&lexed.keyword) {
+        Some(Dialect::Ptx) => ptx::parse(lexed),
+        Some(Dialect::Lisa) => lisa::parse(lexed),
+        Some(dialect) => c::parse(lexed, dialect),
+        None => {
+            let found = format!("`{}`", lexed.keyword);
+            let expected = "`OPENCL`, `PTX`, `C` or `LISA` to name the format";
+            Err(TextError::expected(lexed.keyword_place, found, expected))
+        }
+    }
+}
+
+fn dialect(keyword: &str) -> Option<Dialect> {
+    match keyword.to_ascii_uppercase().as_str() {
+        "OPENCL" => Some(Dialect::OpenCl),
+        "PTX" => Some(Dialect::Ptx),
+        "C" | "C11" => Some(Dialect::C11),
+        "LISA" | "BELL" => Some(Dialect::Lisa),
+        _ => None,
+    }
+}

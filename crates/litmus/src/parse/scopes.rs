@@ -1,0 +1,217 @@
+//! Who stands where: `P0@wg 0, dev 0`, `scopeTree (...)`, `scopes: (...)`.
+
+use crate::program::{Level, Scopes, THREADS_MAX, ThreadId, ThreadSet};
+
+use super::cursor::{Cursor, DEPTH_MAX, thread_number};
+use super::error::{Place, TextError};
+use super::lexer::Kind;
+
+/// The level that a format's word for one stands for.
+pub(super) fn level_of(kind: &str) -> Level {
+    match kind.to_ascii_lowercase().as_str() {
+        "wi" | "work_item" | "workitem" | "thread" => Level::WorkItem,
+        "sg" | "sub_group" | "subgroup" | "warp" | "wavefront" | "wave" => Level::SubGroup,
+        "wg" | "work_group" | "workgroup" | "cta" | "block" => Level::WorkGroup,
+        "chiplet" | "cluster" => Level::Chiplet,
+        "dev" | "device" | "gpu" | "agent" | "kernel" => Level::Device,
+        "sys" | "system" | "all" | "all_svm_devices" | "all_devices" => Level::System,
+        _ => Level::Named,
+    }
+}
+
+/// The one name of a level, whatever the test wrote.
+pub(super) fn level_name(kind: &str) -> String {
+    match level_of(kind) {
+        Level::WorkItem => "work_item".to_owned(),
+        Level::SubGroup => "sub_group".to_owned(),
+        Level::WorkGroup if kind == "cta" => "cta".to_owned(),
+        Level::WorkGroup => "work_group".to_owned(),
+        Level::Chiplet => kind.to_owned(),
+        Level::Device if kind == "gpu" => "gpu".to_owned(),
+        Level::Device => "device".to_owned(),
+        Level::System => "system".to_owned(),
+        Level::Named => kind.to_owned(),
+    }
+}
+
+/// The places of the threads, as they are gathered from the text.
+#[derive(Default)]
+pub(super) struct Placement {
+    /// For each thread with a placement of its own, the levels, outermost
+    /// first, with their numbers.
+    own: Vec<(usize, Vec<(String, u32)>)>,
+    /// The nodes of trees and the named sets: level or name, members.
+    sets: Vec<(String, ThreadSet)>,
+    /// The names of the named sets.
+    named: Vec<String>,
+}
+
+impl Placement {
+    /// Reads `@kind n, kind n` behind a thread's name.
+    pub(super) fn header(&mut self, cursor: &mut Cursor, thread: usize) -> Result<(), TextError> {
+        let place = cursor.place();
+        cursor.expect("@")?;
+        let mut levels: Vec<(String, u32)> = Vec::new();
+        loop {
+            let kind = cursor.word("a level such as `wg`, `dev`, `cta` or `gpu`")?;
+            let number_place = cursor.place();
+            let number = cursor.number("the number of the instance")?;
+            let number = u32::try_from(number).map_err(|_| {
+                TextError::expected(number_place, format!("`{number}`"), "a number that is not negative")
+            })?;
+            levels.push((kind, number));
+            if !cursor.eat(",") {
+                break;
+            }
+        }
+        levels.sort_by_key(|(kind, _)| core::cmp::Reverse(level_of(kind)));
+        if self.own.iter().any(|(t, _)| *t == thread) {
+            return Err(TextError::meaning(place, format!("thread P{thread} is placed twice")));
+        }
+        self.own.push((thread, levels));
+        Ok(())
+    }
+
+    /// Reads one tree: `(device (work_group P0 P1) (work_group P2))`.
+    pub(super) fn tree(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
+        self.node(cursor, 0).map(|_| ())
+    }
+
+    fn node(&mut self, cursor: &mut Cursor, depth: usize) -> Result<ThreadSet, TextError> {
+        if depth > DEPTH_MAX {
+            return Err(cursor.expected("a scope tree that is not so deep"));
+        }
+        cursor.expect("(")?;
+        let kind = cursor.word("a level such as `device` or `work_group`")?;
+        // Some writers number the instances: `(device 0 ...)`.
+        if matches!(cursor.peek(), Kind::Number(_)) {
+            cursor.advance();
+        }
+        let at = self.sets.len();
+        self.sets.push((kind, ThreadSet::NONE));
+        let mut members = ThreadSet::NONE;
+        while !cursor.eat(")") {
+            if cursor.is("(") {
+                members = members.union(self.node(cursor, depth + 1)?);
+            } else {
+                members = members.union(ThreadSet::only(thread_name(cursor)?));
+                cursor.eat(",");
+            }
+        }
+        self.sets[at].1 = members;
+        Ok(members)
+    }
+
+    /// Reads a named set: `S12 (P0 P1)`.
+    pub(super) fn named(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
+        let name = cursor.word("a name for the set of threads")?;
+        cursor.expect("(")?;
+        let mut members = ThreadSet::NONE;
+        while !cursor.eat(")") {
+            members = members.union(ThreadSet::only(thread_name(cursor)?));
+            cursor.eat(",");
+        }
+        self.named.push(name.clone());
+        self.sets.push((name, members));
+        Ok(())
+    }
+
+    /// The scope instances of a program of `threads` threads. Without any
+    /// placement `fallback` says in which nested levels each thread stands
+    /// alone (`false`) or all stand together (`true`).
+    pub(super) fn scopes(
+        &self,
+        threads: usize,
+        fallback: &[(&str, bool)],
+        place: Place,
+    ) -> Result<Scopes, TextError> {
+        let mut scopes = Scopes::flat(threads);
+        let all = ThreadSet::first(threads);
+        if self.own.is_empty() && self.sets.iter().all(|(kind, _)| self.named.contains(kind)) {
+            for &(kind, together) in fallback {
+                if together {
+                    scopes.add(level_of(kind), &level_name(kind), 0, all);
+                } else {
+                    for thread in all.iter() {
+                        let set = ThreadSet::only(thread);
+                        scopes.add(level_of(kind), &level_name(kind), u32::from(thread.0), set);
+                    }
+                }
+            }
+        }
+        self.add_own(&mut scopes, threads, place)?;
+        self.add_sets(&mut scopes, all, place)?;
+        Ok(scopes)
+    }
+
+    fn add_own(&self, scopes: &mut Scopes, threads: usize, place: Place) -> Result<(), TextError> {
+        let missing = (0..threads).find(|t| !self.own.iter().any(|(own, _)| own == t));
+        if let Some(missing) = missing.filter(|_| !self.own.is_empty()) {
+            let sentence = format!("thread P{missing} has no placement, although others have one");
+            return Err(TextError::meaning(place, sentence));
+        }
+        // An instance is named by its number and those of all levels around it.
+        let mut paths: Vec<(Vec<(String, u32)>, ThreadSet)> = Vec::new();
+        for (thread, levels) in &self.own {
+            let only = ThreadSet::only(ThreadId(*thread as u8));
+            for depth in 1..=levels.len() {
+                let path = &levels[..depth];
+                match paths.iter_mut().find(|(known, _)| known == path) {
+                    Some((_, members)) => *members = members.union(only),
+                    None => paths.push((path.to_vec(), only)),
+                }
+            }
+        }
+        for (path, members) in paths {
+            if let Some((kind, number)) = path.last().filter(|(kind, _)| level_of(kind) != Level::System) {
+                scopes.add(level_of(kind), &level_name(kind), *number, members);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_sets(&self, scopes: &mut Scopes, all: ThreadSet, place: Place) -> Result<(), TextError> {
+        let mut counts: Vec<(String, u32)> = Vec::new();
+        for (kind, members) in &self.sets {
+            if !all.includes(*members) {
+                let sentence = format!("scope `{kind}` holds a thread that the test does not have");
+                return Err(TextError::meaning(place, sentence));
+            }
+            let level = if self.named.contains(kind) { Level::Named } else { level_of(kind) };
+            let name = if level == Level::Named { kind.clone() } else { level_name(kind) };
+            match level {
+                // Every program has these already.
+                Level::System if *members == all => continue,
+                Level::WorkItem => continue,
+                _ => {}
+            }
+            let number = match counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => {
+                    *count += 1;
+                    *count
+                }
+                None => {
+                    counts.push((name.clone(), 0));
+                    0
+                }
+            };
+            scopes.add(level, &name, number, *members);
+        }
+        Ok(())
+    }
+}
+
+/// The thread that must be named here.
+fn thread_name(cursor: &mut Cursor) -> Result<ThreadId, TextError> {
+    let number = match cursor.peek() {
+        Kind::Word(word) => thread_number(word),
+        _ => None,
+    };
+    match number.filter(|&n| n < THREADS_MAX) {
+        Some(number) => {
+            cursor.advance();
+            Ok(ThreadId(number as u8))
+        }
+        None => Err(cursor.expected("a thread such as `P0`, or `)`")),
+    }
+}

@@ -1,0 +1,97 @@
+//! What a test asks of its final states.
+
+use super::{BinaryOp, LocId, Reg, ThreadId, Value};
+
+/// Something that has a value in a final state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Term {
+    /// A register of a thread.
+    Reg(ThreadId, Reg),
+    /// A location.
+    Loc(LocId),
+    /// A number.
+    Const(Value),
+}
+
+/// A proposition on a final state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Prop {
+    /// Always.
+    True,
+    /// Never.
+    False,
+    /// A comparison; one of `==`, `!=`, `<`, `<=`, `>`, `>=`.
+    Compare(Term, BinaryOp, Term),
+    /// Not.
+    Not(Box<Prop>),
+    /// All of them.
+    And(Vec<Prop>),
+    /// Any of them.
+    Or(Vec<Prop>),
+}
+
+/// How the final states are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quantifier {
+    /// Some state has it.
+    Exists,
+    /// No state has it.
+    NotExists,
+    /// Every state has it.
+    Forall,
+}
+
+/// What a test asks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Condition {
+    /// How.
+    pub quantifier: Quantifier,
+    /// What.
+    pub prop: Prop,
+}
+
+impl Prop {
+    /// `term == value`.
+    #[must_use]
+    pub const fn equals(term: Term, value: Value) -> Prop {
+        Prop::Compare(term, BinaryOp::Eq, Term::Const(value))
+    }
+
+    /// Does it hold, given the value of each term?
+    pub fn holds(&self, value: &mut dyn FnMut(Term) -> Value) -> bool {
+        match self {
+            Prop::True => true,
+            Prop::False => false,
+            Prop::Compare(a, op, b) => {
+                let (a, b) = (value(*a), value(*b));
+                op.apply(a, b).is_ok_and(|v| v != 0)
+            }
+            Prop::Not(p) => !p.holds(value),
+            Prop::And(ps) => ps.iter().all(|p| p.holds(value)),
+            Prop::Or(ps) => ps.iter().any(|p| p.holds(value)),
+        }
+    }
+
+    /// Adds every term in it to `terms`, in the order of the text.
+    pub fn collect_terms(&self, terms: &mut Vec<Term>) {
+        match self {
+            Prop::True | Prop::False => {}
+            Prop::Compare(a, _, b) => terms.extend([*a, *b]),
+            Prop::Not(p) => p.collect_terms(terms),
+            Prop::And(ps) | Prop::Or(ps) => ps.iter().for_each(|p| p.collect_terms(terms)),
+        }
+    }
+}
+
+impl Condition {
+    /// Is the condition met, given whether some and whether every final state
+    /// has the property?
+    #[must_use]
+    pub const fn verdict(&self, some: bool, every: bool) -> bool {
+        match self.quantifier {
+            Quantifier::Exists => some,
+            Quantifier::NotExists => !some,
+            Quantifier::Forall => every,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Arithmetic on registers.
+
+use core::fmt;
+
+use super::{LocId, Reg, Value, address_value};
+
+/// An operator of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UnaryOp {
+    /// `-a`.
+    Neg,
+    /// `!a`: one if `a` is zero, else zero.
+    Not,
+    /// `~a`.
+    BitNot,
+}
+
+/// An operator of two operands. Comparisons yield one or zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BinaryOp {
+    /// `a + b`, wrapping.
+    Add,
+    /// `a - b`, wrapping.
+    Sub,
+    /// `a * b`, wrapping.
+    Mul,
+    /// `a / b`, signed.
+    Div,
+    /// `a % b`, signed.
+    Rem,
+    /// `a & b`.
+    And,
+    /// `a | b`.
+    Or,
+    /// `a ^ b`.
+    Xor,
+    /// `a << b`.
+    Shl,
+    /// `a >> b`, arithmetic.
+    Shr,
+    /// `a == b`.
+    Eq,
+    /// `a != b`.
+    Ne,
+    /// `a < b`, signed.
+    Lt,
+    /// `a <= b`, signed.
+    Le,
+    /// `a > b`, signed.
+    Gt,
+    /// `a >= b`, signed.
+    Ge,
+}
+
+/// A value computed from registers and constants.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Expr {
+    /// A number.
+    Const(Value),
+    /// A register of the thread.
+    Reg(Reg),
+    /// The address of a location.
+    Addr(LocId),
+    /// An operator of one operand.
+    Unary(UnaryOp, Box<Expr>),
+    /// An operator of two operands.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvalError {
+    /// A division by zero, or one that overflows.
+    Division,
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvalError::Division => f.write_str("a division by zero"),
+        }
+    }
+}
+
+impl BinaryOp {
+    /// The value of the operator.
+    ///
+    /// # Errors
+    /// If a division has no value.
+    pub fn apply(self, a: Value, b: Value) -> Result<Value, EvalError> {
+        Ok(match self {
+            BinaryOp::Add => a.wrapping_add(b),
+            BinaryOp::Sub => a.wrapping_sub(b),
+            BinaryOp::Mul => a.wrapping_mul(b),
+            BinaryOp::Div => a.checked_div(b).ok_or(EvalError::Division)?,
+            BinaryOp::Rem => a.checked_rem(b).ok_or(EvalError::Division)?,
+            BinaryOp::And => a & b,
+            BinaryOp::Or => a | b,
+            BinaryOp::Xor => a ^ b,
+            BinaryOp::Shl => a.wrapping_shl(b as u32),
+            BinaryOp::Shr => a.wrapping_shr(b as u32),
+            BinaryOp::Eq => Value::from(a == b),
+            BinaryOp::Ne => Value::from(a != b),
+            BinaryOp::Lt => Value::from(a < b),
+            BinaryOp::Le => Value::from(a <= b),
+            BinaryOp::Gt => Value::from(a > b),
+            BinaryOp::Ge => Value::from(a >= b),
+        })
+    }
+
+    /// The operator as C writes it.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::And => "&",
+            BinaryOp::Or => "|",
+            BinaryOp::Xor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+        }
+    }
+}
+
+impl Expr {
+    /// `a op b`.
+    #[must_use]
+    pub fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
+        Expr::Binary(op, Box::new(a), Box::new(b))
+    }
+
+    /// `a == value`.
+    #[must_use]
+    pub fn equals(self, value: Value) -> Expr {
+        Expr::binary(BinaryOp::Eq, self, Expr::Const(value))
+    }
+
+    /// The value, given the registers'.
+    ///
+    /// # Errors
+    /// If a division has no value.
+    pub fn eval(&self, registers: &[Value]) -> Result<Value, EvalError> {
+        Ok(match self {
+            Expr::Const(value) => *value,
+            Expr::Reg(reg) => registers.get(usize::from(reg.0)).copied().unwrap_or(0),
+            Expr::Addr(loc) => address_value(*loc),
+            Expr::Unary(op, a) => {
+                let a = a.eval(registers)?;
+                match op {
+                    UnaryOp::Neg => a.wrapping_neg(),
+                    UnaryOp::Not => Value::from(a == 0),
+                    UnaryOp::BitNot => !a,
+                }
+            }
+            Expr::Binary(op, a, b) => op.apply(a.eval(registers)?, b.eval(registers)?)?,
+        })
+    }
+
+    /// The location, if the expression is simply its address.
+    #[must_use]
+    pub fn as_location(&self) -> Option<LocId> {
+        match self {
+            Expr::Addr(loc) => Some(*loc),
+            _ => None,
+        }
+    }
+
+    /// The number, if the expression is simply one.
+    #[must_use]
+    pub fn as_const(&self) -> Option<Value> {
+        match self {
+            Expr::Const(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Calls `visit` for every register read.
+    pub fn for_each_reg(&self, visit: &mut dyn FnMut(Reg)) {
+        match self {
+            Expr::Const(_) | Expr::Addr(_) => {}
+            Expr::Reg(reg) => visit(*reg),
+            Expr::Unary(_, a) => a.for_each_reg(visit),
+            Expr::Binary(_, a, b) => {
+                a.for_each_reg(visit);
+                b.for_each_reg(visit);
+            }
+        }
+    }
+
+    /// How deeply it is nested.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self {
+            Expr::Const(_) | Expr::Addr(_) | Expr::Reg(_) => 1,
+            Expr::Unary(_, a) => 1 + a.depth(),
+            Expr::Binary(_, a, b) => 1 + a.depth().max(b.depth()),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The one representation of a litmus test.
+//!
+//! Every format is parsed into a [`Program`], and every engine runs a
+//! `Program`. It is plain data: it can be cloned, compared, hashed, built by
+//! hand ([`Builder`]) and changed (scope advice rewrites [`ScopeId`]s in
+//! place). Labels are resolved to positions in the code, registers and
+//! locations to numbers, scopes to instances.
+
+mod build;
+mod condition;
+mod expr;
+mod instr;
+mod scope;
+
+pub use build::Builder;
+pub use condition::{Condition, Prop, Quantifier, Term};
+pub use expr::{BinaryOp, EvalError, Expr, UnaryOp};
+pub use instr::{Access, Barrier, Cas, Fence, FenceProxy, Instr, Order, RmwOp};
+pub use scope::{Level, ScopeId, ScopeInstance, Scopes, ThreadSet};
+
+/// What a register or a word holds. Addresses are values too, see
+/// [`address_value`].
+pub type Value = i64;
+
+/// The number of a thread: `P0` is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u8);
+
+/// The number of a location in [`Program::locations`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocId(pub u16);
+
+/// The number of a register in [`Thread::registers`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reg(pub u16);
+
+/// The most threads a program may have.
+pub const THREADS_MAX: usize = 64;
+
+/// Where addresses begin in the space of values; numbers below are numbers.
+const ADDRESS_BASE: Value = 1 << 48;
+
+/// The value that stands for the address of `loc`. Neighbouring elements of an
+/// array differ by one.
+#[must_use]
+pub const fn address_value(loc: LocId) -> Value {
+    ADDRESS_BASE + loc.0 as Value
+}
+
+/// The location that `value` is the address of, if it is an address.
+#[must_use]
+pub fn value_address(value: Value) -> Option<LocId> {
+    u16::try_from(value.checked_sub(ADDRESS_BASE)?).ok().map(LocId)
+}
+
+/// The format a program was written in. It decides the names of scopes and
+/// registers in reports and the sets that a model may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// OpenCL C with C11-style atomics.
+    OpenCl,
+    /// NVIDIA PTX.
+    Ptx,
+    /// C11 as herd writes it.
+    C11,
+    /// LISA with scope trees.
+    Lisa,
+}
+
+impl Dialect {
+    /// The word that opens a test of this format.
+    #[must_use]
+    pub const fn keyword(self) -> &'static str {
+        match self {
+            Dialect::OpenCl => "OPENCL",
+            Dialect::Ptx => "PTX",
+            Dialect::C11 => "C",
+            Dialect::Lisa => "LISA",
+        }
+    }
+}
+
+/// The memory a location lies in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Region {
+    /// Memory that all threads share.
+    #[default]
+    Global,
+    /// Memory of one work-group.
+    Local,
+    /// An OpenCL pointer without an address space: memory that neither
+    /// region's happens-before reaches.
+    Unqualified,
+}
+
+/// The path by which PTX reaches memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proxy {
+    /// Ordinary loads and stores.
+    #[default]
+    Generic,
+    /// The texture path.
+    Texture,
+    /// The surface path.
+    Surface,
+    /// The constant path.
+    Constant,
+}
+
+/// A word of memory, or one more name of a word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The name in the test; elements of an array are `a[0]`, `a[1]`, ...
+    pub name: String,
+    /// The value at the start.
+    pub init: Value,
+    /// The memory it lies in.
+    pub region: Region,
+    /// Was it declared as an atomic object?
+    pub atomic: bool,
+    /// The word it names: itself, unless it is an alias.
+    pub physical: LocId,
+    /// The generic address by which it is reached: itself, but for a name in
+    /// another proxy that stands for a generic one.
+    pub generic: LocId,
+    /// The number of the array it is an element of; addresses may be computed
+    /// only within one.
+    pub object: u16,
+}
+
+/// A register of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Register {
+    /// Its name in the test.
+    pub name: String,
+    /// The value at the start.
+    pub init: Value,
+}
+
+/// One thread: straight code with jumps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Thread {
+    /// Its registers.
+    pub registers: Vec<Register>,
+    /// Its instructions; a jump to `code.len()` ends it.
+    pub code: Vec<Instr>,
+    /// The source line of each instruction, 0 where there is none.
+    pub lines: Vec<u32>,
+    /// Operands that C leaves unsequenced: `(a, b, c)` says that the
+    /// instructions from `a` to `b` are not in program order with those from
+    /// `b` to `c`. An engine that takes them in order takes one of the orders.
+    pub unsequenced: Vec<(usize, usize, usize)>,
+}
+
+impl Thread {
+    /// The register of that name.
+    #[must_use]
+    pub fn register(&self, name: &str) -> Option<Reg> {
+        self.registers.iter().position(|r| r.name == name).map(|i| Reg(i as u16))
+    }
+}
+
+/// A litmus test.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Program {
+    /// The name in its first line.
+    pub name: String,
+    /// The format it came from.
+    pub dialect: Dialect,
+    /// Every word and every name of one.
+    pub locations: Vec<Location>,
+    /// The scope instances.
+    pub scopes: Scopes,
+    /// The threads.
+    pub threads: Vec<Thread>,
+    /// Executions that do not end so are not looked at.
+    pub filter: Option<Prop>,
+    /// What the test asks.
+    pub condition: Condition,
+    /// What the test wants to see beside the terms of its condition.
+    pub observed: Vec<Term>,
+}
+
+impl Program {
+    /// The location of that name.
+    #[must_use]
+    pub fn location(&self, name: &str) -> Option<LocId> {
+        self.locations.iter().position(|l| l.name == name).map(|i| LocId(i as u16))
+    }
+
+    /// The location's entry.
+    #[must_use]
+    pub fn loc(&self, loc: LocId) -> &Location {
+        &self.locations[usize::from(loc.0)]
+    }
+
+    /// The thread's entry.
+    #[must_use]
+    pub fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[usize::from(thread.0)]
+    }
+
+    /// The terms whose values make a final state, each once: those of the
+    /// condition first, then the observed ones.
+    #[must_use]
+    pub fn state_terms(&self) -> Vec<Term> {
+        let mut terms = Vec::new();
+        self.condition.prop.collect_terms(&mut terms);
+        terms.extend(self.observed.iter().copied());
+        let mut seen: Vec<Term> = Vec::new();
+        for term in terms {
+            if !matches!(term, Term::Const(_)) && !seen.contains(&term) {
+                seen.push(term);
+            }
+        }
+        seen
+    }
+
+    /// The term as reports print it: `0:r1`, `x`.
+    #[must_use]
+    pub fn term_name(&self, term: Term) -> String {
+        match term {
+            Term::Reg(thread, reg) => {
+                format!("{}:{}", thread.0, self.thread(thread).registers[usize::from(reg.0)].name)
+            }
+            Term::Loc(loc) => self.loc(loc).name.clone(),
+            Term::Const(value) => self.value_name(value),
+        }
+    }
+
+    /// The value as reports print it: a number, or the name of the location it
+    /// is the address of.
+    #[must_use]
+    pub fn value_name(&self, value: Value) -> String {
+        match value_address(value).and_then(|loc| self.locations.get(usize::from(loc.0))) {
+            Some(location) => location.name.clone(),
+            None => value.to_string(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Scope instances: sets of threads, most of them nested, some of them not.
+
+use super::ThreadId;
+
+pub use proto::Level;
+
+/// A set of threads: bit `i` stands for thread `i`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadSet(pub u64);
+
+impl ThreadSet {
+    /// No thread.
+    pub const NONE: ThreadSet = ThreadSet(0);
+
+    /// The first `count` threads.
+    #[must_use]
+    pub const fn first(count: usize) -> ThreadSet {
+        ThreadSet(if count >= 64 { u64::MAX } else { (1 << count) - 1 })
+    }
+
+    /// Only `thread`.
+    #[must_use]
+    pub const fn only(thread: ThreadId) -> ThreadSet {
+        ThreadSet(1 << (thread.0 & 63))
+    }
+
+    /// Is `thread` in it?
+    #[must_use]
+    pub const fn contains(self, thread: ThreadId) -> bool {
+        self.0 >> (thread.0 & 63) & 1 == 1
+    }
+
+    /// Are all of `other` in it?
+    #[must_use]
+    pub const fn includes(self, other: ThreadSet) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Those in either.
+    #[must_use]
+    pub const fn union(self, other: ThreadSet) -> ThreadSet {
+        ThreadSet(self.0 | other.0)
+    }
+
+    /// How many.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The threads, in order.
+    pub fn iter(self) -> impl Iterator<Item = ThreadId> {
+        (0..64u8).map(ThreadId).filter(move |&t| self.contains(t))
+    }
+}
+
+/// The number of an instance in [`Scopes`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopeId(pub u16);
+
+/// One scope instance: *which* work-group, *which* device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScopeInstance {
+    /// Its level. [`Level::Named`] stands for sets outside of the hierarchy
+    /// and for levels that only the test's own model knows.
+    pub level: Level,
+    /// The level's name as the test writes it: `work_group`, `cta`, `S12`.
+    pub kind: String,
+    /// Which one of that level, in the order in which they first occur; for a
+    /// placement such as `cta 1` the number given there.
+    pub instance: u32,
+    /// The threads in it.
+    pub members: ThreadSet,
+}
+
+/// All scope instances of a program. Every thread has its own work-item
+/// instance, and the last resort, the system, holds all threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scopes {
+    instances: Vec<ScopeInstance>,
+}
+
+impl Scopes {
+    /// One work-item a thread, and the system.
+    #[must_use]
+    pub fn flat(threads: usize) -> Scopes {
+        let mut scopes = Scopes::default();
+        for thread in 0..threads as u8 {
+            scopes.add(Level::WorkItem, "work_item", u32::from(thread), ThreadSet::only(ThreadId(thread)));
+        }
+        scopes.add(Level::System, "system", 0, ThreadSet::first(threads));
+        scopes
+    }
+
+    /// Adds an instance.
+    pub fn add(&mut self, level: Level, kind: &str, instance: u32, members: ThreadSet) -> ScopeId {
+        self.instances.push(ScopeInstance { level, kind: kind.to_owned(), instance, members });
+        ScopeId((self.instances.len() - 1) as u16)
+    }
+
+    /// The instance's entry.
+    #[must_use]
+    pub fn get(&self, scope: ScopeId) -> &ScopeInstance {
+        &self.instances[usize::from(scope.0)]
+    }
+
+    /// Every instance with its number.
+    pub fn iter(&self) -> impl Iterator<Item = (ScopeId, &ScopeInstance)> {
+        self.instances.iter().enumerate().map(|(i, s)| (ScopeId(i as u16), s))
+    }
+
+    /// The instance of `level` that holds `thread`. For [`Level::Named`] there
+    /// may be several: ask by name.
+    #[must_use]
+    pub fn enclosing(&self, thread: ThreadId, level: Level) -> Option<ScopeId> {
+        self.iter().find(|(_, s)| s.level == level && s.members.contains(thread)).map(|(id, _)| id)
+    }
+
+    /// The instance whose level is written `kind` and that holds `thread`.
+    #[must_use]
+    pub fn enclosing_kind(&self, thread: ThreadId, kind: &str) -> Option<ScopeId> {
+        self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
+    }
+
+    /// Are all threads of `inner` in `outer`?
+    #[must_use]
+    pub fn includes(&self, outer: ScopeId, inner: ScopeId) -> bool {
+        self.get(outer).members.includes(self.get(inner).members)
+    }
+
+    /// The instances that hold `thread`, smallest first.
+    #[must_use]
+    pub fn of_thread(&self, thread: ThreadId) -> Vec<ScopeId> {
+        let mut of: Vec<_> =
+            self.iter().filter(|(_, s)| s.members.contains(thread)).map(|(id, _)| id).collect();
+        of.sort_by_key(|&id| (self.get(id).members.count(), self.get(id).level, id));
+        of
+    }
+
+    /// The instance as reports print it: `work_group 0`, `system`.
+    #[must_use]
+    pub fn name(&self, scope: ScopeId) -> String {
+        let s = self.get(scope);
+        match s.level {
+            Level::System | Level::Named => s.kind.clone(),
+            _ => format!("{} {}", s.kind, s.instance),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Tables of expected verdicts: `file,1`.
+//!
+//! Each line names a test, relative to the table, and the expected answer:
+//! whether the test's condition is met, or whether the test is free of races.
+
+use crate::check::Report;
+use crate::parse::{Place, TextError};
+
+/// A line of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// The test's file, relative to the table's.
+    pub file: String,
+    /// The expected answer.
+    pub expected: bool,
+    /// The line in the table.
+    pub line: u32,
+}
+
+/// What a table is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Is the test's condition met?
+    Verdict,
+    /// Is the test free of races?
+    RaceFree,
+}
+
+/// How a report compares with what was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// As expected.
+    Match,
+    /// Otherwise.
+    Mismatch,
+    /// Nothing was found against it, but not everything was covered.
+    Undecided,
+}
+
+/// Reads a table. Empty lines and lines that begin with `#` say nothing, and so
+/// does a first line of titles.
+///
+/// # Errors
+/// The first line that is not a file and an answer.
+pub fn expectations(table: &str) -> Result<Vec<Expectation>, TextError> {
+    let mut list = Vec::new();
+    for (index, line) in table.lines().enumerate() {
+        let number = index as u32 + 1;
+        let line = line.trim();
+        let title = index == 0 && line.to_ascii_lowercase().replace(' ', "").starts_with("file,");
+        if line.is_empty() || line.starts_with('#') || title {
+            continue;
+        }
+        let place = Place { line: number, column: 1 };
+        let Some((file, answer)) = line.rsplit_once(',') else {
+            return Err(TextError::expected(place, format!("`{line}`"), "a file, a comma and `1` or `0`"));
+        };
+        let column = file.chars().count() as u32 + 2;
+        let expected = match answer.trim().to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" => true,
+            "0" | "false" | "no" => false,
+            other => {
+                let place = Place { line: number, column };
+                return Err(TextError::expected(place, format!("`{other}`"), "`1` or `0`"));
+            }
+        };
+        let file = file.trim().trim_matches('"').to_owned();
+        list.push(Expectation { file, expected, line: number });
+    }
+    Ok(list)
+}
+
+/// Compares a report with the expected answer.
+#[must_use]
+pub fn compare(report: &Report, asked: Asked, expected: bool) -> Comparison {
+    let (found, decided) = match asked {
+        Asked::Verdict => (report.verdict, report.decided),
+        // A race that was found stays, whatever else there is.
+        Asked::RaceFree => (!report.has_race(), report.complete || report.has_race()),
+    };
+    match (decided, found == expected) {
+        (true, true) => Comparison::Match,
+        (true, false) => Comparison::Mismatch,
+        (false, _) => Comparison::Undecided,
+    }
+}
+
+/// Does the name look like that of a test?
+#[must_use]
+pub fn is_test_file(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.eq_ignore_ascii_case("litmus"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_read_line_by_line() {
+        let list = expectations("file,verdict\n# SB\na/SB.litmus,1\n\n\"MP,2.litmus\",0\n").expect("a table");
+        let lines: Vec<_> = list.iter().map(|e| (e.file.as_str(), e.expected, e.line)).collect();
+        assert_eq!(lines, [("a/SB.litmus", true, 3), ("MP,2.litmus", false, 5)]);
+    }
+
+    #[test]
+    fn a_bad_line_is_named_with_its_column() {
+        let error = expectations("a.litmus,1\nb.litmus,maybe\n").expect_err("not an answer");
+        assert_eq!(error.to_string(), "line 2, column 10: found `maybe`, expected `1` or `0`");
+        let error = expectations("a.litmus").expect_err("no answer");
+        assert_eq!(
+            error.to_string(),
+            "line 1, column 1: found `a.litmus`, expected a file, a comma and `1` or `0`"
+        );
+    }
+
+    #[test]
+    fn only_litmus_files_are_tests() {
+        assert!(is_test_file("SB.litmus") && is_test_file("dir/x.LITMUS"));
+        assert!(!is_test_file(".litmus") && !is_test_file("SB.cat") && !is_test_file("litmus"));
+    }
+}

@@ -1,0 +1,297 @@
+//! The language of models: what its operators and steps mean, and what is said
+//! of models that mean nothing.
+
+use litmus::cat::Model;
+use litmus::check::{Options, Report, check};
+
+/// Two threads, two locations, a read-modify-write, dependencies.
+const TEST: &str = "C test
+{}
+P0(atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_release);
+  int r0 = atomic_load_explicit(y, memory_order_acquire);
+  atomic_store_explicit(x, r0, memory_order_relaxed);
+}
+P1(atomic_int* x, atomic_int* y) {
+  int r0 = atomic_fetch_add_explicit(x, 1, memory_order_acq_rel);
+  atomic_thread_fence(memory_order_seq_cst);
+  atomic_store_explicit(y, 1, memory_order_seq_cst);
+}
+exists (0:r0=1)
+";
+
+fn no_files(name: &str) -> Result<String, String> {
+    Err(format!("there is no `{name}`"))
+}
+
+fn try_run(model: &str, test: &str) -> Result<Report, String> {
+    let model = Model::parse("own", "own.cat", model, &mut no_files).map_err(|e| e.to_string())?;
+    let program = litmus::parse::parse(test).map_err(|e| e.to_string())?;
+    check(&program, &model, &mut Options::default()).map_err(|e| e.to_string())
+}
+
+fn run(model: &str) -> Report {
+    try_run(model, TEST).unwrap_or_else(|e| panic!("{e}\n{model}"))
+}
+
+/// The error of a model that means nothing.
+fn error(model: &str) -> String {
+    try_run(model, TEST).expect_err(model)
+}
+
+const COHERENT: &str = "acyclic po-loc | rf | co | fr\n";
+
+/// Are two expressions the same relation on all executions?
+fn same(before: &str, a: &str, b: &str) -> bool {
+    let flag = |name: &str, a: &str, b: &str| format!("flag ~empty ({a}) \\ ({b}) as {name}\n");
+    let report = run(&format!("{COHERENT}{before}\n{}{}", flag("more", a, b), flag("less", b, a)));
+    assert!(report.states.len() > 1);
+    report.flags.is_empty()
+}
+
+fn assert_same(a: &str, b: &str) {
+    assert!(same("", a, b), "{a} is {b}");
+}
+
+fn assert_differ(a: &str, b: &str) {
+    assert!(!same("", a, b), "{a} is not {b}");
+}
+
+#[test]
+fn operators_bind_as_in_herd() {
+    assert_same("po | rf ; co", "po | (rf ; co)");
+    assert_differ("po | rf ; co", "(po | rf) ; co");
+    assert_same("po ; rf \\ co", "po ; (rf \\ co)");
+    assert_same("unv \\ po & ext", "unv \\ (po & ext)");
+    assert_differ("unv \\ po & ext", "(unv \\ po) & ext");
+    assert_same("po & W * R", "po & (W * R)");
+    assert_same("~po & loc", "(~po) & loc");
+    assert_same("rf | co ^ -1".replace(" ^ -1", "^-1").as_str(), "rf | (co^-1)");
+    assert_same("po \\ po-loc \\ rmw", "(po \\ po-loc) \\ rmw");
+    assert_same("po ; rf?", "po ; (rf?)");
+    assert_same("rf+ ; co", "(rf+) ; co");
+}
+
+#[test]
+fn a_star_is_a_product_before_an_operand_and_a_closure_before_anything_else() {
+    assert_same("W * R", "[W]; unv; [R]");
+    assert_same("(po | rf)* ; co", "co | ((po | rf)+ ; co)");
+    assert_same("po^* & unv", "po | id");
+    assert_same("[W]; po*; [R]", "[W]; (po | id); [R]");
+}
+
+#[test]
+fn relations_obey_their_laws() {
+    assert_same("fr", "rf^-1; co");
+    assert_same("rfe | rfi", "rf");
+    assert_same("po-loc", "po & loc");
+    assert_same("com", "rf | co | fr");
+    assert_same("int | ext | ([I]; id)", "unv \\ 0");
+    assert_same("~(po | rf)", "~po & ~rf");
+    assert_same("(po; rf)^-1", "rf^-1; po^-1");
+    assert_same("[domain(rf)]", "[W] & (rf; rf^-1)");
+    assert_same("[range(rf)]", "[R]");
+    assert_same("rmw", "po & (R * W) & rmw");
+    assert_same("[M]", "[R] | [W]");
+    assert_same("[_]", "id");
+    assert_same("~0", "unv");
+    assert_same("[FW]", "[W \\ domain(co)]");
+    assert!(same("let fences = fencerel(F)", "fences", "po; [F]; po"));
+    assert_differ("data", "0");
+    assert_same("data & (R * W)", "data");
+}
+
+#[test]
+fn functions_tuples_and_let_in_are_carried_out() {
+    assert!(same("let f(a, b) = a; b", "f(po, rf)", "po; rf"));
+    assert!(same("let f a b = a; b", "f po rf", "po; rf"));
+    assert!(same("let twice = fun f -> fun x -> f(f(x))\nlet inv(r) = r^-1", "twice inv po", "po"));
+    assert!(same("let (a, b) = (po, rf)", "a; b", "po; rf"));
+    assert!(same("", "let a = po in let b = rf in a; b", "po; rf"));
+    // A function sees the names of its definition, not those of its use.
+    assert!(same("let a = po\nlet f(x) = a; x\nlet a = co", "f(rf)", "po; rf"));
+}
+
+#[test]
+fn recursion_finds_the_least_solution() {
+    assert!(same("let rec hb = po | rf | (hb; hb)", "hb", "(po | rf)+"));
+    assert!(same("let rec a = (po; b) | po and b = (rf; a) | rf", "a", "po; (rf; po)* | (po; rf)+ | po"));
+    assert!(same("let rec s = W | range([s]; po)", "[s]", "[W | range([W]; po)]"));
+    assert!(same("let rec none = none; none", "none", "0"));
+}
+
+#[test]
+fn sets_of_sets_are_matched_folded_and_mapped() {
+    let over = "let rec over f s = match s with || {} -> 0 || e ++ es -> f e | over f es end\n";
+    assert!(same(over, "over (fun c -> c * c) (classes(loc))", "loc"));
+    assert!(same("", "big-union(map((fun c -> c * c), classes(loc)))", "loc"));
+    assert!(same(
+        "let sum(pair) = let (c, rest) = pair in (c * c) | rest",
+        "fold(sum, classes(loc), 0)",
+        "loc"
+    ));
+    assert!(same("", "big-union({po, rf} | {co})", "po | rf | co"));
+    assert!(same("", "big-union({po, rf} \\ {rf})", "po"));
+    assert!(same("", "if po in {po, rf} then po else rf", "po"));
+    assert!(same("", "if po-loc subset po then po else rf", "po"));
+    assert!(same("", "if {} = 0 then po else rf", "rf") || same("", "if 0 = 0 then po else rf", "po"));
+}
+
+#[test]
+fn tags_are_matched() {
+    let pick = "enum orders = 'relaxed || 'strong\n\
+                let pick t = match t with || 'relaxed -> RLX || 'strong -> SC || _ -> emptyset end\n";
+    assert!(same(pick, "[pick 'strong]", "[SC]"));
+    assert!(same(pick, "[pick 'other]", "0"));
+    let all = format!(
+        "{pick}let rec every s = match s with || {{}} -> emptyset || t ++ ts -> pick t | every ts end\n"
+    );
+    assert!(same(&all, "[every orders]", "[RLX | SC]"));
+}
+
+#[test]
+fn procedures_and_forall_make_checks() {
+    let report = run(&format!(
+        "{COHERENT}procedure no(r) = flag ~empty r as found end\ncall no(po)\n\
+         forall c in classes(loc) do flag ~empty c as class end"
+    ));
+    let names: Vec<_> = report.flags.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["found", "class", "class"]);
+}
+
+#[test]
+fn a_linearisation_is_chosen_so_that_the_checks_pass() {
+    // Some order of the writes agrees with coherence on every execution, and
+    // none puts each before the other.
+    let report =
+        run(&format!("{COHERENT}with t from linearisations(W, co)\nempty t \\ (t & ~id)\nempty t & t^-1"));
+    assert_eq!(report.positive + report.negative, run(COHERENT).positive + run(COHERENT).negative);
+    let report = run(&format!("{COHERENT}with t from linearisations(W, 0)\nempty t & ext"));
+    assert_eq!(report.positive + report.negative, 0);
+    let report = run(&format!("{COHERENT}with t from {{po, 0}}\nempty t"));
+    assert_eq!(report.positive + report.negative, run(COHERENT).positive + run(COHERENT).negative);
+}
+
+#[test]
+fn checks_may_be_negated() {
+    assert_eq!(run("~empty po").states, run("empty 0").states);
+    assert_eq!(run("~acyclic po").positive, 0);
+    let (some, all) = (run(&format!("{COHERENT}~empty [SC]; rf")), run(COHERENT));
+    assert!(some.positive + some.negative < all.positive + all.negative);
+    let none = run(&format!("{COHERENT}empty [SC]; rf"));
+    assert_eq!(some.positive + some.negative + none.positive + none.negative, all.positive + all.negative);
+}
+
+#[test]
+fn a_try_takes_what_can_be_had_and_a_variant_is_off_by_default() {
+    assert!(same("", "try unheard with po", "po"));
+    assert!(same("", "if \"special\" then rf else po", "po"));
+    assert!(same("", "if not \"special\" && po = po then rf else po", "rf"));
+}
+
+#[test]
+fn includes_are_put_in_place() {
+    let mut files = |name: &str| match name {
+        "a.cat" => Ok("\"A\"\nlet a = po\ninclude \"b.cat\"".to_owned()),
+        "b.cat" => Ok("let b = a; rf".to_owned()),
+        other => Err(format!("no {other}")),
+    };
+    let text = "include \"a.cat\"\nflag ~empty (b \\ (po; rf)) | ((po; rf) \\ b) as wrong";
+    let model = Model::parse("own", "own.cat", text, &mut files).expect("a model");
+    let program = litmus::parse::parse(TEST).expect("a test");
+    assert!(check(&program, &model, &mut Options::default()).expect("it fits").flags.is_empty());
+    // herd's own files say nothing new.
+    run("include \"stdlib.cat\"\ninclude \"cos.cat\"\nwith co from generate_cos(co0)\nacyclic po | com");
+}
+
+#[test]
+fn errors_name_the_place() {
+    assert_eq!(error("let a = "), "own.cat:1:9: found the end of the file, expected an expression");
+    assert_eq!(error("acyclic po | | rf"), "own.cat:1:14: found `|`, expected an expression");
+    assert_eq!(error("acyclic (po"), "own.cat:1:12: found the end of the file, expected `,` or `)`");
+    assert_eq!(
+        error("acyclic po as a\nfoo bar"),
+        "own.cat:2:1: found `foo`, expected `let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step"
+    );
+    assert_eq!(
+        error("(* never closed"),
+        "own.cat:1:1: found the end of the file, expected `*)` to close this comment"
+    );
+    assert_eq!(
+        error("acyclic po as"),
+        "own.cat:1:14: found the end of the file, expected a name for the check"
+    );
+    assert_eq!(error("acyclic po ; %"), "own.cat:1:14: found `%`, expected a name, an operator or a keyword");
+    assert_eq!(
+        error("include \"none.cat\""),
+        "own.cat:1:1: cannot include `none.cat`: there is no `none.cat`"
+    );
+}
+
+#[test]
+fn what_is_not_defined_is_said() {
+    assert_eq!(error("acyclic po | hbb"), "own.cat:1:14: `hbb` is not defined");
+    assert_eq!(
+        error("acyclic po & sr\nempty [GEN]; po"),
+        "own.cat:2:8: the model uses `GEN`, which C tests do not define"
+    );
+    assert_eq!(error("empty [po]"), "own.cat:1:8: a set of events is expected here, but this is a relation");
+    assert_eq!(error("acyclic W"), "own.cat:1:9: a relation is expected here, but this is a set of events");
+    assert_eq!(
+        error("acyclic W ; po"),
+        "own.cat:1:9: a relation is expected here, but this is a set of events"
+    );
+    assert_eq!(error("acyclic po(rf)"), "own.cat:1:9: a function is expected here, but this is a relation");
+    assert_eq!(
+        error("let f(a, b) = a; b\nacyclic f(po)"),
+        "own.cat:2:9: 2 values are expected here, but this is a relation"
+    );
+    assert_eq!(error("call nothing(po)"), "own.cat:1:1: `nothing` is not a procedure");
+    assert_eq!(
+        error("let t x = match x with || 'a -> po end\nacyclic t 'b"),
+        "own.cat:1:17: no arm of this `match` fits a tag"
+    );
+    assert_eq!(
+        error("empty classes(rf)"),
+        "own.cat:1:7: the classes of this relation depend on who reads from whom"
+    );
+}
+
+#[test]
+fn a_definition_that_does_not_settle_is_said() {
+    let sentence = "does not settle: it uses itself behind `\\` or `~`";
+    assert!(error("let rec a = po \\ a\nacyclic a").contains(sentence));
+    assert!(error("let rec a = rf \\ a\nacyclic a").contains(sentence));
+    assert!(error("let rec a = ~(a; unv)\nacyclic a").contains(sentence));
+    // Negation of something else is no trouble.
+    run("let rec a = (po \\ rf) | (a; a)\nacyclic a");
+}
+
+#[test]
+fn a_function_that_never_ends_is_stopped() {
+    assert_eq!(
+        error("let rec f x = f x\nacyclic f po"),
+        "own.cat:1:15: functions call one another more than 100 deep"
+    );
+    let wide = "let rec f x = f x | f x\nacyclic f po";
+    assert!(error(wide).contains("more than 100 deep"));
+    // Each level doubles the work, but not the depth.
+    let doubling: String =
+        (0..40).map(|i| format!("let f{} x = f{i} (x; po) | f{i} (po; x)\n", i + 1)).collect();
+    let doubling = format!("let f0 x = x\n{doubling}acyclic f40 po");
+    assert!(error(&doubling).contains("the model is too large, or a function of it never ends"));
+}
+
+#[test]
+fn deep_nesting_is_refused_and_long_chains_are_not() {
+    let deep = format!("acyclic {}po{}", "(".repeat(5000), ")".repeat(5000));
+    assert!(error(&deep).contains("not nested so deeply"), "{}", error(&deep));
+    let tilde = format!("acyclic {}po", "~".repeat(5000));
+    assert!(error(&tilde).contains("not nested so deeply"));
+    let comments = format!("{}{}acyclic po", "(*".repeat(2000), "*)".repeat(2000));
+    run(&comments);
+    let chain = format!("acyclic {}", vec!["po"; 5000].join(" | "));
+    run(&chain);
+    let lets: String = (0..2000).map(|i| format!("let a{i} = po\n")).collect();
+    run(&format!("{lets}acyclic a1999"));
+}

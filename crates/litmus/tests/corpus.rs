@@ -1,0 +1,66 @@
+//! The tests that come with the project, against their tables.
+
+use std::path::{Path, PathBuf};
+
+use litmus::check::{Options, check};
+use litmus::suite::{Asked, Comparison, compare, expectations};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus")
+}
+
+/// Compares every test of a table; gives how many there were.
+fn assert_table(table: &str, model: &str, asked: Asked) -> usize {
+    let model = litmus::cat::shipped(model).expect("it is shipped").expect("it is a model");
+    let text = std::fs::read_to_string(corpus().join(table)).expect("the table is readable");
+    let list = expectations(&text).expect("a table");
+    for line in &list {
+        let text = std::fs::read_to_string(corpus().join(&line.file)).expect("the test is readable");
+        let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", line.file));
+        let report = check(&program, &model, &mut Options::default()).expect("the model fits");
+        let comparison = compare(&report, asked, line.expected);
+        assert_eq!(
+            comparison,
+            Comparison::Match,
+            "{table}, {}: expected {}\n{}",
+            line.file,
+            line.expected,
+            report.herd_block()
+        );
+    }
+    list.len()
+}
+
+#[test]
+fn verdicts_are_as_the_tables_say() {
+    for model in ["sc", "tso", "rmo", "c11", "rc11", "opencl", "opencl-rsp", "ptx-6.0", "ptx-7.5"] {
+        let count = assert_table(&format!("{model}-expected.csv"), model, Asked::Verdict);
+        assert!(count >= 10, "{model} has {count} tests");
+    }
+}
+
+#[test]
+fn races_are_as_the_tables_say() {
+    for model in ["c11", "rc11", "opencl", "opencl-rsp"] {
+        let count = assert_table(&format!("{model}-race-free.csv"), model, Asked::RaceFree);
+        assert!(count >= 10, "{model} has {count} tests");
+    }
+}
+
+#[test]
+fn every_test_with_a_verdict_is_in_some_table() {
+    let mut listed = Vec::new();
+    for entry in std::fs::read_dir(corpus()).expect("the folder is readable") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|e| e == "csv") {
+            let text = std::fs::read_to_string(&path).expect("the table is readable");
+            listed.extend(expectations(&text).expect("a table").into_iter().map(|e| e.file));
+        }
+    }
+    for folder in ["c11", "opencl", "ptx"] {
+        for entry in std::fs::read_dir(corpus().join(folder)).expect("the folder is readable") {
+            let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
+            assert!(listed.contains(&format!("{folder}/{name}")), "{folder}/{name} is in a table");
+        }
+    }
+}

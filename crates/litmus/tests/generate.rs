@@ -1,0 +1,247 @@
+//! The programs that are made, and what they show about the models.
+
+use std::collections::BTreeSet;
+
+use litmus::generate::{
+    Bound, Generated, Kind, LevelBound, Ordering, Skeleton, cycles, programs, sample, telling,
+};
+use litmus::hrf::{self, Model, Options, RaceKind, Reading};
+use litmus::parse::parse;
+use litmus::program::Level;
+
+fn options(reading: Reading) -> Options {
+    Options { first_race_only: true, ..Options::new(reading) }
+}
+
+fn race_free(made: &Generated, reading: Reading) -> bool {
+    hrf::check(&made.program, &options(reading)).unwrap().is_race_free()
+}
+
+fn everything(threads: usize, operations: usize) -> Bound {
+    Bound {
+        kinds: vec![
+            Kind::Load,
+            Kind::Store,
+            Kind::SyncLoad,
+            Kind::SyncStore,
+            Kind::Await,
+            Kind::Guard,
+            Kind::Exchange,
+            Kind::Fence,
+            Kind::Barrier,
+        ],
+        ..Bound::new(threads, operations, 2)
+    }
+}
+
+/// Without the scope tree and the places of locations and threads.
+fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
+    let letter = |kind: Kind| match kind {
+        Kind::Load => 'r',
+        Kind::Store => 'w',
+        _ => '?',
+    };
+    let thread = |skeleton: &Skeleton, t: usize| -> String {
+        let ops = skeleton.threads[t].iter();
+        ops.map(|op| format!("{}{}", letter(op.kind), op.location)).collect()
+    };
+    made.map(|made| {
+        let skeleton = &made.skeleton;
+        (0..skeleton.threads.len()).map(|t| thread(skeleton, t)).collect::<Vec<_>>().join("|")
+    })
+    .collect()
+}
+
+#[test]
+fn two_threads_and_two_locations_have_the_six_classic_cycles() {
+    let bound = Bound {
+        levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
+        kinds: vec![Kind::Load, Kind::Store],
+        ..Bound::new(2, 4, 2)
+    };
+    // 2+2W, R, SB, MP, S and LB.
+    let found = shapes(cycles(&bound));
+    assert_eq!(found.len(), 6, "{found:?}");
+    for shape in ["w0w1|w1w0", "r0w1|r1w0", "w0r1|w1r0"] {
+        assert!(found.contains(shape), "{shape} is not in {found:?}");
+    }
+}
+
+#[test]
+fn three_threads_have_the_chains_of_the_paper() {
+    let bound = Bound {
+        threads_min: 3,
+        levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
+        kinds: vec![Kind::Load, Kind::Store],
+        ..Bound::new(3, 6, 3)
+    };
+    let found = shapes(cycles(&bound));
+    let normal = |shape: &str| shape.split('|').map(str::len).collect::<Vec<_>>();
+    // WRC and RWC have a thread of one access, ISA2 and 3.SB have none.
+    assert!(found.iter().any(|shape| normal(shape).contains(&2)), "{found:?}");
+    let isa2 = found.iter().any(|shape| {
+        let threads: Vec<&str> = shape.split('|').collect();
+        let kinds = |t: &str| t.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+        let mut kinds: Vec<String> = threads.into_iter().map(kinds).collect();
+        kinds.sort();
+        kinds == ["rr", "rw", "ww"]
+    });
+    assert!(isa2, "{found:?}");
+}
+
+#[test]
+fn no_sequentially_consistent_execution_closes_a_cycle() {
+    let mut asked = 0;
+    for made in cycles(&Bound::new(3, 6, 3)).step_by(53) {
+        let verdict = hrf::check(&made.program, &Options::new(Reading::of(Model::Drf))).unwrap();
+        assert!(!verdict.condition_met(&made.program), "{}", made.to_text());
+        asked += 1;
+    }
+    assert!(asked > 100);
+    // Without any order the cycles of two threads close, one of each shape.
+    let relaxed = Bound {
+        levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
+        kinds: vec![Kind::SyncLoad, Kind::SyncStore],
+        orderings: vec![Ordering::Relaxed],
+        ..Bound::new(2, 4, 2)
+    };
+    let model = litmus::cat::shipped("rc11").unwrap().unwrap();
+    let opens: Vec<bool> = cycles(&relaxed)
+        .map(|made| litmus::check::check(&made.program, &model, &mut Default::default()).unwrap().verdict)
+        .collect();
+    // All but load buffering, which RC11 forbids.
+    assert_eq!(opens.iter().filter(|&&open| open).count(), 5);
+    assert_eq!(opens.len(), 6);
+}
+
+/// A count that changes says that programs were lost or made twice.
+#[test]
+fn the_number_of_programs_of_a_bound_is_known() {
+    // In one work-group: 3 writes and 5 reads, so 6 pairs of writes and 15 of a
+    // write and a read. In two, with the device scope alone: 3 and 6.
+    assert_eq!(programs(&Bound::new(2, 2, 1)).count(), 21 + 9);
+    assert_eq!(programs(&everything(2, 3)).count(), 1555);
+    let texts: BTreeSet<String> =
+        programs(&everything(2, 3)).map(|m| m.skeleton.build("P").to_text()).collect();
+    assert_eq!(texts.len(), 1555);
+}
+
+#[test]
+fn the_text_of_a_program_is_the_program() {
+    let bound = Bound { orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst], ..everything(2, 3) };
+    let chosen = programs(&bound).step_by(17).chain(cycles(&Bound::new(3, 6, 2)).step_by(97).take(200));
+    for made in chosen {
+        let text = made.to_text();
+        let read = parse(&text).unwrap_or_else(|error| panic!("{error} in {text}"));
+        for reading in [Reading::of(Model::HrfDirect), Reading::of(Model::HrfIndirect).same_location()] {
+            let ours = hrf::check(&made.program, &Options::new(reading)).unwrap();
+            let theirs = hrf::check(&read, &Options::new(reading)).unwrap();
+            assert_eq!(ours.states, theirs.states, "{text}");
+            assert_eq!(ours.races.len(), theirs.races.len(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_same_bound_and_seed_make_the_same_programs() {
+    let bound = Bound::new(4, 10, 3);
+    let first: Vec<String> = sample(&bound, 7).take(50).map(|made| made.to_text()).collect();
+    let again: Vec<String> = sample(&bound, 7).take(50).map(|made| made.to_text()).collect();
+    let other: Vec<String> = sample(&bound, 8).take(50).map(|made| made.to_text()).collect();
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+}
+
+#[test]
+fn a_sample_keeps_within_its_bound() {
+    let bound = Bound { compute_units_max: 2, words_of_line_max: 2, ..Bound::new(4, 9, 3) };
+    let mut largest = 0;
+    for made in sample(&bound, 1).take(300) {
+        largest = largest.max(made.operations());
+        assert!(made.operations() <= 9 && made.program.threads.len() <= 4, "{}", made.to_text());
+        assert!(made.program.locations.len() <= 3 && made.lines.len() == made.program.locations.len());
+        assert!(made.compute_units.iter().all(|&unit| unit < 2));
+        for line in &made.lines {
+            assert!(made.lines.iter().filter(|l| *l == line).count() <= 2);
+        }
+    }
+    assert_eq!(largest, 9);
+}
+
+#[test]
+fn threads_of_a_work_group_share_a_compute_unit() {
+    let bound = Bound { compute_units_max: 2, ..Bound::new(3, 3, 1) };
+    let mut shared = 0;
+    for made in programs(&bound) {
+        let groups = &made.skeleton.tree[0];
+        for t in 0..groups.len() {
+            for u in 0..t {
+                let same = made.compute_units[t] == made.compute_units[u];
+                assert!(groups[t] != groups[u] || same, "{:?}", made.skeleton);
+                shared += usize::from(groups[t] != groups[u] && same);
+            }
+        }
+    }
+    assert!(shared > 0);
+}
+
+#[test]
+fn some_programs_test_synchronization_and_straight_lines_do_not() {
+    let straight = Bound {
+        kinds: vec![Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore],
+        ..Bound::new(2, 4, 2)
+    };
+    let reading = Reading::of(Model::HrfIndirect);
+    let tells = |made: &Generated| telling(made, &Options::new(reading)).unwrap().is_some();
+    assert_eq!(programs(&straight).filter(tells).count(), 0);
+    let waiting = Bound { kinds: vec![Kind::Store, Kind::SyncStore, Kind::Await], ..Bound::new(2, 4, 2) };
+    assert!(programs(&waiting).filter(tells).count() > 0);
+    let guarded =
+        Bound { kinds: vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::Guard], ..Bound::new(2, 4, 2) };
+    assert!(programs(&guarded).filter(tells).count() > 0);
+}
+
+/// `hrf.sec4.compat`: what is race-free under HRF-direct is under HRF-indirect.
+#[test]
+fn nothing_that_is_race_free_under_direct_races_under_indirect() {
+    let direct = Reading::of(Model::HrfDirect);
+    let indirect = Reading::of(Model::HrfIndirect);
+    let mut free = 0;
+    let made = programs(&everything(2, 3)).chain(cycles(&Bound::new(3, 6, 3)).step_by(11));
+    for made in made.chain(sample(&Bound::new(4, 8, 3), 1).take(300)) {
+        for (direct, indirect) in [
+            (direct, indirect),
+            (direct.same_location(), indirect.same_location()),
+            (direct.with_inclusion(), indirect.with_inclusion()),
+        ] {
+            if race_free(&made, direct) {
+                free += 1;
+                assert!(race_free(&made, indirect), "{}", made.to_text());
+            }
+        }
+    }
+    assert!(free > 100, "only {free} race-free");
+}
+
+/// `hrf.sec51.drf`: with system scope alone, nothing but ordinary races count, and
+/// the models agree.
+#[test]
+fn programs_of_system_scope_without_ordinary_race_are_race_free_under_both() {
+    let bound =
+        Bound { levels: vec![LevelBound { level: Level::System, instances_max: 1 }], ..everything(3, 3) };
+    let mut free = 0;
+    for made in programs(&bound) {
+        let drf = hrf::check(&made.program, &Options::new(Reading::of(Model::Drf))).unwrap();
+        assert!(drf.races.iter().all(|race| race.pair.kind == RaceKind::Ordinary));
+        if !drf.is_race_free() {
+            continue;
+        }
+        free += 1;
+        for model in [Model::HrfDirect, Model::HrfIndirect] {
+            let verdict = hrf::check(&made.program, &Options::new(Reading::of(model))).unwrap();
+            assert!(verdict.is_race_free(), "{model}: {}", made.to_text());
+            assert_eq!(verdict.states, drf.states, "{model}: {}", made.to_text());
+        }
+    }
+    assert!(free > 100, "only {free} race-free");
+}

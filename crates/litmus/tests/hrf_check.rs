@@ -1,0 +1,275 @@
+//! Verdicts, errors, bounds and advice of the HRF family.
+
+mod common;
+
+use common::random::{self, Features, Rng};
+use litmus::hrf::{
+    self, Advice, Change, ChangeSet, CheckError, Incomplete, Model, Options, Reading, RelaxedAs, Verdict,
+};
+use litmus::parse::parse;
+use litmus::program::{Program, ThreadId};
+
+const INDIRECT: Reading = Reading::of(Model::HrfIndirect);
+const DIRECT: Reading = Reading::of(Model::HrfDirect);
+
+const ST: &str = "atomic_store_explicit";
+const LD: &str = "atomic_load_explicit";
+const REL_DEV: &str = "memory_order_release, memory_scope_device";
+const ACQ_DEV: &str = "memory_order_acquire, memory_scope_device";
+const REL_WG: &str = "memory_order_release, memory_scope_work_group";
+
+/// Threads of one work-group each, but for those of the same number.
+fn test(threads: &[(u32, &str)], ending: &str) -> Program {
+    let mut text = "OPENCL test\n{ [x]=0; [y]=0; [f]=0; [g]=0; }\n".to_owned();
+    for (t, (group, body)) in threads.iter().enumerate() {
+        text.push_str(&format!(
+            "P{t}@wg {group}, dev 0 (global int* x, global int* y, global atomic_int* f, \
+             global atomic_int* g) {{ {body} }}\n"
+        ));
+    }
+    text.push_str(ending);
+    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn judge(program: &Program, reading: Reading) -> Verdict {
+    hrf::check(program, &Options::new(reading)).unwrap()
+}
+
+fn error(program: &Program, reading: Reading) -> String {
+    hrf::check(program, &Options::new(reading)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_relaxed_atomic_is_an_error_that_names_the_model_and_the_place() {
+    let relaxed = "memory_order_relaxed, memory_scope_device";
+    let program = test(&[(0, &format!("{ST}(f, 1, {relaxed});")), (1, "")], "exists (true)");
+    assert_eq!(
+        error(&program, DIRECT),
+        "P0, line 3: hrf-direct does not define relaxed atomics; say how to read them with --relaxed-as data, \
+         sync or acq-rel"
+    );
+}
+
+#[test]
+fn relaxed_atomics_are_read_as_asked() {
+    let relaxed = "memory_order_relaxed, memory_scope_device";
+    let producer = format!("*x = 1; {ST}(f, 1, {relaxed});");
+    let consumer = format!("await(f == 1, {relaxed}); int r = *x;");
+    let program = test(&[(0, &producer), (1, &consumer)], "exists (true)");
+    let races = |relaxed_as| judge(&program, INDIRECT.relaxed_as(relaxed_as)).races.len();
+    // As data f races too; as mere synchronization only x does.
+    assert_eq!(races(RelaxedAs::Data), 2);
+    assert_eq!(races(RelaxedAs::Sync), 1);
+    assert_eq!(races(RelaxedAs::AcqRel), 0);
+}
+
+#[test]
+fn a_remote_operation_is_an_error_except_where_all_scopes_are_one() {
+    let program = test(&[(0, &format!("{LD}_remote(f, {ACQ_DEV});")), (1, "")], "exists (true)");
+    assert!(error(&program, INDIRECT).contains("hrf-indirect does not define remote operations"));
+    assert!(judge(&program, Reading::of(Model::Drf)).is_race_free());
+}
+
+#[test]
+fn a_thread_may_not_synchronize_at_a_scope_that_it_is_not_in() {
+    let mut program = test(&[(0, &format!("{ST}(f, 1, {REL_WG});")), (1, "")], "exists (true)");
+    let other = program.scopes.enclosing(ThreadId(1), litmus::program::Level::WorkGroup).unwrap();
+    program.threads[0].code[0].set_scope(other);
+    let error = hrf::check(&program, &Options::new(DIRECT)).unwrap_err();
+    assert!(matches!(error, CheckError::NotMember { .. }), "{error}");
+    assert!(error.to_string().contains("work_group 1, which does not hold P0"), "{error}");
+}
+
+#[test]
+fn a_fence_that_leaves_out_a_memory_in_use_is_an_error() {
+    let fence =
+        |flags| format!("atomic_work_item_fence({flags}, memory_order_acq_rel, memory_scope_device);");
+    let program = test(&[(0, &fence("CLK_LOCAL_MEM_FENCE")), (1, "")], "exists (true)");
+    assert!(error(&program, INDIRECT).contains("a fence that leaves out global memory"));
+    let program = test(&[(0, &fence("CLK_GLOBAL_MEM_FENCE")), (1, "")], "exists (true)");
+    assert!(judge(&program, INDIRECT).is_race_free());
+}
+
+#[test]
+fn a_loop_that_only_waits_needs_no_bound() {
+    let producer = format!("*x = 1; {ST}(f, 3, {REL_DEV});");
+    let spin = format!("while ({LD}(f, {ACQ_DEV}) != 3) {{ }} int r = *x;");
+    let program = test(&[(0, &producer), (1, &spin)], "forall (P1:r=1)");
+    let options = Options { unroll: 0, ..Options::new(INDIRECT) };
+    let verdict = hrf::check(&program, &options).unwrap();
+    assert_eq!(verdict.incomplete, None);
+    assert!(verdict.is_race_free() && verdict.condition_met(&program) && verdict.blocked.is_none());
+}
+
+#[test]
+fn a_loop_that_waits_for_what_never_comes_never_ends() {
+    let spin = format!("while ({LD}(f, {ACQ_DEV}) != 3) {{ }}");
+    let program = test(&[(0, &format!("{ST}(f, 1, {REL_DEV});")), (1, &spin)], "exists (true)");
+    let verdict = judge(&program, INDIRECT);
+    assert!(verdict.states.is_empty() && verdict.incomplete.is_none());
+    assert_eq!(verdict.blocked.unwrap().steps.last().unwrap().place.thread, ThreadId(1));
+}
+
+#[test]
+fn a_loop_that_works_is_cut_at_its_bound_and_says_so() {
+    let work = "int i = 0; while (i < 5) { *x = i; i = i + 1; }";
+    let program = test(&[(0, work), (1, "")], "forall (x=4)");
+    let cut = hrf::check(&program, &Options { unroll: 4, ..Options::new(INDIRECT) }).unwrap();
+    assert_eq!(cut.incomplete, Some(Incomplete::Unroll(4)));
+    assert!(cut.states.is_empty());
+    let whole = hrf::check(&program, &Options { unroll: 5, ..Options::new(INDIRECT) }).unwrap();
+    assert_eq!(whole.incomplete, None);
+    assert!(whole.condition_met(&program));
+}
+
+#[test]
+fn a_search_that_is_stopped_or_too_large_says_so() {
+    let add = "int r = atomic_fetch_add_explicit(f, 1, memory_order_acq_rel, memory_scope_device);";
+    let body = |n| format!("{ST}(f, {n}, {REL_DEV}); {add} {ST}(g, {n}, {REL_DEV});");
+    let bodies: Vec<String> = (1..5).map(body).collect();
+    let threads: Vec<(u32, &str)> = (0..4).map(|t| (t as u32, bodies[t].as_str())).collect();
+    let program = test(&threads, "exists (P0:r=1 /\\ P1:r=2 /\\ P2:r=3 /\\ P3:r=4)");
+    let few = Options { states_max: 10, ..Options::new(INDIRECT) };
+    assert_eq!(hrf::check(&program, &few).unwrap().incomplete, Some(Incomplete::States(10)));
+    let stopped = hrf::check_until(&program, &Options::new(INDIRECT), &mut || false).unwrap();
+    assert_eq!(stopped.incomplete, Some(Incomplete::Stopped));
+    assert_eq!(judge(&program, INDIRECT).incomplete, None);
+}
+
+#[test]
+fn executions_that_the_filter_refuses_neither_count_nor_race() {
+    let producer = format!("*x = 1; {ST}(f, 1, {REL_DEV});");
+    let consumer = format!("int r0 = {LD}(f, {ACQ_DEV}); int r1 = *x;");
+    let threads = [(0, producer.as_str()), (1, consumer.as_str())];
+    let open = test(&threads, "exists (P1:r1=0)");
+    assert!(!judge(&open, INDIRECT).is_race_free());
+    let filtered = test(&threads, "filter (P1:r0=1)\nexists (P1:r1=0)");
+    let verdict = judge(&filtered, INDIRECT);
+    assert!(verdict.is_race_free() && verdict.orders_data());
+    assert!(!verdict.condition_met(&filtered));
+}
+
+#[test]
+fn a_barrier_orders_what_its_scope_holds() {
+    let barrier = "barrier(CLK_GLOBAL_MEM_FENCE);";
+    let bodies = [format!("*x = 1; {barrier}"), format!("{barrier} int r = *x;")];
+    let program = test(&[(0, &bodies[0]), (0, &bodies[1])], "forall (P1:r=1)");
+    let verdict = judge(&program, DIRECT);
+    assert!(verdict.is_race_free() && verdict.orders_data() && verdict.condition_met(&program));
+}
+
+#[test]
+fn a_race_for_want_of_one_scope_names_both() {
+    let producer = format!("*x = 1; {ST}(f, 1, {REL_WG});");
+    let consumer = format!("await(f == 1, {ACQ_DEV}); int r = *x;");
+    let program = test(&[(0, &producer), (0, &consumer)], "exists (true)");
+    let verdict = judge(&program, INDIRECT);
+    assert_eq!(verdict.races.len(), 2);
+    let text = verdict.races[0].describe(&program, INDIRECT);
+    assert!(
+        text.contains("the release of step 2 is at work_group 0 and the acquire of step 3 at device 0"),
+        "{text}"
+    );
+    let sync = verdict.races[1].describe(&program, INDIRECT);
+    assert!(sync.contains("they synchronize at different scopes"), "{sync}");
+}
+
+#[test]
+fn no_scope_helps_where_synchronization_is_missing() {
+    let program = test(&[(0, "*x = 1;"), (1, "*x = 2;")], "exists (true)");
+    let advice = hrf::advise(&program, &Options::new(DIRECT)).unwrap();
+    assert!(matches!(advice, Advice::NeedsSynchronization { .. }), "{advice:?}");
+    let text = advice.describe(&program, &Options::new(DIRECT));
+    assert!(text.starts_with("It races even where all scopes are one"), "{text}");
+}
+
+#[test]
+fn advice_prefers_the_narrowest_of_the_smallest_repairs() {
+    let producer = format!("*x = 1; {ST}(f, 1, {REL_WG});");
+    let consumer = format!("await(f == 1, {ACQ_DEV}); int r = *x;");
+    let program = test(&[(0, &producer), (0, &consumer), (1, "")], "exists (true)");
+    let advice = hrf::advise(&program, &Options::new(DIRECT)).unwrap();
+    let Advice::Widen { sets, complete: true } = &advice else { panic!("{advice:?}") };
+    let text: Vec<String> = sets.iter().map(|set| set.describe(&program)).collect();
+    assert_eq!(text, ["P1, line 4: device 0 -> work_group 0\n", "P0, line 3: work_group 0 -> device 0\n"]);
+}
+
+/// Every set of at most `size` changes to any scope that holds the thread.
+fn all_changes(program: &Program, size: usize) -> Vec<ChangeSet> {
+    let mut single = Vec::new();
+    for (t, thread) in program.threads.iter().enumerate() {
+        for (pc, instr) in thread.code.iter().enumerate() {
+            let Some(from) = instr.scope() else { continue };
+            let place = hrf::Place { thread: ThreadId(t as u8), pc: pc as u16, line: 0 };
+            let others = program.scopes.of_thread(place.thread).into_iter().filter(|&to| to != from);
+            single.extend(others.map(|to| Change { place, from, to }));
+        }
+    }
+    let mut sets = vec![ChangeSet::default()];
+    for _ in 0..size {
+        let larger: Vec<ChangeSet> = sets
+            .iter()
+            .flat_map(|set| {
+                let later = single.iter().filter(|c| set.changes.last().is_none_or(|l| l.place < c.place));
+                later.map(|&change| {
+                    let mut larger = set.clone();
+                    larger.changes.push(change);
+                    larger
+                })
+            })
+            .collect();
+        sets.extend(larger);
+        sets.sort();
+        sets.dedup();
+    }
+    sets
+}
+
+#[test]
+fn advice_is_right_and_smallest_on_random_programs() {
+    let features = Features {
+        threads: 3,
+        ops: 2,
+        locations: 2,
+        fences: true,
+        barriers: false,
+        spins: false,
+        named: false,
+        relaxed: false,
+    };
+    let mut rng = Rng(5);
+    let (mut repaired, mut shrunk) = (0, 0);
+    for n in 0..250 {
+        let program = random::program(&mut rng, features);
+        let options = Options { first_race_only: true, ..Options::new([DIRECT, INDIRECT][n % 2]) };
+        let free = |program: &Program| hrf::check(program, &options).unwrap().is_race_free();
+        match hrf::advise(&program, &options).unwrap() {
+            Advice::NeedsSynchronization { .. } => {
+                let drf = Options { reading: Reading::of(Model::Drf), ..options };
+                assert!(!hrf::check(&program, &drf).unwrap().is_race_free());
+            }
+            Advice::Widen { sets, complete } => {
+                assert!(complete && !sets.is_empty() && !free(&program));
+                assert!(sets.iter().all(|set| free(&set.apply(&program))));
+                let size = sets[0].changes.len();
+                if size <= 2 {
+                    let smaller = all_changes(&program, size - 1);
+                    assert!(
+                        smaller.iter().all(|set| !free(&set.apply(&program))),
+                        "{}",
+                        common::show(&program)
+                    );
+                    repaired += 1;
+                }
+            }
+            Advice::Shrink { sets, together, complete } => {
+                assert!(complete && free(&program));
+                assert!(sets.iter().all(|set| free(&set.apply(&program))));
+                assert!(free(&together.apply(&program)));
+                assert_eq!(sets.is_empty(), together.changes.is_empty());
+                shrunk += usize::from(!sets.is_empty());
+            }
+        }
+    }
+    assert!(repaired > 10 && shrunk > 10, "{repaired} repaired, {shrunk} shrunk");
+}

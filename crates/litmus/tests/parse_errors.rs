@@ -1,0 +1,220 @@
+//! What is said of texts that are not tests: line, column, found, expected.
+
+fn error(text: &str) -> String {
+    litmus::parse::parse(text).map(|program| format!("read as {program:?}")).expect_err(text).to_string()
+}
+
+fn opencl(body: &str) -> String {
+    error(&format!(
+        "OPENCL t\n{{ [x] = 0; }}\nP0@wg 0, dev 0 (global atomic_int* x) {{\n  {body}\n}}\nexists (x=1)"
+    ))
+}
+
+fn ptx(rows: &str) -> String {
+    error(&format!("PTX t\n{{ x=0; }}\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n{rows}\nexists (x=1)"))
+}
+
+fn lisa(rows: &str) -> String {
+    error(&format!(
+        "LISA t\n{{ x=0; }}\nP0 | P1 ;\n{rows}\nscopes: (device (work_group P0) (work_group P1))\nexists (x=1)"
+    ))
+}
+
+#[test]
+fn the_format_and_the_initial_state_come_first() {
+    assert_eq!(
+        error("SPARC t\n{}\nexists (x=1)"),
+        "line 1, column 1: found `SPARC`, expected `OPENCL`, `PTX`, `C` or `LISA` to name the format"
+    );
+    assert_eq!(
+        error("C t\nP0(int* x) "),
+        "line 2, column 12: found the end of the file, expected `{` to open the initial state"
+    );
+    assert_eq!(
+        error(""),
+        "line 1, column 1: found the end of the file, expected `{` to open the initial state"
+    );
+    assert_eq!(
+        error("C t\n\"never closed {}"),
+        "line 2, column 1: found the end of the file, expected `\"` to close this text"
+    );
+    assert_eq!(error("C t\n{ x = ; }"), "line 2, column 7: found `;`, expected a number or a location");
+    assert_eq!(error("C t\n{ x 1 }"), "line 2, column 5: found `1`, expected `;` or `}`");
+    assert_eq!(error("C t\n{ int x; int x; }"), "line 2, column 14: location `x` is declared twice");
+    assert_eq!(
+        error("C t\n{ int a[1] = {1, 2}; }"),
+        "line 2, column 7: array `a` has 1 elements, but 2 values are given"
+    );
+    assert_eq!(
+        error("C t\n{ x = 99999999999999999999; }"),
+        "line 2, column 7: found `99999999999999999999`, expected a number of at most 64 bits"
+    );
+    assert_eq!(
+        error("C t\n{ 3:r0 = 1; }\nP0(int* x) {}\nexists (x=1)"),
+        "line 2, column 5: the test has no thread P3"
+    );
+}
+
+#[test]
+fn opencl_code_is_checked() {
+    assert_eq!(opencl("*x = ;"), "line 4, column 8: found `;`, expected an expression");
+    assert_eq!(opencl("*x = 1"), "line 5, column 1: found `}`, expected `;`");
+    assert_eq!(opencl("r0 += 1;"), "line 4, column 3: register `r0` has no value yet");
+    assert_eq!(
+        opencl("int r = y;"),
+        "line 4, column 11: `y` is neither a register nor a location of this thread"
+    );
+    assert_eq!(opencl("x = 1;"), "line 4, column 3: `x` is a pointer: write through it with `*x = ...`");
+    assert_eq!(opencl("int x = 1;"), "line 4, column 7: `x` is a parameter of this thread already");
+    assert_eq!(
+        opencl("frobnicate(x);"),
+        "line 4, column 3: found `frobnicate`, expected an atomic operation, a fence, a barrier or `await`"
+    );
+    assert_eq!(
+        opencl("atomic_store_explicit(x, 1, memory_order_strong);"),
+        "line 4, column 31: found `memory_order_strong`, expected a memory order such as `memory_order_acquire`"
+    );
+    assert_eq!(
+        opencl("atomic_store_explicit(x, 1, memory_order_release, memory_scope_planet);"),
+        "line 4, column 53: found `memory_scope_planet`, expected a memory scope such as `memory_scope_device`"
+    );
+    assert_eq!(
+        opencl("atomic_store_explicit(x, 1, memory_order_release, memory_scope_sub_group);"),
+        "line 4, column 53: thread P0 stands in no `sub_group`"
+    );
+    assert_eq!(opencl("atomic_store_explicit(x, 1);"), "line 4, column 29: found `)`, expected `,`");
+    assert_eq!(
+        opencl("barrier(CLK_MEM);"),
+        "line 4, column 11: found `CLK_MEM`, expected `CLK_GLOBAL_MEM_FENCE` or `CLK_LOCAL_MEM_FENCE`"
+    );
+    assert_eq!(opencl("goto nowhere;"), "line 4, column 8: thread `P0` has no label `nowhere`");
+    assert_eq!(opencl("if (1 {"), "line 4, column 9: found `{`, expected `)`");
+    assert_eq!(
+        opencl("await(x, memory_order_acquire);"),
+        "line 4, column 10: found `,`, expected a comparison such as `==`"
+    );
+    assert_eq!(
+        error("OPENCL t\n{}\nP0@wg 0, dev 0 (int x) {}\nexists (x=1)"),
+        "line 3, column 21: parameter `x` is not a pointer: give its type a `*`"
+    );
+}
+
+#[test]
+fn threads_and_placements_fit_together() {
+    assert_eq!(
+        error("C t\n{}\nP1(int* x) {}\nexists (x=1)"),
+        "line 3, column 1: found `P1`, expected `P0`, for threads come in order"
+    );
+    assert_eq!(
+        error("OPENCL t\n{}\nP0@wg 0, dev 0 (global int* x) {}\nP1 (global int* x) {}\nexists (x=1)"),
+        "line 2, column 1: thread P1 has no placement, although others have one"
+    );
+    assert_eq!(
+        error("OPENCL t\n{}\nP0@wg -1 (global int* x) {}\nexists (x=1)"),
+        "line 3, column 7: found `-1`, expected a number that is not negative"
+    );
+    assert_eq!(
+        error("OPENCL t\n{}\nP0 (global int* x) {}\nscopeTree (device (work_group P0 P7))\nexists (x=1)"),
+        "line 2, column 1: scope `device` holds a thread that the test does not have"
+    );
+    assert_eq!(
+        error("OPENCL t\n{}\nP0 (global int* x) {}\nscopeTree (device (work_group P0 x))\nexists (x=1)"),
+        "line 4, column 34: found `x`, expected a thread such as `P0`, or `)`"
+    );
+}
+
+#[test]
+fn ptx_code_is_checked() {
+    assert_eq!(ptx("st.weak x, r0 | ;"), "line 4, column 12: thread P0 has no register `r0` here");
+    assert_eq!(
+        ptx("ld.fast r0, x | ;"),
+        "line 4, column 1: found `.fast`, expected an order and a scope behind `ld`"
+    );
+    assert_eq!(
+        ptx("ld.relaxed r0, x | ;"),
+        "line 4, column 1: found `ld` without a scope, expected a scope: `.cta`, `.cluster`, `.gpu` or `.sys`"
+    );
+    assert_eq!(ptx("ld.release.gpu r0, x | ;"), "line 4, column 1: `ld` cannot have that order");
+    assert_eq!(
+        ptx("st.weak.gpu x, 1 | ;"),
+        "line 4, column 1: a weak `st` takes no scope, but `.gpu` stands there"
+    );
+    assert_eq!(ptx("ld.relaxed.cluster r0, x | ;"), "line 4, column 1: thread P0 stands in no `cluster`");
+    assert_eq!(
+        ptx("nop | ;"),
+        "line 4, column 1: found `nop`, expected an instruction such as `ld`, `st`, `atom`, `red`, `fence` or `bar`"
+    );
+    assert_eq!(
+        ptx("atom.relaxed.gpu.nand r0, x, 1 | ;"),
+        "line 4, column 1: found `.nand`, expected an operation such as `.add`, `.exch` or `.cas`"
+    );
+    assert_eq!(ptx("beq 1, 1, LC9 | ;"), "line 4, column 11: thread P0 has no label `LC9`");
+    assert_eq!(
+        ptx("st.weak x, 1 | st.weak x, 2 | st.weak x, 3 ;"),
+        "line 4, column 31: found `st.weak`, expected `;`, for the test has 2 threads"
+    );
+    assert_eq!(ptx("st.weak x, 1 2 | ;"), "line 4, column 14: found `2`, expected `|` or `;`");
+    assert_eq!(
+        ptx("st.weak x, 1 |"),
+        "line 6, column 1: found the end of the file, expected `|` or `;`"
+            .replace("6, column 1", "5, column 13")
+            .as_str()
+    );
+    assert_eq!(
+        error("PTX t\n{ y @ magic aliases x; }"),
+        "line 2, column 7: found `magic`, expected `generic`, `texture`, `surface` or `constant`"
+    );
+    assert_eq!(error("PTX t\n{ y @ generic aliases x; }"), "line 2, column 23: the test has no location `x`");
+}
+
+#[test]
+fn lisa_code_is_checked() {
+    assert_eq!(lisa("w[] x r1 | ;"), "line 4, column 7: thread P0 has no register `r1` here");
+    assert_eq!(lisa("r[acquire r0 x | ;"), "line 4, column 11: found `r0`, expected `,`");
+    assert_eq!(
+        lisa("x[] r0 x | ;"),
+        "line 4, column 1: found `x`, expected an instruction: `r`, `w`, `f`, `rmw`, `mov`, `b` or `await`"
+    );
+    assert_eq!(lisa("b[] r0 L | ;"), "line 4, column 5: thread P0 has no register `r0` here");
+    assert_eq!(
+        lisa("rmw[] r0 (mix r0 1) x | ;"),
+        "line 4, column 10: found `mix`, expected `add`, `sub`, `and`, `or`, `xor`, `xchg` or `cas`"
+    );
+}
+
+#[test]
+fn conditions_are_checked() {
+    let ask = |condition: &str| error(&format!("C t\n{{}}\nP0(int* x) {{ int r0 = *x; }}\n{condition}"));
+    assert_eq!(
+        ask(""),
+        "line 4, column 1: found the end of the file, expected `exists`, `~exists` or `forall`"
+    );
+    assert_eq!(ask("exists (0:r1=1)"), "line 4, column 11: thread P0 has no register `r1`");
+    assert_eq!(ask("exists (1:r0=1)"), "line 4, column 9: the test has no thread P1");
+    assert_eq!(ask("exists (y=1)"), "line 4, column 9: the test has no location `y`");
+    assert_eq!(
+        ask("exists (x 1)"),
+        "line 4, column 11: found `1`, expected a comparison such as `==` or `!=`"
+    );
+    assert_eq!(ask("exists (x=1"), "line 4, column 12: found the end of the file, expected `)`");
+    assert_eq!(
+        ask("exists (x=1) forall (x=1)"),
+        "line 4, column 14: found `forall`, expected the end of the file, for a test asks one thing"
+    );
+    assert_eq!(
+        ask("maybe (x=1)"),
+        "line 4, column 1: found `maybe`, expected `exists`, `~exists`, `forall`, `filter` or `locations`"
+    );
+}
+
+#[test]
+fn characters_count_and_not_bytes() {
+    assert_eq!(
+        error("C t\n{ }\nP0(int* x) { /* \u{e9}\u{e9}\u{e9} */ @ }\nexists (x=1)"),
+        "line 3, column 24: found `@`, expected an expression"
+    );
+    assert_eq!(
+        error("C t\n{ \u{e9} = 1; }"),
+        "line 2, column 3: found `\u{e9}`, expected a word, a number or punctuation"
+    );
+}

@@ -1,0 +1,182 @@
+//! Reports: herd's block, JSON, drawings, explanations.
+
+use litmus::check::{Options, Report, check, dot, explain, refusals};
+use litmus::program::Program;
+
+const SB: &str = "C SB
+{}
+P0(atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(y, memory_order_relaxed);
+}
+P1(atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(y, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(x, memory_order_relaxed);
+}
+exists (0:r0=0 /\\ 1:r0=0)
+";
+
+const RACE: &str = "C race
+{}
+P0(int* x) { *x = 1; }
+P1(int* x) { int r = *x; }
+exists (1:r=1)
+";
+
+fn run(text: &str, model: &str) -> (Program, Report) {
+    let model = litmus::cat::shipped(model).expect("it is shipped").expect("it is a model");
+    let program = litmus::parse::parse(text).expect("a test");
+    let report = check(&program, &model, &mut Options::default()).expect("the model fits");
+    (program, report)
+}
+
+#[test]
+fn the_block_is_herds() {
+    let (_, report) = run(SB, "tso");
+    let expected = "Test SB Allowed
+States 4
+0:r0=0; 1:r0=0;
+0:r0=0; 1:r0=1;
+0:r0=1; 1:r0=0;
+0:r0=1; 1:r0=1;
+Ok
+Witnesses
+Positive: 1 Negative: 3
+Condition exists (0:r0=0 /\\ 1:r0=0)
+Observation SB Sometimes 1 3
+";
+    assert_eq!(report.herd_block(), expected);
+}
+
+#[test]
+fn json_has_the_promised_keys() {
+    let (program, report) = run(SB, "sc");
+    let json = report.json(&program, "tests/SB.litmus");
+    for key in ["file", "test", "model", "condition", "verdict", "states", "races", "complete", "bound"] {
+        assert!(json.get(key).is_some(), "{key}");
+    }
+    assert_eq!(json["verdict"], false);
+    assert_eq!(json["complete"], true);
+    assert_eq!(json["states"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["states"][0]["values"]["0:r0"], 0);
+}
+
+#[test]
+fn a_race_names_both_accesses() {
+    let (program, report) = run(RACE, "rc11");
+    let json = report.json(&program, "race.litmus");
+    let races = json["races"].as_array().expect("a list");
+    assert_eq!(races.len(), 1);
+    assert_eq!(races[0]["kind"], "data-race");
+    assert_eq!(races[0]["location"], "x");
+    assert_eq!(races[0]["first"]["thread"], 0);
+    assert_eq!(races[0]["second"]["thread"], 1);
+    assert_eq!(races[0]["second"]["line"], 4);
+}
+
+#[test]
+fn a_forbidden_outcome_is_explained_by_the_check_against_it() {
+    let (program, report) = run(SB, "sc");
+    let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
+    let found = refusals(&program, &model, &mut Options::default()).expect("the model fits");
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].check, "sc-order");
+    assert_eq!(found[0].cycle.len(), 4, "po and fr, twice");
+    let text = explain(&program, &model, &report, &mut Options::default()).expect("the model fits");
+    assert!(text.contains("under sc the condition exists (0:r0=0 /\\ 1:r0=0) is not met"), "{text}");
+    assert!(text.contains("refused: c -po-> d -fr-> e -po-> f -fr-> c"), "{text}");
+}
+
+#[test]
+fn an_allowed_outcome_is_shown_by_an_execution() {
+    let (program, report) = run(SB, "tso");
+    let model = litmus::cat::shipped("tso").expect("it is shipped").expect("it is a model");
+    let text = explain(&program, &model, &report, &mut Options::default()).expect("the model fits");
+    assert!(text.contains("This execution ends with 0:r0=0; 1:r0=0;"), "{text}");
+    assert!(text.contains("d: P0: R[relaxed] y=0"), "{text}");
+    assert!(text.contains("rf: b->d a->f"), "{text}");
+}
+
+#[test]
+fn a_drawing_has_a_box_an_event_and_an_arrow_a_pair() {
+    let (program, report) = run(SB, "tso");
+    let example = report.states[0].example.as_deref().expect("an execution");
+    let text = dot(&program, example, "SB", &[("race".to_owned(), 2, 5)]);
+    assert_eq!(text.matches("[label=\"").count(), 6 + 1, "{text}");
+    assert_eq!(text.matches("label=rf").count(), 2, "{text}");
+    assert_eq!(text.matches("label=fr").count(), 2, "{text}");
+    assert!(text.starts_with("digraph \"SB\" {") && text.ends_with("}\n"));
+}
+
+#[test]
+fn a_loop_beyond_the_bound_is_said() {
+    let looping = "C loop
+{}
+P0(atomic_int* x) {
+  int i = 0;
+  while (atomic_load_explicit(x, memory_order_relaxed) == 0) { i = i + 1; }
+}
+P1(atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }
+forall (0:i=0)
+";
+    let (_, report) = run(looping, "sc");
+    assert!(!report.complete && report.decided, "a state with i=1 settles it");
+    assert_eq!(report.bound.as_deref(), Some("loops were followed 2 times"));
+    assert!(report.herd_block().contains("Incomplete loops were followed 2 times"));
+}
+
+#[test]
+fn a_loop_that_only_waits_is_covered_whole() {
+    let waiting = "C wait
+{}
+P0(atomic_int* x, int* y) {
+  while (atomic_load_explicit(x, memory_order_acquire) == 0) {}
+  int r = *y;
+}
+P1(atomic_int* x, int* y) { *y = 1; atomic_store_explicit(x, 1, memory_order_release); }
+forall (0:r=1)
+";
+    let (_, report) = run(waiting, "rc11");
+    assert!(report.complete && report.verdict && !report.has_race(), "{}", report.herd_block());
+}
+
+#[test]
+fn a_check_ends_when_it_is_told_to() {
+    let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
+    let program = litmus::parse::parse(SB).expect("a test");
+    let mut options = Options { stop: Box::new(|| true), ..Options::default() };
+    let report = check(&program, &model, &mut options).expect("the model fits");
+    assert!(!report.complete && !report.decided);
+    assert_eq!(report.bound.as_deref(), Some("the time was up"));
+}
+
+#[test]
+fn an_access_outside_of_memory_is_reported() {
+    let wild = "C wild
+{ int a[2] = {1, 2}; }
+P0(int* a, atomic_int* x) { int i = atomic_load_explicit(x, memory_order_relaxed); int r = *(a + i); }
+P1(atomic_int* x) { atomic_store_explicit(x, 2, memory_order_relaxed); }
+exists (0:r=2)
+";
+    let (_, report) = run(wild, "sc");
+    assert!(!report.verdict);
+    assert_eq!(report.states.len(), 1, "{}", report.herd_block());
+    assert!(
+        report.notes[0].contains("an access outside of the test's memory (line 3)"),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn a_barrier_that_one_thread_skips_is_reported() {
+    let skipped = "OPENCL skip
+{}
+P0@wg 0, dev 0 (global atomic_int* x) { if (atomic_load(x)) { barrier(CLK_GLOBAL_MEM_FENCE); } }
+P1@wg 0, dev 0 (global atomic_int* x) { barrier(CLK_GLOBAL_MEM_FENCE); }
+P2@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }
+exists (x=1)
+";
+    let (_, report) = run(skipped, "opencl");
+    assert!(report.notes.iter().any(|n| n.contains("diverge at a barrier")), "{}", report.herd_block());
+}
