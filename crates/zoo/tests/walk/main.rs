@@ -151,7 +151,7 @@ only_expected_outcomes! {
     a_load_is_had_while_others_pass_its_line
     a_load_is_had_while_others_store_into_its_line_and_pass_it
     peers_that_spin_on_a_lock_do_not_starve_its_owner_on_another_cu
-    peers_that_spin_on_a_lock_do_not_starve_who_takes_it_on_another_cu
+    peers_that_spin_on_a_lock_do_not_starve_an_update_beside_it
     peers_that_spin_on_a_lock_do_not_starve_a_peer
     who_spins_at_system_scope_does_not_starve_the_host
 }
