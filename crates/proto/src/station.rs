@@ -397,8 +397,7 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Presents the accesses of a sender to a line, oldest first, until one
-    /// must be parked again.
+    /// Presents the oldest access of a sender to a line.
     fn take_turn(
         &mut self,
         from: NodeId,
@@ -407,22 +406,20 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let place = (from, line);
-        loop {
-            let Some(msg) = self.ordered.get_mut(&place)?.messages.pop_front() else {
-                self.ordered.remove(&place);
-                return None;
-            };
-            let bypasses = fx.uses.bypasses;
-            let found = self.step_message(from, &msg, world, fx);
-            fx.uses.bypasses = bypasses;
-            if let Some(key) = found.and_then(|found| found.key(fx)) {
-                let parked = self.ordered.get_mut(&place)?;
-                parked.messages.push_front(msg);
-                parked.key = key;
-                self.parked.or_default(key).push_back(Parked::Turn(from, line));
-                return Some(key);
-            }
+        let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
+        let bypasses = fx.uses.bypasses;
+        let found = self.step_message(from, &msg, world, fx);
+        fx.uses.bypasses = bypasses;
+        let again = found.and_then(|found| found.key(fx));
+        let parked = self.ordered.get_mut(&place)?;
+        if let Some(key) = again {
+            parked.messages.push_front(msg);
+            parked.key = key;
+            self.parked.or_default(key).push_back(Parked::Turn(from, line));
+        } else if parked.messages.is_empty() {
+            self.ordered.remove(&place);
         }
+        again
     }
 
     /// Carries out what the last step set off, until nothing is left.
@@ -477,7 +474,17 @@ impl<P: Protocol> Station<P> {
                     self.present_again(slot, held, world, fx)
                 }
                 Parked::Message(from, msg) => self.deliver_again(from, msg, world, fx),
-                Parked::Turn(from, line) => self.take_turn(from, line, world, fx),
+                Parked::Turn(from, line) => {
+                    let again = self.take_turn(from, line, world, fx);
+                    // The next of this sender comes behind what others ask.
+                    if again.is_none()
+                        && let Some(rest) = self.ordered.get_mut(&(from, line))
+                    {
+                        rest.key = key;
+                        list.push_back(Parked::Turn(from, line));
+                    }
+                    again
+                }
             };
             if again == Some(key)
                 && let Some(mut blocked) = self.parked.remove(&key)
