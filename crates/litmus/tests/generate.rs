@@ -89,6 +89,31 @@ fn three_threads_have_the_chains_of_the_paper() {
     assert!(isa2, "{found:?}");
 }
 
+#[test]
+fn no_sequentially_consistent_execution_closes_a_cycle() {
+    let mut asked = 0;
+    for made in cycles(&Bound::new(3, 6, 3)).step_by(53) {
+        let verdict = hrf::check(&made.program, &Options::new(Reading::of(Model::Drf))).unwrap();
+        assert!(!verdict.condition_met(&made.program), "{}", made.to_text());
+        asked += 1;
+    }
+    assert!(asked > 100);
+    // Without any order the cycles of two threads close, one of each shape.
+    let relaxed = Bound {
+        levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
+        kinds: vec![Kind::SyncLoad, Kind::SyncStore],
+        orderings: vec![Ordering::Relaxed],
+        ..Bound::new(2, 4, 2)
+    };
+    let model = litmus::cat::shipped("rc11").unwrap().unwrap();
+    let opens: Vec<bool> = cycles(&relaxed)
+        .map(|made| litmus::check::check(&made.program, &model, &mut Default::default()).unwrap().verdict)
+        .collect();
+    // All but load buffering, which RC11 forbids.
+    assert_eq!(opens.iter().filter(|&&open| open).count(), 5);
+    assert_eq!(opens.len(), 6);
+}
+
 /// A count that changes says that programs were lost or made twice.
 #[test]
 fn the_number_of_programs_of_a_bound_is_known() {

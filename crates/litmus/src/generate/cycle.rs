@@ -8,6 +8,7 @@ use super::partition::{layouts, placements, trees};
 use super::skeleton::{Kind, Op, Skeleton};
 use super::symmetry::Symmetry;
 use super::{Bound, Generated, Ordering};
+use crate::program::{LocId, Prop, Reg, Term, ThreadId};
 
 /// An access of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,20 +126,60 @@ pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u
 /// The values that awaits and guards look for, numbered as [`Op::value`] wants
 /// them: in the order of threads, not of the cycle.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
+    let numbers = numbers(cycle);
+    for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
+        op.value = number_of(&numbers, op.location, op.value);
+    }
+}
+
+/// For each write of the cycle: its location, its place in the cycle, and its
+/// place in the order of threads.
+fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     let mut numbers: Vec<(u8, u8, u8)> = Vec::new();
     for access in cycle.iter().flatten().filter(|access| access.writes) {
         let earlier = numbers.iter().filter(|&&(location, ..)| location == access.location).count() as u8;
         numbers.push((access.location, access.sees, earlier + 1));
     }
-    for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
-        let number = numbers.iter().find(|&&(location, seen, _)| (location, seen) == (op.location, op.value));
-        op.value = number.map_or(0, |&(_, _, number)| number);
+    numbers
+}
+
+/// The value of a write of the cycle; zero is the one at the start.
+fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
+    let found = numbers.iter().find(|&&(l, s, _)| (l, s) == (location, sees));
+    found.map_or(0, |&(_, _, number)| number)
+}
+
+/// The outcome that closes the cycle: every read sees the write before it, and
+/// the last write of each location is the last. No sequentially consistent
+/// execution has it.
+fn closing(cycle: &Cycle, skeleton: &Skeleton) -> Prop {
+    let numbers = numbers(cycle);
+    let mut all = Vec::new();
+    for (t, (accesses, ops)) in cycle.iter().zip(&skeleton.threads).enumerate() {
+        let mut register = 0;
+        for (access, op) in accesses.iter().zip(ops) {
+            if op.kind.reads() && op.kind != Kind::Await {
+                if !access.writes {
+                    let value = number_of(&numbers, access.location, access.sees);
+                    all.push(Prop::equals(Term::Reg(ThreadId(t as u8), Reg(register)), value.into()));
+                }
+                register += 1;
+            }
+        }
     }
+    for location in 0..skeleton.locations() as u8 {
+        let writes = || numbers.iter().filter(|&&(l, ..)| l == location);
+        if let Some(last) = writes().max_by_key(|&&(_, sees, _)| sees).filter(|_| writes().count() > 1) {
+            all.push(Prop::equals(Term::Loc(LocId(location.into())), last.2.into()));
+        }
+    }
+    if all.is_empty() { Prop::True } else { Prop::And(all) }
 }
 
 /// Every program within the bound that has the shape of a critical cycle: every
 /// shape, every choice of data and synchronization, of awaits and guards, of
-/// scopes and orders, in every scope tree.
+/// scopes and orders, in every scope tree. Each asks for the outcome that closes
+/// its cycle.
 pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let bound = bound.clone();
@@ -152,26 +193,32 @@ pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     shapes
         .filter({
             let bound = bound.clone();
-            move |cycle| cycle.iter().map(Vec::len).sum::<usize>() <= bound.operations_max
+            move |cycle| {
+                let most = cycle.iter().map(Vec::len).max().unwrap_or(0);
+                cycle.iter().map(Vec::len).sum::<usize>() <= bound.operations_max
+                    && most <= bound.operations_of_thread_max
+            }
         })
         .flat_map({
             let bound = bound.clone();
             move |cycle| decorated(&bound, &cycle).into_iter().flatten()
         })
-        .filter_map(move |skeleton| {
+        .filter_map(move |(skeleton, asked)| {
             let fits = skeleton.is_meaningful()
                 && (bound.mixed_locations || skeleton.keeps_locations_apart())
                 && seen.insert(symmetry.signature(&skeleton));
             fits.then(|| {
                 number += 1;
                 let name = format!("C{}-{number}", skeleton.threads.len());
-                skeleton.build(&name)
+                let mut made = skeleton.build(&name);
+                made.program.condition.prop = asked;
+                made
             })
         })
 }
 
 /// The cycle in every dress, one iterator a tree and choice of data.
-fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = Skeleton> + use<>> {
+fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (Skeleton, Prop)> + use<>> {
     let locations = 1 + cycle.iter().flatten().map(|a| usize::from(a.location)).max().unwrap_or(0);
     let mut all = Vec::new();
     for tree in trees(bound, cycle.len()) {
@@ -196,13 +243,15 @@ fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = Skeleton>
                 let mut dressed = Vec::new();
                 for units in &placed {
                     for lines in &laid {
-                        dressed.push(Skeleton {
+                        let skeleton = Skeleton {
                             threads: threads.clone(),
                             levels: levels.clone(),
                             tree: tree.clone(),
                             lines: lines.clone(),
                             compute_units: units.clone(),
-                        });
+                        };
+                        let asked = closing(&cycle, &skeleton);
+                        dressed.push((skeleton, asked));
                     }
                 }
                 dressed

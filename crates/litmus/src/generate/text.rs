@@ -3,6 +3,7 @@
 use core::fmt::Write;
 
 use super::skeleton::{Kind, Op, Skeleton, level_kind, order_of};
+use crate::check::condition_text;
 use crate::program::{Level, Order, Program, Term};
 
 fn order_name(order: Order) -> &'static str {
@@ -59,7 +60,7 @@ pub(super) fn open_cl(skeleton: &Skeleton, program: &Program) -> String {
             _ => program.term_name(term),
         })
         .collect();
-    let _ = writeln!(text, "\nlocations [{}]\nexists (true)", observed.join("; "));
+    let _ = writeln!(text, "\nlocations [{}]\n{}", observed.join("; "), condition_text(program));
     text
 }
 
