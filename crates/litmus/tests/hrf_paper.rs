@@ -7,6 +7,7 @@ use litmus::generate::{Bound, programs};
 use litmus::hrf::{self, Advice, Model, Options, RaceKind, Reading, Verdict};
 use litmus::parse::parse;
 use litmus::program::Program;
+use litmus::suite::expectations;
 
 fn shipped(name: &str) -> Program {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus/hrf").join(name);
@@ -226,4 +227,31 @@ fn a_race_for_want_of_one_location_says_so() {
     let reading = INDIRECT.same_location();
     let text = judge("so-indirect.litmus", reading).races[0].describe(&program, reading);
     assert!(text.contains("reaches y and the acquire of step 4 reaches z"), "{text}");
+}
+
+/// The tables beside the tests, as `fencepost litmus --expect` reads them.
+#[test]
+fn the_tables_of_the_shipped_tests_are_right() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+    let mut lines = 0;
+    for model in Model::ALL {
+        let table = |what: &str| {
+            let path = folder.join(format!("{model}-{what}.csv"));
+            let text =
+                fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            expectations(&text).unwrap()
+        };
+        for line in table("race-free") {
+            let name = line.file.strip_prefix("hrf/").unwrap();
+            assert_eq!(judge(name, Reading::of(model)).is_race_free(), line.expected, "{name} under {model}");
+            lines += 1;
+        }
+        for line in table("expected") {
+            let name = line.file.strip_prefix("hrf/").unwrap();
+            let met = judge(name, Reading::of(model)).condition_met(&shipped(name));
+            assert_eq!(met, line.expected, "{name} under {model}");
+        }
+    }
+    let tests = fs::read_dir(folder.join("hrf")).unwrap().count();
+    assert_eq!(lines, Model::ALL.len() * tests);
 }
