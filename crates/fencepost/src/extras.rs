@@ -19,6 +19,9 @@ pub(crate) fn man(arguments: &ManArguments, out: &mut dyn Write) -> Result<(), F
     let Some(folder) = &arguments.dir else {
         return Ok(Man::new(Arguments::command()).render(out)?);
     };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display()))
+    })?;
     let mut root = Arguments::command();
     root.build();
     let pages = std::iter::once(root.clone())

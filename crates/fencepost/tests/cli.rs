@@ -231,7 +231,7 @@ fn a_work_group_that_no_compute_unit_holds_is_bad_input() {
 #[test]
 fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
     let stuck = |args: &[&str], words: &[&str]| {
-        let (code, out, err) = fencepost(args);
+        let (code, out, err) = fencepost(&[args, &["--patience", "20000"]].concat());
         assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
         for word in words {
             assert!(err.contains(word), "{args:?}: {err}");
@@ -246,6 +246,23 @@ fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
     let record: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, record["answer_ok"].as_bool()), (1, Some(false)));
     assert!(record["error"].as_str().unwrap().contains("lost on purpose"));
+}
+
+#[test]
+fn a_scope_that_is_too_narrow_gives_the_wrong_sum_and_the_run_says_so() {
+    let count = |protocol: &str, policy: &str| {
+        let (code, out, err) =
+            fencepost(&run("hlrc-8cu", protocol, "lock-counter", &["--policy", policy, "--json"]));
+        let record: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(record["answer_ok"].as_bool(), Some(code == 0));
+        (code, err)
+    };
+    let (code, err) = count("vi", "work-group,different-cus");
+    assert_eq!(code, 1);
+    assert!(err.contains("wrong answer: element 0 of `counter`: expected"), "{err}");
+    assert_eq!(count("vi", "work-group,same-cu"), (0, String::new()));
+    assert_eq!(count("no-l1", "work-group,different-cus"), (0, String::new()));
+    assert_eq!(count("vi", "device,different-cus"), (0, String::new()));
 }
 
 #[test]
@@ -331,10 +348,13 @@ fn manual_pages_are_written_whole_or_not_at_all() {
         ]
     );
     assert!(succeed(&["man"]).contains(".TH fencepost"));
-    let absent = folder.join("absent");
-    let sentence = refused(&["man", "--dir", absent.to_str().unwrap()]);
-    assert!(sentence.contains("cannot write") && sentence.contains("absent"), "{sentence}");
-    assert!(!absent.exists());
+    let new = folder.join("new/man1");
+    succeed(&["man", "--dir", new.to_str().unwrap()]);
+    assert_eq!(fs::read_dir(&new).unwrap().count(), pages.len());
+    let no_folder = new.join("fencepost.1");
+    let sentence = refused(&["man", "--dir", no_folder.to_str().unwrap()]);
+    assert!(sentence.contains("cannot") && sentence.contains("fencepost.1"), "{sentence}");
+    assert_eq!(fs::read_dir(&new).unwrap().count(), pages.len());
 }
 
 #[test]
@@ -367,7 +387,10 @@ fn the_process_hands_on_the_exit_code_and_is_quiet_in_a_pipe() {
     };
     let args = ["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "vec-add", "--set", "n=4k"];
     assert_eq!(run(&args), (Some(0), String::new()));
-    assert_eq!(run(&["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "spin-forever"]).0, Some(1));
+    assert_eq!(
+        run(&["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "spin-forever", "--patience", "9000"]).0,
+        Some(1)
+    );
     assert_eq!(run(&["run", "-s", "x", "-p", "vi", "-w", "vec-add"]).0, Some(2));
 }
 

@@ -372,6 +372,12 @@ pub trait Message: Clone + Eq + Hash + Debug {
     fn line(&self) -> Option<LineAddr>;
     /// Does it ask the receiver for a line (and count as a hit or a miss)?
     fn is_access(&self) -> bool;
+    /// Must it stay behind an earlier one of its sender for the same line that
+    /// is parked? Not so for what a parked access may be waiting for: flushed
+    /// bytes of a line under recall, for example.
+    fn keeps_order(&self) -> bool {
+        self.is_access()
+    }
 }
 
 /// A message to a controller that is never told anything.
@@ -579,6 +585,10 @@ macro_rules! protocol_nodes {
             #[inline]
             fn is_access(&self) -> bool {
                 match self { $( Msg::$kind(m) => $crate::Message::is_access(m) ),+ }
+            }
+            #[inline]
+            fn keeps_order(&self) -> bool {
+                match self { $( Msg::$kind(m) => $crate::Message::keeps_order(m) ),+ }
             }
         }
         impl $crate::Node<$protocol> for Node {

@@ -11,6 +11,7 @@
 mod contract;
 pub mod issue;
 mod line;
+mod lookup;
 mod node;
 pub mod page;
 pub mod parts;

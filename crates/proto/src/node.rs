@@ -40,7 +40,7 @@ pub enum Key {
     /// Room in the store buffer.
     StoreBuffer,
     /// Something of the protocol's own.
-    Other(u8),
+    Other(u32),
 }
 
 crate::symbols! {

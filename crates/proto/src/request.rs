@@ -156,7 +156,7 @@ impl Rmw {
                 u64::from((f32::from_bits(old as u32) + f32::from_bits(operand as u32)).to_bits())
             }
             RmwKind::Exchange => operand,
-            RmwKind::CompareExchange { expected } if old == expected => operand,
+            RmwKind::CompareExchange { expected } if old == expected & (u64::MAX >> (64 - bits)) => operand,
             RmwKind::CompareExchange { .. } => old,
         };
         new & (u64::MAX >> (64 - bits))
@@ -335,6 +335,8 @@ mod tests {
         let cas = rmw(RmwKind::CompareExchange { expected: 3 }, Width::W4);
         assert_eq!(cas.apply(3, 9), 9);
         assert_eq!(cas.apply(4, 9), 4);
+        let minus_one = rmw(RmwKind::CompareExchange { expected: u64::MAX }, Width::W4);
+        assert_eq!(minus_one.apply(0xffff_ffff, 9), 9, "only the bytes of the word count");
     }
 
     #[test]

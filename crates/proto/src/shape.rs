@@ -16,6 +16,9 @@ crate::symbols! {
     }
 }
 
+/// The most lines that a cache may have.
+const LINES_MAX: u64 = 1 << 26;
+
 /// The shape of one cache, or of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CacheShape {
@@ -77,6 +80,14 @@ impl Shape {
         ];
         if let Some((what, _)) = positive.iter().find(|(_, n)| *n == 0) {
             return Err(format!("the number of {what} is 0, but at least 1 is needed"));
+        }
+        for (what, cache) in [("L1", &self.l1), ("an L2 bank", &self.l2)] {
+            if u64::from(cache.sets) * u64::from(cache.ways) > LINES_MAX {
+                return Err(format!(
+                    "{what} has {} sets of {} ways, but at most {LINES_MAX} lines are possible",
+                    cache.sets, cache.ways
+                ));
+            }
         }
         let line = usize::from(self.line_bytes);
         if line == 0 || line % 8 != 0 || line > LINE_BYTES_MAX {

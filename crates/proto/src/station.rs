@@ -7,11 +7,11 @@ use crate::contract::{
     Ask, Channels, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
 };
 use crate::line::{LineAddr, LineData};
+use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::request::{Op, Request};
 use smallvec::SmallVec;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A request that must be presented again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,17 +31,17 @@ enum Parked<M> {
     Request(Slot),
     // A message is large, and lists of what is parked are moved about.
     Message(NodeId, Box<M>),
-    /// The oldest access of this sender to this line that is parked.
+    /// The accesses of this sender to this line that are parked.
     Turn(NodeId, LineAddr),
 }
 
-/// The accesses of one sender to one line that are parked, oldest first. Each
-/// has a turn in some list; whose turn it is does not matter, the oldest takes
-/// it. So they keep their order, and nobody is passed over.
+/// The accesses of one sender to one line that are parked, oldest first. They
+/// have one turn together, in the list of the key that the oldest waits for: so
+/// they keep their order, and none waits for a key that nobody will wake.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line<M> {
     messages: VecDeque<Box<M>>,
-    /// The key under which one of them parked last.
+    /// The key under which the oldest is parked.
     key: Key,
 }
 
@@ -76,10 +76,10 @@ pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
-    parked: BTreeMap<Key, VecDeque<Parked<P::Msg>>>,
-    ordered: BTreeMap<(NodeId, LineAddr), Line<P::Msg>>,
-    waiting: BTreeMap<LineAddr, SmallVec<[Slot; 4]>>,
-    held: BTreeMap<Slot, Box<Held>>,
+    parked: Lookup<Key, VecDeque<Parked<P::Msg>>>,
+    ordered: Lookup<(NodeId, LineAddr), Line<P::Msg>>,
+    waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
+    held: Lookup<Slot, Box<Held>>,
 }
 
 /// A wake that never ends is a fault of the protocol, not of the run.
@@ -92,10 +92,10 @@ impl<P: Protocol> Station<P> {
         Station {
             node: P::node(id, params),
             id,
-            parked: BTreeMap::new(),
-            ordered: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            held: BTreeMap::new(),
+            parked: Lookup::default(),
+            ordered: Lookup::default(),
+            waiting: Lookup::default(),
+            held: Lookup::default(),
         }
     }
 
@@ -161,7 +161,6 @@ impl<P: Protocol> Station<P> {
             && let Some(older) = self.ordered.get_mut(&(from, line))
         {
             older.messages.push_back(Box::new(msg));
-            self.parked.entry(older.key).or_default().push_back(Parked::Turn(from, line));
             return count_access(fx, bypasses, false);
         }
         let found = loop {
@@ -182,7 +181,7 @@ impl<P: Protocol> Station<P> {
                     Parked::Turn(from, line)
                 }
             };
-            self.parked.entry(key).or_default().push_back(parked);
+            self.parked.or_default(key).push_back(parked);
         }
         self.settle(world, fx);
     }
@@ -192,10 +191,10 @@ impl<P: Protocol> Station<P> {
         self.other(Input::Memory(reply), world, fx);
     }
 
-    /// Gives up a way, and presents what waited for one in `set`.
-    pub fn evict(&mut self, set: SetIndex, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+    /// Gives up a way. The controller wakes what waits for one of its set as
+    /// soon as it is free.
+    pub fn evict(&mut self, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         fx.uses.evictions += 1;
-        fx.wake(Key::Way(set));
         self.other(Input::Evict(way), world, fx);
     }
 
@@ -315,7 +314,7 @@ impl<P: Protocol> Station<P> {
         match disposition {
             Disposition::Done => None,
             Disposition::Wait(line) => {
-                self.waiting.entry(line).or_default().push(ask.slot);
+                self.waiting.or_default(line).push(ask.slot);
                 Some(Found::Waits)
             }
             Disposition::Stall(key) => Some(Found::Parks(key)),
@@ -330,7 +329,7 @@ impl<P: Protocol> Station<P> {
     fn park(&mut self, slot: Slot, key: Key, mut held: Box<Held>) {
         held.own = key == Key::Slot(slot);
         if !held.own {
-            self.parked.entry(key).or_default().push_back(Parked::Request(slot));
+            self.parked.or_default(key).push_back(Parked::Request(slot));
         }
         self.held.insert(slot, held);
     }
@@ -393,12 +392,13 @@ impl<P: Protocol> Station<P> {
         fx.uses.bypasses = bypasses;
         let again = found.and_then(|found| found.key(fx));
         if let Some(key) = again {
-            self.parked.entry(key).or_default().push_back(Parked::Message(from, msg));
+            self.parked.or_default(key).push_back(Parked::Message(from, msg));
         }
         again
     }
 
-    /// Presents the oldest access of a sender to a line.
+    /// Presents the accesses of a sender to a line, oldest first, until one
+    /// must be parked again.
     fn take_turn(
         &mut self,
         from: NodeId,
@@ -407,20 +407,22 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let place = (from, line);
-        let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
-        let bypasses = fx.uses.bypasses;
-        let found = self.step_message(from, &msg, world, fx);
-        fx.uses.bypasses = bypasses;
-        let again = found.and_then(|found| found.key(fx));
-        let parked = self.ordered.get_mut(&place)?;
-        if let Some(key) = again {
-            parked.messages.push_front(msg);
-            parked.key = key;
-            self.parked.entry(key).or_default().push_back(Parked::Turn(from, line));
-        } else if parked.messages.is_empty() {
-            self.ordered.remove(&place);
+        loop {
+            let Some(msg) = self.ordered.get_mut(&place)?.messages.pop_front() else {
+                self.ordered.remove(&place);
+                return None;
+            };
+            let bypasses = fx.uses.bypasses;
+            let found = self.step_message(from, &msg, world, fx);
+            fx.uses.bypasses = bypasses;
+            if let Some(key) = found.and_then(|found| found.key(fx)) {
+                let parked = self.ordered.get_mut(&place)?;
+                parked.messages.push_front(msg);
+                parked.key = key;
+                self.parked.or_default(key).push_back(Parked::Turn(from, line));
+                return Some(key);
+            }
         }
-        again
     }
 
     /// Carries out what the last step set off, until nothing is left.
@@ -487,12 +489,11 @@ impl<P: Protocol> Station<P> {
                 break;
             }
         }
-        match self.parked.entry(key) {
-            _ if list.is_empty() => {}
-            Entry::Vacant(place) => {
-                place.insert(list);
+        if !list.is_empty() {
+            match self.parked.get_mut(&key) {
+                None => self.parked.insert(key, list),
+                Some(parked) => parked.append(&mut list),
             }
-            Entry::Occupied(mut place) => place.get_mut().append(&mut list),
         }
         steps
     }
@@ -506,7 +507,7 @@ impl<P: Protocol> Station<P> {
 /// The line whose accesses this message must not pass, if its channel keeps
 /// order.
 fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
-    let ordered = P::INFO.channels == Channels::Fifo && msg.is_access();
+    let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
     ordered.then(|| msg.line()).flatten()
 }
 

@@ -141,6 +141,9 @@ impl RoleUses {
     }
 }
 
+/// One step uses far less than a millionth of what 32 bits hold.
+const STEPS_BETWEEN_SUMS: u32 = 1 << 10;
+
 /// Messages of one name.
 #[derive(Clone, Copy, Debug)]
 struct Named {
@@ -154,6 +157,9 @@ struct Named {
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
     roles: [RoleUses; ROLES],
+    /// Not yet in `roles`: sums of 32 bits are added many at a time.
+    recent: [Uses; ROLES],
+    recent_steps: u32,
     present: [bool; ROLES],
     names: Vec<Named>,
 }
@@ -166,9 +172,35 @@ impl Tally {
 
     #[inline]
     pub(crate) fn uses(&mut self, role: Role, uses: &Uses) {
-        self.roles[role as usize].add(uses);
+        let sum = &mut self.recent[role as usize];
+        sum.tag_lookups += uses.tag_lookups;
+        sum.accesses += uses.accesses;
+        sum.hits += uses.hits;
+        sum.misses += uses.misses;
+        sum.bypasses += uses.bypasses;
+        sum.data_reads += uses.data_reads;
+        sum.data_writes += uses.data_writes;
+        sum.atomics += uses.atomics;
+        sum.invalidations += uses.invalidations;
+        sum.lines_invalidated += uses.lines_invalidated;
+        sum.flushes += uses.flushes;
+        sum.lines_written_out += uses.lines_written_out;
+        sum.evictions += uses.evictions;
+        self.recent_steps += 1;
+        if self.recent_steps == STEPS_BETWEEN_SUMS {
+            self.sum_up();
+        }
     }
 
+    /// Moves the recent uses to where they cannot overflow.
+    pub(crate) fn sum_up(&mut self) {
+        self.recent_steps = 0;
+        for (role, recent) in self.roles.iter_mut().zip(&mut self.recent) {
+            role.add(&core::mem::take(recent));
+        }
+    }
+
+    /// What the stations of a role used, up to the last [`Tally::sum_up`].
     pub(crate) fn role(&self, role: Role) -> &RoleUses {
         &self.roles[role as usize]
     }
@@ -290,6 +322,7 @@ mod tests {
         tally.counts.line_requests = 3;
         tally.counts.answers = 3;
         tally.uses(Role::L1, &Uses { accesses: 3, hits: 1, misses: 1, bypasses: 1, ..Uses::default() });
+        tally.sum_up();
         tally.message("Get", 8);
         tally.message("Data", 72);
         let noc = NocTraffic {
@@ -314,6 +347,7 @@ mod tests {
         assert!(lost.check(&noc, &dram).unwrap_err().contains("answers (2)"));
         let mut lost = tally.clone();
         lost.uses(Role::L1, &Uses { accesses: 1, ..Uses::default() });
+        lost.sum_up();
         assert!(lost.check(&noc, &dram).unwrap_err().contains("L1 hits"));
         let lost = NocTraffic { delivered_bytes: 8, ..noc };
         assert!(tally.check(&lost, &dram).unwrap_err().contains("bytes delivered (8)"));

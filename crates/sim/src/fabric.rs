@@ -124,11 +124,6 @@ impl Recency {
         }
         self.last_use[way] = at;
     }
-
-    #[inline]
-    fn last_use(&self, way: Way) -> u64 {
-        self.last_use.get(way.0 as usize).copied().unwrap_or(0)
-    }
 }
 
 /// Evictions that free no way, again and again, are a fault of the protocol.
@@ -207,7 +202,6 @@ impl<P: Protocol> Stations<P> {
 
     #[inline]
     fn hand_out(&mut self, out: &mut Out, from: NodeId) {
-        out.sends.clear();
         if !self.fx.sends.is_empty() {
             let mut sends = core::mem::take(&mut self.fx.sends);
             for (to, msg) in sends.drain(..) {
@@ -228,11 +222,21 @@ impl<P: Protocol> Stations<P> {
             }
             self.fx.sends = sends;
         }
-        core::mem::swap(&mut out.replies, &mut self.fx.replies);
-        core::mem::swap(&mut out.memory, &mut self.fx.memory);
-        core::mem::swap(&mut out.timers, &mut self.fx.timers);
+        // Whoever reads `out` empties it, so that nothing old comes back.
+        debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
+        if !self.fx.replies.is_empty() {
+            core::mem::swap(&mut out.replies, &mut self.fx.replies);
+        }
+        if !self.fx.memory.is_empty() {
+            core::mem::swap(&mut out.memory, &mut self.fx.memory);
+        }
+        if !self.fx.timers.is_empty() {
+            core::mem::swap(&mut out.timers, &mut self.fx.timers);
+        }
         out.uses = self.fx.uses;
-        out.violation = self.fx.violation.take();
+        if self.fx.violation.is_some() {
+            out.violation = self.fx.violation.take();
+        }
     }
 }
 
@@ -265,15 +269,16 @@ impl Chooser<'_> {
         self.victims.clear();
         node.victims(set, self.victims);
         // Uses are counted, and no run counts to 2^56.
-        let key = |&(way, Rank(rank)): &(Way, Rank)| u64::from(rank) << 56 | self.recency.last_use(way);
-        let mut best: Option<(u64, Way)> = None;
-        for victim in self.victims.iter() {
-            let key = key(victim);
-            if best.is_none_or(|(least, _)| key < least) {
-                best = Some((key, victim.0));
+        let last_use = self.recency.last_use.as_slice();
+        let mut best = (u64::MAX, None);
+        for &(way, Rank(rank)) in self.victims.iter() {
+            let used = last_use.get(way.0 as usize).copied().unwrap_or(0);
+            let key = u64::from(rank) << 56 | used;
+            if key < best.0 {
+                best = (key, Some(way));
             }
         }
-        best.map(|(_, way)| way)
+        best.1
     }
 }
 
@@ -293,7 +298,7 @@ fn make_room<P: Protocol>(
             let Some(way) = chooser.choose::<P>(&station.node, set, &fx.touches) else { continue };
             fx.touches.clear();
             evictions += 1;
-            station.evict(set, way, world, fx);
+            station.evict(way, world, fx);
         }
         if evictions > EVICTIONS_PER_INPUT_MAX {
             let name = Stations::<P>::name(station.id());

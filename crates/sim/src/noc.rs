@@ -251,13 +251,14 @@ impl Noc {
             start
         };
         let mut head = cross(&mut self.links, source, now, port_cycles);
-        let route = source * self.nodes + target;
-        let (first, end) = (self.route_starts[route], self.route_starts[route + 1]);
-        for &link in &self.route_links[first as usize..end as usize] {
-            head = cross(&mut self.links, usize::from(link), head, flits) + hop_latency;
-        }
         if matches!(self.spec.topology, Topology::Crossbar { .. }) {
             head += hops * hop_latency;
+        } else {
+            let route = source * self.nodes + target;
+            let (first, end) = (self.route_starts[route], self.route_starts[route + 1]);
+            for &link in &self.route_links[first as usize..end as usize] {
+                head = cross(&mut self.links, usize::from(link), head, flits) + hop_latency;
+            }
         }
         head = cross(&mut self.links, self.nodes + target, head, port_cycles);
         let tail = if hops > 0 { flits.max(port_cycles) } else { port_cycles } - 1;

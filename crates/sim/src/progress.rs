@@ -72,8 +72,13 @@ impl Watch {
         }
     }
 
+    /// Until then nothing can be lost.
+    pub(crate) fn lost_after(&self) -> Cycle {
+        let since = if self.examining { self.last_novelty } else { self.last_progress };
+        since.saturating_add(self.patience_cycles)
+    }
+
     /// Has nothing progressed for too long?
-    #[inline]
     pub(crate) fn is_lost(&mut self, now: Cycle) -> bool {
         if now - self.last_progress <= self.patience_cycles {
             return false;
@@ -100,9 +105,11 @@ mod tests {
         watch.examine(150, (0, 1));
         watch.examine(190, (0, 2));
         watch.examine(195, (0, 1));
+        assert_eq!(watch.lost_after(), 290);
         assert!(!watch.is_lost(290));
         assert!(watch.is_lost(291));
         watch.progress(291);
+        assert_eq!(watch.lost_after(), 391);
         assert!(!watch.is_examining() && !watch.is_lost(391));
     }
 

@@ -20,7 +20,7 @@ const WORDS: usize = RING / 64;
 pub struct EventQueue<T> {
     now: Cycle,
     /// Bucket `t % RING` holds the events of cycle `t`, for `now <= t < now + RING`.
-    ring: Vec<Vec<T>>,
+    ring: Box<[Vec<T>; RING]>,
     /// Which buckets hold events that were not taken yet.
     occupied: [u64; WORDS],
     /// How many events of the bucket of `now` were taken.
@@ -59,7 +59,7 @@ impl<T: Copy> Default for EventQueue<T> {
     fn default() -> Self {
         EventQueue {
             now: 0,
-            ring: (0..RING).map(|_| Vec::new()).collect(),
+            ring: Box::new(core::array::from_fn(|_| Vec::new())),
             occupied: [0; WORDS],
             taken: 0,
             far: BinaryHeap::new(),

@@ -145,7 +145,10 @@ fn counters_add_up_and_name_the_messages() {
     assert!(outcome.energy.dram > 0.0 && outcome.energy.core > 0.0 && outcome.energy.noc > 0.0);
 }
 
-/// What small runs cost, written down. `BLESS=1` writes the table anew.
+/// A program by its name in the table.
+type Labelled = (&'static str, fn() -> Program);
+
+/// What small runs cost, written down. `FENCEPOST_BLESS=1` writes the table anew.
 #[test]
 fn small_runs_cost_what_the_golden_table_says() {
     let mut table = String::from(
@@ -153,7 +156,7 @@ fn small_runs_cost_what_the_golden_table_says() {
     );
     for name in ["hlrc-8cu", "hrf-8cu", "stc-8cu", "titan-v", "hlrc-128cu"] {
         let system = system(name);
-        let programs: [(&str, fn() -> Program); 6] = [
+        let programs: [Labelled; 6] = [
             ("vec-add", || vec_add(4096)),
             ("histogram", || histogram(2048)),
             ("reduce", || reduce(4096)),
@@ -179,12 +182,12 @@ fn small_runs_cost_what_the_golden_table_says() {
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/runs.txt");
-    if std::env::var_os("BLESS").is_some() {
+    if std::env::var_os("FENCEPOST_BLESS").is_some() {
         std::fs::write(path, &table).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     for (found, expected) in table.lines().zip(golden.lines()) {
-        assert_eq!(found, expected, "against {path}; BLESS=1 accepts the new table");
+        assert_eq!(found, expected, "against {path}; FENCEPOST_BLESS=1 accepts the new table");
     }
     assert_eq!(table.lines().count(), golden.lines().count());
 }

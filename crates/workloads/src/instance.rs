@@ -5,7 +5,7 @@ use core::fmt;
 use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings, known_names};
-use crate::{diagnosis, histogram, host_flag, locks, messages, pagerank, reduce, stress, vectors};
+use crate::{diagnosis, histogram, host_flag, locks, messages, pagerank, reduce, stealing, stress, vectors};
 
 /// What a workload is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,13 +101,16 @@ pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     Grid::new(items.div_ceil(GROUP_ITEMS) as u32, waves)
 }
 
-static ALL: [&Workload; 15] = [
+static ALL: [&Workload; 18] = [
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
+    &stealing::SSSP,
+    &stealing::COLOR,
+    &stealing::PAGERANK,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

@@ -10,6 +10,7 @@
 pub mod data;
 pub mod graph;
 pub mod nearest;
+pub mod stealing;
 
 mod diagnosis;
 mod histogram;

@@ -13,6 +13,9 @@ fn small(workload: &Workload) -> Settings {
         "reduce" => &[("n", "20011"), ("per-item", "3")],
         "histogram" => &[("n", "3000"), ("bins", "19")],
         "pagerank-push" => &[("vertices", "300"), ("edges", "2000"), ("steps", "3")],
+        "sssp" | "color" | "pagerank" => {
+            &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")]
+        }
         "message-passing" => &[("words", "100"), ("rounds", "5")],
         "host-flag" => &[("words", "70"), ("rounds", "3")],
         "lock-counter" => &[("waves", "2"), ("increments", "5")],
@@ -96,7 +99,18 @@ fn every_check_finds_the_first_element_that_is_wrong() {
 
 #[test]
 fn the_seed_changes_what_is_computed_where_the_input_is_drawn() {
-    let drawn = ["vec-copy", "vec-add", "cache-reuse", "reduce", "histogram", "pagerank-push", "random-miss"];
+    let drawn = [
+        "vec-copy",
+        "vec-add",
+        "cache-reuse",
+        "reduce",
+        "histogram",
+        "pagerank-push",
+        "random-miss",
+        "sssp",
+        "color",
+        "pagerank",
+    ];
     for workload in that_end().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &small(workload), seed, &options(64, Schedule::RoundRobin));
         assert_eq!(run(1), run(1), "{}", workload.name);

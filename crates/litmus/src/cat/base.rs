@@ -174,7 +174,12 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let n = on.len();
     let same_thread = |a: &Event, b: &Event| a.thread.is_some() && a.thread == b.thread;
     let word = |a: &Event, b: &Event| a.loc.is_some() && on.word(a) == on.word(b);
-    let internal = || on.rows(same_thread);
+    // An initial write has a thread of its own.
+    let internal = || {
+        let mut rows = on.rows(same_thread);
+        rows.iter_mut().enumerate().for_each(|(i, row)| *row |= 1 << i);
+        rows
+    };
     let external = || {
         let mut rows = on.rows(|a, b| !same_thread(a, b));
         rows.iter_mut().enumerate().for_each(|(i, row)| *row &= !(1 << i));

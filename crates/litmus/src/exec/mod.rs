@@ -1,6 +1,6 @@
 //! Candidate executions of a program.
 //!
-//! Threads are unfolded into [traces](unfold), every way through the code with
+//! Threads are unfolded into traces, every way through the code with
 //! the values of reads left open. One trace a thread makes a
 //! [`Skeleton`](skeleton::Skeleton): the events and all that is known without
 //! saying who reads from whom.

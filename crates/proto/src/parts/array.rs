@@ -30,6 +30,8 @@ pub struct CacheArray<S> {
     tags: Vec<u64>,
     states: Vec<S>,
     masks: Vec<Masks>,
+    /// How many ways of each set are free.
+    free: Vec<u32>,
     bytes: Vec<u8>,
     ways: u32,
     sets: u32,
@@ -57,6 +59,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             tags: vec![EMPTY; lines],
             states: vec![absent; lines],
             masks: vec![Masks::default(); lines],
+            free: vec![shape.ways; shape.sets as usize],
             bytes: vec![0; lines * usize::from(line_bytes)],
             ways: shape.ways,
             sets: shape.sets,
@@ -114,6 +117,9 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn free_way(&self, line: LineAddr) -> Option<Way> {
+        if self.free[self.set(line).0 as usize] == 0 {
+            return None;
+        }
         self.way_of(line, EMPTY)
     }
 
@@ -122,6 +128,11 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let (set, within) = (way / self.ways as usize, way % self.ways as usize);
         let per_set = (self.ways as usize).next_multiple_of(PRINTS_AT_ONCE);
         self.prints[set * per_set + within] = print_of(tag);
+        match (self.tags[way] == EMPTY, tag == EMPTY) {
+            (true, false) => self.free[set] -= 1,
+            (false, true) => self.free[set] += 1,
+            _ => {}
+        }
         self.tags[way] = tag;
     }
 
@@ -263,18 +274,14 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         tags.filter(|&(_, &tag)| tag != EMPTY).map(move |(i, _)| Way((first + i) as u32))
     }
 
-    /// The occupied ways of a set whose state is one of those that `accepts`.
+    /// The ways of a set whose state is one of those that `accepts`, which
+    /// must not accept the state of an absent line.
     #[inline]
-    pub fn in_set_where<'a>(
-        &'a self,
-        set: SetIndex,
-        accepts: impl Fn(S) -> bool + 'a,
-    ) -> impl Iterator<Item = Way> + 'a {
+    pub fn in_set_where(&self, set: SetIndex, accepts: impl Fn(S) -> bool) -> impl Iterator<Item = Way> {
         let range = self.range(set);
         let first = range.start;
-        let ways = self.tags[range.clone()].iter().zip(&self.states[range]).enumerate();
-        ways.filter(move |&(_, (&tag, &state))| tag != EMPTY && accepts(state))
-            .map(move |(i, _)| Way((first + i) as u32))
+        let states = self.states[range].iter().enumerate();
+        states.filter(move |&(_, &state)| accepts(state)).map(move |(i, _)| Way((first + i) as u32))
     }
 
     /// How many ways there are in all.

@@ -3,9 +3,11 @@
 mod acks;
 mod array;
 mod host;
+mod lines;
 mod store_buffer;
 
 pub use acks::{AckCounts, AckParity};
 pub use array::CacheArray;
 pub use host::Host;
+pub use lines::{Lines, Place, StateOf};
 pub use store_buffer::{Popped, StoreBuffer};

@@ -215,6 +215,7 @@ fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Offers an operation, whose arithmetic is done, to the issue rule.
+    #[inline(never)]
     pub(super) fn offer(&mut self, now: Cycle, number: u32, id: OpId) {
         let wave = &mut self.waves[number as usize];
         let issue = IssueId(wave.next_issue);

@@ -11,6 +11,7 @@ use crate::queue::Cycle;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// All of an instruction's requests are answered.
+    #[inline(never)]
     pub(super) fn complete(&mut self, now: Cycle, number: u32) {
         let Some(instr) = self.instrs.get(number) else { return };
         match (instr.phase, instr.owner) {

@@ -125,6 +125,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Issues the timed access that the host is at.
+    #[inline(never)]
     pub(super) fn host_issue(&mut self, now: Cycle) {
         let Some(id) = self.host.current else { return };
         let ops = self.session.ops();

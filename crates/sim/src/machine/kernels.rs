@@ -223,6 +223,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Places the next work-group, if there is room for it.
+    #[inline(never)]
     pub(super) fn dispatch(&mut self, now: Cycle) {
         let Some(current) = &mut self.kernels.current else { return };
         current.is_dispatching = false;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot};
+use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
 use super::travel::Origin;
@@ -97,6 +97,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.serve(now, number);
     }
 
+    #[inline(never)]
     pub(super) fn port_due(&mut self, now: Cycle, number: u32) {
         let port = &mut self.ports[number as usize];
         port.is_scheduled = false;
@@ -108,6 +109,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Presents what one cycle can take.
+    #[inline(never)]
     fn serve(&mut self, now: Cycle, number: u32) {
         self.ports[number as usize].free_at = now + 1;
         for _ in 0..self.system.l1.ports {
@@ -129,6 +131,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Presents a request to its station.
+    #[inline(never)]
     fn present(&mut self, now: Cycle, number: u32, ask: LineAsk) {
         let Some(instr) = self.instrs.get(ask.instr) else { return };
         let request = self.build_request(instr, &ask.part);
@@ -141,12 +144,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let slot = port.flights.insert(Flight { instr: ask.instr, part: ask.part });
         let entry = port.entry;
         self.catch_up(now, entry);
-        self.fabric.request(entry, Slot(slot), &request, &mut self.out);
+        self.fabric.request(entry, Slot(slot), &request, self.out.get_or_insert_default());
         let line = (ask.part.lanes != 0).then_some(request.line);
         self.carry_out(now, entry, Origin::Request { line });
     }
 
     /// A request is answered; its bytes are there at `at`.
+    #[inline(never)]
     pub(super) fn answer(&mut self, now: Cycle, at: Cycle, port: u32, slot: Slot, data: Option<&LineData>) {
         let Some(flight) = self.ports[port as usize].flights.remove(slot.0) else {
             let port = &self.ports[port as usize];
@@ -193,8 +197,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Keeps an L1 from serving requests while it invalidates its lines.
-    pub(super) fn invalidation_cycles(&self, station: StationId) -> u64 {
-        let uses = &self.out.uses;
+    #[inline]
+    pub(super) fn invalidation_cycles(&self, station: StationId, uses: &Uses) -> u64 {
         if uses.invalidations == 0 || self.stations[station as usize].role != Role::L1 {
             return 0;
         }

@@ -27,7 +27,7 @@ use crate::coalesce::{Coalescer, LinePart};
 use crate::config::System;
 use crate::counters::Tally;
 use crate::dram::Dram;
-use crate::error::RunError;
+use crate::error::{Cause, RunError};
 use crate::fabric::{Fabric, Out, StationId};
 use crate::history::History;
 use crate::memory::Memory;
@@ -63,7 +63,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        RunOptions { seed: 0, patience_cycles: 50_000, cycles_max: None, drop: None, mutation: None }
+        RunOptions { seed: 0, patience_cycles: 500_000, cycles_max: None, drop: None, mutation: None }
     }
 }
 
@@ -109,17 +109,22 @@ enum Event {
 /// What the machine keeps about a station.
 #[derive(Debug)]
 struct StationState {
-    name: String,
     role: Role,
-    at: NocNode,
+    timers_running: u8,
+    /// Does all that leaves it leave in the order in which it was set off? So
+    /// it is where nothing but one latency delays it.
+    is_serial: bool,
     timing: StationTiming,
     busy_until: Cycle,
+    /// When the last thing left, if the station is serial.
+    last_leave: Cycle,
+    /// When the last thing left for each station, and for memory (at the end),
+    /// if it is not.
+    last_leave_for: Vec<Cycle>,
     /// Lines whose last atomic is not over, and when it is.
     atomics: Vec<(LineAddr, Cycle)>,
-    timers_running: u8,
     last_tick: u64,
-    /// When the last thing left for each station, and for memory (at the end).
-    last_leave: Vec<Cycle>,
+    name: String,
 }
 
 /// A message under way.
@@ -151,11 +156,15 @@ pub(crate) struct Machine<'a, Pr> {
     probe: &'a mut Pr,
     session: Session,
     fabric: Box<dyn Fabric>,
-    out: Out,
+    /// What the last step did. In its own box, so that it can be taken out while
+    /// it is carried out.
+    out: Option<Box<Out>>,
     queue: EventQueue<Event>,
     /// Events under way that are not the tick of a periodic timer.
     live: u64,
     stations: Vec<StationState>,
+    /// Where each station stands on the network.
+    places: Vec<NocNode>,
     transits: Slab<Transit>,
     memory_ops: Slab<(StationId, MemoryReply)>,
     noc: Noc,
@@ -177,6 +186,8 @@ pub(crate) struct Machine<'a, Pr> {
     parts: Vec<LinePart>,
     work_cost: WorkCost,
     watch: Watch,
+    /// Before that cycle the run need not be looked at.
+    look_at: Cycle,
     history: History,
     tally: Tally,
     clocked: bool,
@@ -199,20 +210,23 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             .iter()
             .map(|info| {
                 tally.expect(info.role);
+                let is_serial = !matches!(info.role, Role::L2 | Role::L3 | Role::Directory);
                 StationState {
-                    name: info.name.clone(),
                     role: info.role,
-                    at: placement.node(info),
+                    timers_running: 0,
+                    is_serial,
                     timing: StationTiming::of(system, info.role),
                     busy_until: 0,
+                    last_leave: 0,
+                    last_leave_for: vec![0; if is_serial { 0 } else { infos.len() + 1 }],
                     atomics: Vec::new(),
-                    timers_running: 0,
                     last_tick: 0,
-                    last_leave: vec![0; infos.len() + 1],
+                    name: info.name.clone(),
                 }
             })
             .collect();
         let flights_max = system.l1.miss_registers as usize * l1::FLIGHTS_PER_MISS_REGISTER;
+        let places = infos.iter().map(|info| placement.node(info)).collect();
         let mut ports: Vec<Port> = Vec::new();
         let mut port_of = |agent| {
             let entry = fabric.entry(agent);
@@ -240,10 +254,11 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             probe,
             session: Session::new(program, shape),
             fabric,
-            out: Out::default(),
+            out: None,
             queue: EventQueue::default(),
             live: 0,
             stations,
+            places,
             transits: Slab::default(),
             memory_ops: Slab::default(),
             noc,
@@ -264,6 +279,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             parts: Vec::new(),
             work_cost: WorkCost::new(&system.vector_ops),
             watch,
+            look_at: 0,
             history: History::default(),
             tally,
             clocked,
@@ -276,36 +292,48 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.poll_host();
         let mut end = None;
         loop {
-            if let Some(failure) = self.failure.take() {
-                return Err(failure);
-            }
-            if self.live == 0 && self.instrs.len() == 0 {
-                if end.is_some() {
+            if self.failure.is_some() || self.live == 0 || self.host.has_ended() {
+                if let Some(failure) = self.failure.take() {
+                    return Err(failure);
+                }
+                let is_at_rest = self.live == 0 && self.instrs.len() == 0;
+                if is_at_rest && end.is_some() {
                     break;
                 }
-                if self.host.is_draining() {
+                if is_at_rest && self.host.is_draining() {
                     self.host_drained();
                     continue;
                 }
-            }
-            if end.is_none() && self.host.has_ended() && self.kernels.is_idle() {
-                end = Some(self.queue.now() - self.host.untimed_cycles);
-                continue;
+                if end.is_none() && self.host.has_ended() && self.kernels.is_idle() {
+                    end = Some(self.queue.now() - self.host.untimed_cycles);
+                    continue;
+                }
             }
             let Some((now, event)) = self.queue.pop() else {
-                return Err(self.stuck(crate::error::Cause::NothingMoves));
+                return Err(self.stuck(Cause::NothingMoves));
             };
-            if self.watch.is_lost(now) {
-                let idle_cycles = now - self.watch.last_progress();
-                return Err(self.stuck(crate::error::Cause::NoProgress { idle_cycles }));
-            }
-            if self.options.cycles_max.is_some_and(|most| now > most) {
-                return Err(self.stuck(crate::error::Cause::TooLong { cycles: now }));
+            if now > self.look_at {
+                self.look(now)?;
             }
             self.happen(now, event);
         }
         self.probe.end(self.queue.now());
         self.finish(end.unwrap_or(0))
+    }
+
+    /// Looks whether the run may go on, and when to look again.
+    #[cold]
+    fn look(&mut self, now: Cycle) -> Result<(), RunError> {
+        if self.watch.is_lost(now) {
+            let idle_cycles = now - self.watch.last_progress();
+            return Err(self.stuck(Cause::NoProgress { idle_cycles }));
+        }
+        if self.options.cycles_max.is_some_and(|most| now > most) {
+            return Err(self.stuck(Cause::TooLong { cycles: now }));
+        }
+        let most = self.options.cycles_max.unwrap_or(Cycle::MAX);
+        self.look_at = self.watch.lost_after().min(most);
+        Ok(())
     }
 
     fn happen(&mut self, now: Cycle, event: Event) {
@@ -341,7 +369,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.failure.get_or_insert(error);
     }
 
-    fn finish(self, cycles: Cycle) -> Result<Finished, RunError> {
+    fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
         let (noc, dram) = (self.noc.traffic(), self.dram.traffic());
         let dropped = self.tally.counts.dropped_messages;
         if let (Some(drop), 0) = (&self.options.drop, dropped) {
@@ -353,6 +381,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 names: self.tally.message_names(),
             });
         }
+        self.tally.sum_up();
         self.tally.check(&noc, &dram).map_err(RunError::Unreconciled)?;
         let Some(answer) = self.session.answer().cloned() else {
             return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));

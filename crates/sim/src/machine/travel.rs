@@ -1,11 +1,11 @@
 //! What a station's step sets off: messages, memory operations, timers,
 //! answers; and how those arrive.
 
-use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass};
+use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass, Uses};
 
 use super::{Event, Machine, Transit};
 use crate::error::RunError;
-use crate::fabric::{Sent, StationId};
+use crate::fabric::{Out, Sent, StationId};
 use crate::history::Past;
 use crate::probe::{MessageSeen, Probe};
 use crate::queue::Cycle;
@@ -46,57 +46,59 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let elapsed = tick - state.last_tick;
         if elapsed > 0 {
             state.last_tick = tick;
-            self.fabric.tick(station, u32::try_from(elapsed).unwrap_or(u32::MAX), &mut self.out);
+            self.fabric.tick(
+                station,
+                u32::try_from(elapsed).unwrap_or(u32::MAX),
+                self.out.get_or_insert_default(),
+            );
             self.carry_out(now, station, Origin::Timer);
         }
     }
 
     /// Carries out what the last step of a station did.
+    #[inline(never)]
     pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin) {
-        let role = self.stations[station as usize].role;
-        self.tally.uses(role, &self.out.uses);
-        if let Some(why) = self.out.violation.take() {
+        let mut out = self.out.take().unwrap_or_default();
+        self.tally.uses(self.stations[station as usize].role, &out.uses);
+        if let Some(why) = out.violation.take() {
             return self.violate(now, why);
         }
-        let leaving = self.leaving(now, station, origin);
-        for i in 0..self.out.sends.len() {
-            let sent = self.out.sends[i];
-            self.send(now, leaving.sends, station, sent);
+        let leaving = self.leaving(now, station, origin, &out.uses);
+        if !out.sends.is_empty() {
+            for sent in out.sends.drain(..) {
+                self.send(now, leaving.sends, station, sent);
+            }
         }
-        if !self.out.memory.is_empty() {
-            let mut ops = core::mem::take(&mut self.out.memory);
-            for op in ops.drain(..) {
+        if !out.memory.is_empty() {
+            for op in out.memory.drain(..) {
                 self.send_to_memory(leaving.sends, station, op);
             }
-            self.out.memory = ops;
         }
-        if !self.out.replies.is_empty() {
-            self.answer_all(now, station, leaving);
+        if !out.replies.is_empty() {
+            self.answer_all(now, station, leaving, &out);
+            out.replies.clear();
         }
-        for i in 0..self.out.timers.len() {
-            let class = self.out.timers[i];
+        while let Some(class) = out.timers.pop() {
             self.arm(now, station, class);
         }
+        self.out = Some(out);
     }
 
-    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving) {
+    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving, out: &Out) {
         let Some(port) = self.port_of(station) else {
             let why = format!("{} answers a request it never got", self.stations[station as usize].name);
             return self.violate(now, why);
         };
-        let mut replies = core::mem::take(&mut self.out.replies);
-        for (slot, data) in replies.drain(..) {
+        for (slot, data) in &out.replies {
             let at = if data.is_some() { leaving.values } else { leaving.accepts };
-            self.answer(now, at, port, slot, data.as_ref());
+            self.answer(now, at, port, *slot, data.as_ref());
         }
-        self.out.replies = replies;
     }
 
     /// How long the station takes, behind what it is already serving.
     #[inline]
-    fn leaving(&mut self, now: Cycle, station: StationId, origin: Origin) -> Leaving {
-        let invalidation = self.invalidation_cycles(station);
-        let uses = self.out.uses;
+    fn leaving(&mut self, now: Cycle, station: StationId, origin: Origin, uses: &Uses) -> Leaving {
+        let invalidation = self.invalidation_cycles(station, uses);
         let state = &mut self.stations[station as usize];
         let timing = state.timing;
         let (what, line, start) = match origin {
@@ -147,7 +149,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// it earlier. Memory is the destination behind the last station.
     #[inline]
     fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
-        let last = &mut self.stations[from as usize].last_leave[to];
+        let state = &mut self.stations[from as usize];
+        let last = if state.is_serial { &mut state.last_leave } else { &mut state.last_leave_for[to] };
         *last = leave.max(*last);
         *last
     }
@@ -179,9 +182,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(leave, Event::Depart(transit));
     }
 
+    #[inline(never)]
     pub(super) fn depart(&mut self, now: Cycle, number: u32) {
         let Some(&transit) = self.transits.get(number) else { return };
-        let (from, to) = (self.stations[transit.from as usize].at, self.stations[transit.to as usize].at);
+        let (from, to) = (self.places[transit.from as usize], self.places[transit.to as usize]);
         let probe = &mut *self.probe;
         let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
         self.probe.message(&MessageSeen {
@@ -196,13 +200,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(arrives, Event::Arrive(number));
     }
 
+    #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.transits.remove(number) else { return };
         let Transit { to, message, name, bytes, line, is_access, .. } = transit;
         self.noc.delivered(bytes);
         self.tally.counts.access_messages += u64::from(is_access);
         self.catch_up(now, to);
-        self.fabric.deliver(to, message, &mut self.out);
+        self.fabric.deliver(to, message, self.out.get_or_insert_default());
         self.carry_out(now, to, Origin::Message { name, line, is_access });
     }
 
@@ -217,6 +222,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Memory performs an operation, and answers when the data have come over
     /// its channel.
+    #[inline(never)]
     pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
         let line_bytes = self.system.l1.line_bytes;
         let Some((from, reply)) = self.memory_ops.get_mut(number) else { return };
@@ -246,11 +252,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(done + way, Event::MemoryDone(number));
     }
 
+    #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let Some((to, reply)) = self.memory_ops.remove(number) else { return };
         self.tally.counts.memory_answers += 1;
         self.catch_up(now, to);
-        self.fabric.memory(to, &reply, &mut self.out);
+        self.fabric.memory(to, &reply, self.out.get_or_insert_default());
         self.carry_out(now, to, Origin::Memory { line: reply.op.line });
     }
 
@@ -271,10 +278,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.queue.push(now + period, Event::Timer(station, class));
     }
 
+    #[inline(never)]
     pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
         self.catch_up(now, station);
-        self.fabric.timer(station, class, &mut self.out);
+        self.fabric.timer(station, class, self.out.get_or_insert_default());
         self.carry_out(now, station, Origin::Timer);
     }
 

@@ -139,6 +139,7 @@ impl WorkCost {
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
+    #[inline(never)]
     pub(super) fn start_wave(&mut self, now: Cycle, wave: u32) {
         self.probe.wave_start(now, self.waves[wave as usize].at);
         self.watch.progress(now);
@@ -146,6 +147,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Lets the wavefront's program run until it waits.
+    #[inline(never)]
     pub(super) fn poll_wave(&mut self, now: Cycle, number: u32) {
         let wave = &mut self.waves[number as usize];
         let Some(task) = &mut wave.task else { return };
@@ -222,6 +224,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.at(now + cycles, Event::Simd(number));
     }
 
+    #[inline(never)]
     pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
         let Some(wave) = self.simds[number as usize].running.take() else { return };
         let stage = core::mem::replace(&mut self.waves[wave as usize].stage, Stage::Idle);

@@ -2,11 +2,11 @@
 
 use super::bank_table::{BankAction, BankEvent, BankState, BankTable};
 use super::msg::{Answer, ToBank, ToL1};
-use proto::parts::{AckParity, CacheArray};
+use proto::parts::{AckParity, CacheArray, Lines, Place};
 use proto::{
-    After, ByteMask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Protocol, Rank, Row, SetIndex, Shape, Slot, Symbol,
-    TimerClass, Way, WritePolicy,
+    ByteMask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess, MemoryOp,
+    MemoryReply, MemoryTag, NodeId, Op, Protocol, Rank, SetIndex, Shape, Slot, Symbol, TimerClass, Way,
+    WritePolicy,
 };
 
 /// A bank of the L2.
@@ -28,8 +28,8 @@ struct Flush {
 }
 
 /// Who asks, and for what.
-#[derive(Clone, Copy)]
-struct Asked<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
     from: NodeId,
     op: Op,
     mask: ByteMask,
@@ -37,10 +37,14 @@ struct Asked<'a> {
     answer: Answer,
 }
 
-#[derive(Clone, Copy)]
-enum Carried<'a> {
+/// What an event brings with it.
+#[derive(Clone, Copy, Debug)]
+pub enum Carried<'a> {
+    /// An access.
     Access(Asked<'a>),
+    /// What memory answered.
     Fill(&'a LineData),
+    /// Nothing.
     Nothing,
 }
 
@@ -123,7 +127,7 @@ impl Bank {
         if way.is_none() && allocates && self.array.free_way(line).is_none() {
             return Disposition::NeedWay(self.array.set(line));
         }
-        self.line_event(line, event, Carried::Access(asked), cx)
+        self.event_at(Place { line, way }, event, Carried::Access(asked), cx)
     }
 
     fn classify(&self, way: Option<Way>, event: BankEvent, mask: ByteMask) -> BankState {
@@ -136,6 +140,7 @@ impl Bank {
         }
     }
 
+    /// An event of a line, wherever it is.
     fn line_event<P>(
         &mut self,
         line: LineAddr,
@@ -146,8 +151,21 @@ impl Bank {
     where
         P: Protocol<Params = Shape, Msg: From<ToL1>>,
     {
-        let mut way = self.array.find(line);
-        let is_dirty = way.is_some_and(|w| !self.array.dirty(w).is_empty());
+        let way = self.array.find(line);
+        self.event_at(Place { line, way }, event, carried, cx)
+    }
+
+    fn event_at<P>(
+        &mut self,
+        place: Place,
+        event: BankEvent,
+        carried: Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition
+    where
+        P: Protocol<Params = Shape, Msg: From<ToL1>>,
+    {
+        let is_dirty = place.way.is_some_and(|w| !self.array.dirty(w).is_empty());
         let event = match event {
             BankEvent::Remote if is_dirty => BankEvent::RemoteDirty,
             BankEvent::Fill if is_dirty => BankEvent::FillDirty,
@@ -159,118 +177,8 @@ impl Bank {
             Carried::Access(asked) => asked.mask,
             Carried::Fill(_) | Carried::Nothing => ByteMask::NONE,
         };
-        cx.fx.uses.tag_lookups += 1;
-        let looked = cx.row::<BankTable>(self.classify(way, event, mask), event);
-        let (actions, next, after) = match looked.row {
-            Row::Do { actions, next, after } => (actions, next, after),
-            Row::Stall => return Disposition::Stall(Key::Line(line)),
-            Row::Impossible(why) => return Disposition::Impossible(why),
-        };
-        if way.is_none() && next.is_some_and(|n| n != BankState::I) {
-            way = self.array.free_way(line);
-            if let Some(way) = way {
-                self.array.insert(way, line, BankState::I);
-            }
-        }
-        for (i, &action) in actions.iter().enumerate() {
-            if looked.skip != Some(i as u8) {
-                self.act(action, line, way, carried, cx);
-            }
-        }
-        if let Some(way) = way {
-            self.finish(way, next, cx);
-        }
-        match after {
-            After::Done | After::Next => Disposition::Done,
-            After::Wait => Disposition::Wait(line),
-            After::Retry => Disposition::Stall(Key::Line(line)),
-        }
-    }
-
-    fn finish<P: Protocol>(&mut self, way: Way, next: Option<BankState>, cx: &mut Cx<'_, P>) {
-        match next {
-            Some(BankState::I) => {
-                if let Some(line) = self.array.line(way) {
-                    cx.fx.wake(Key::Way(self.array.set(line)));
-                }
-                self.array.remove(way, BankState::I);
-            }
-            Some(state) => {
-                self.array.set_state(way, state);
-                cx.fx.touches.push(way);
-            }
-            None => cx.fx.touches.push(way),
-        }
-    }
-
-    fn act<P>(
-        &mut self,
-        action: BankAction,
-        line: LineAddr,
-        way: Option<Way>,
-        carried: Carried<'_>,
-        cx: &mut Cx<'_, P>,
-    ) where
-        P: Protocol<Params = Shape, Msg: From<ToL1>>,
-    {
-        match (action, way, carried) {
-            (BankAction::Fetch, ..) => {
-                self.fetches += 1;
-                let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
-                cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
-            }
-            (BankAction::SendData, Some(way), Carried::Access(asked)) => {
-                cx.fx.uses.data_reads += 1;
-                answer(line, asked, &self.array.read(way), cx);
-            }
-            (BankAction::Merge, Some(way), Carried::Access(asked)) => {
-                cx.fx.uses.data_writes += 1;
-                self.array.write(way, asked.data, asked.mask);
-            }
-            (BankAction::WriteMemory, _, Carried::Access(asked)) => {
-                self.write_memory(line, asked.mask, asked.data, cx);
-            }
-            (BankAction::WriteOut, Some(way), _) => {
-                let mask = self.array.dirty(way);
-                if mask.is_empty() {
-                    return;
-                }
-                let data = self.array.read(way).masked(mask);
-                self.array.clean(way);
-                cx.fx.uses.data_reads += 1;
-                cx.fx.uses.lines_written_out += 1;
-                self.write_memory(line, mask, &data, cx);
-            }
-            (BankAction::Ack, _, Carried::Access(asked)) => answer(line, asked, &LineData::default(), cx),
-            (BankAction::Perform, Some(way), Carried::Access(asked)) => self.perform(line, way, asked, cx),
-            (BankAction::PassOn, _, Carried::Access(asked)) => pass_on(line, asked, cx),
-            (BankAction::Fill, Some(way), Carried::Fill(data)) => {
-                cx.fx.uses.data_writes += 1;
-                self.array.fill(way, data);
-            }
-            (BankAction::KeepDirty, Some(way), _) => self.array.keep_dirty(way),
-            (BankAction::Wake, ..) => {
-                self.fetches = self.fetches.saturating_sub(1);
-                // What has waited for a way or a register comes before what
-                // must ask for this line again.
-                cx.fx.wake(Key::Way(self.array.set(line)));
-                cx.fx.wake(Key::Miss);
-                cx.fx.wake(Key::Line(line));
-            }
-            (BankAction::Divert, ..) => cx.fx.wake(Key::Line(line)),
-            (
-                BankAction::SendData
-                | BankAction::Merge
-                | BankAction::WriteMemory
-                | BankAction::WriteOut
-                | BankAction::Ack
-                | BankAction::Perform
-                | BankAction::PassOn
-                | BankAction::Fill
-                | BankAction::KeepDirty,
-                ..,
-            ) => {}
-        }
+        let state = self.classify(place.way, event, mask);
+        self.transition(place, state, event, carried, cx)
     }
 
     fn perform<P>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>)
@@ -376,6 +284,81 @@ impl Bank {
                     None => self.writes.turn(),
                 }
             }
+        }
+    }
+}
+
+impl<P> Lines<P> for Bank
+where
+    P: Protocol<Params = Shape, Msg: From<ToL1>>,
+{
+    type Table = BankTable;
+    type Carried<'a> = Carried<'a>;
+    const ABSENT: BankState = BankState::I;
+
+    fn array(&mut self) -> &mut CacheArray<BankState> {
+        &mut self.array
+    }
+
+    fn act(&mut self, action: BankAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+        let Place { line, way } = place;
+        match (action, way, carried) {
+            (BankAction::Fetch, ..) => {
+                self.fetches += 1;
+                let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
+                cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
+            }
+            (BankAction::SendData, Some(way), Carried::Access(asked)) => {
+                cx.fx.uses.data_reads += 1;
+                answer(line, asked, &self.array.read(way), cx);
+            }
+            (BankAction::Merge, Some(way), Carried::Access(asked)) => {
+                cx.fx.uses.data_writes += 1;
+                self.array.write(way, asked.data, asked.mask);
+            }
+            (BankAction::WriteMemory, _, Carried::Access(asked)) => {
+                self.write_memory(line, asked.mask, asked.data, cx);
+            }
+            (BankAction::WriteOut, Some(way), _) => {
+                let mask = self.array.dirty(way);
+                if mask.is_empty() {
+                    return;
+                }
+                let data = self.array.read(way).masked(mask);
+                self.array.clean(way);
+                cx.fx.uses.data_reads += 1;
+                cx.fx.uses.lines_written_out += 1;
+                self.write_memory(line, mask, &data, cx);
+            }
+            (BankAction::Ack, _, Carried::Access(asked)) => answer(line, asked, &LineData::default(), cx),
+            (BankAction::Perform, Some(way), Carried::Access(asked)) => self.perform(line, way, asked, cx),
+            (BankAction::PassOn, _, Carried::Access(asked)) => pass_on(line, asked, cx),
+            (BankAction::Fill, Some(way), Carried::Fill(data)) => {
+                cx.fx.uses.data_writes += 1;
+                self.array.fill(way, data);
+            }
+            (BankAction::KeepDirty, Some(way), _) => self.array.keep_dirty(way),
+            (BankAction::Wake, ..) => {
+                self.fetches = self.fetches.saturating_sub(1);
+                // What has waited for a way or a register comes before what
+                // must ask for this line again.
+                cx.fx.wake(Key::Way(self.array.set(line)));
+                cx.fx.wake(Key::Miss);
+                cx.fx.wake(Key::Line(line));
+            }
+            (BankAction::Divert, ..) => cx.fx.wake(Key::Line(line)),
+            (
+                BankAction::SendData
+                | BankAction::Merge
+                | BankAction::WriteMemory
+                | BankAction::WriteOut
+                | BankAction::Ack
+                | BankAction::Perform
+                | BankAction::PassOn
+                | BankAction::Fill
+                | BankAction::KeepDirty,
+                ..,
+            ) => {}
         }
     }
 }

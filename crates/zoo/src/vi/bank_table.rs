@@ -96,6 +96,7 @@ const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
 const ACCESS_ONLY: &str = "only an access asks for bytes";
 const PINNED: &str = "a line with a fetch under way is pinned";
+const WHOLE: &str = "a bank that keeps no writes holds whole lines";
 
 impl Table for BankTable {
     type State = BankState;
@@ -109,7 +110,9 @@ impl Table for BankTable {
         use BankEvent::*;
         use BankState::*;
         match (state, event) {
-            (I | P, Get | Read | Update | UpdateThrough | UpdateDrop) => go(IV, &[A::Fetch]).retry(),
+            (I | P, Get | Read | Update | UpdateThrough) => go(IV, &[A::Fetch]).retry(),
+            (I, UpdateDrop) => go(IV, &[A::Fetch]).retry(),
+            (P, UpdateDrop) => impossible(WHOLE),
             // Partial writes need no fetch: the mask remembers their bytes.
             (I, Write) => go(V, &[A::Merge, A::Ack]),
             (I, WriteThrough) => go(V, &[A::Merge, A::WriteOut, A::Ack]),

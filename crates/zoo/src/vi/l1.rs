@@ -3,10 +3,10 @@
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::lower::{Lower, Step, bank};
 use super::msg::{ToBank, ToL1};
-use proto::parts::CacheArray;
+use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    After, Ask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank,
-    Row, SetIndex, Shape, Symbol, TimerClass, Way, WritePolicy,
+    Ask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank, SetIndex,
+    Shape, Symbol, TimerClass, Way, WritePolicy,
 };
 
 /// An L1 cache.
@@ -18,10 +18,13 @@ pub struct L1 {
 }
 
 /// What an event brings with it.
-#[derive(Clone, Copy)]
-enum Carried<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Carried<'a> {
+    /// A request.
     Request(Ask<'a>),
+    /// The bytes of a fill.
     Fill(&'a LineData),
+    /// Nothing.
     Nothing,
 }
 
@@ -108,7 +111,7 @@ impl L1 {
         if way.is_none() && self.array.free_way(line).is_none() {
             return Disposition::NeedWay(self.array.set(line));
         }
-        self.line_event(line, event, Carried::Request(ask), cx)
+        self.transition(Place { line, way }, state, event, Carried::Request(ask), cx)
     }
 
     fn classify(&self, way: Option<Way>, ask: Option<Ask<'_>>) -> LineState {
@@ -121,7 +124,7 @@ impl L1 {
         }
     }
 
-    /// Looks the row of an event up and carries it out.
+    /// An event of a line, wherever it is.
     fn line_event<P>(
         &mut self,
         line: LineAddr,
@@ -132,7 +135,7 @@ impl L1 {
     where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
     {
-        let mut way = self.array.find(line);
+        let way = self.array.find(line);
         let is_dirty = way.is_some_and(|w| !self.array.dirty(w).is_empty());
         let event = match event {
             LineEvent::Pass if is_dirty => LineEvent::PassDirty,
@@ -141,69 +144,85 @@ impl L1 {
             LineEvent::Inv if is_dirty => LineEvent::InvDirty,
             event => event,
         };
-        let ask = match carried {
-            Carried::Request(ask) => Some(ask),
-            Carried::Fill(_) | Carried::Nothing => None,
-        };
-        cx.fx.uses.tag_lookups += 1;
-        let looked = cx.row::<L1Table>(self.classify(way, ask), event);
-        let (actions, next, after) = match looked.row {
-            Row::Do { actions, next, after } => (actions, next, after),
-            Row::Stall => return Disposition::Stall(Key::Line(line)),
-            Row::Impossible(why) => return Disposition::Impossible(why),
-        };
-        if way.is_none() && next.is_some_and(|n| n != LineState::I) {
-            way = self.array.free_way(line);
-            if let Some(way) = way {
-                self.array.insert(way, line, LineState::I);
-            }
+        let state = self.classify(way, None);
+        self.transition(Place { line, way }, state, event, carried, cx)
+    }
+
+    fn write<P>(&mut self, way: Way, data: &LineData, mask: proto::ByteMask, cx: &mut Cx<'_, P>)
+    where
+        P: Protocol<Params = Shape>,
+    {
+        cx.fx.uses.data_writes += 1;
+        if self.array.write(way, data, mask)
+            && let Some(line) = self.array.line(way)
+        {
+            self.lower.buffer.push(line);
         }
-        for (i, &action) in actions.iter().enumerate() {
-            if looked.skip != Some(i as u8) {
-                self.act(action, line, way, carried, cx);
-            }
-        }
-        if let Some(way) = way {
-            self.finish(way, next, cx);
-        }
-        match after {
-            After::Done => Disposition::Done,
-            After::Wait => Disposition::Wait(line),
-            After::Retry => Disposition::Stall(Key::Line(line)),
-            After::Next => {
-                cx.stage += 1;
-                Disposition::Done
-            }
+        self.drain_if_due(cx);
+    }
+
+    /// Keeps the buffer draining for as long as something asks for it.
+    fn drain_if_due<P>(&mut self, cx: &mut Cx<'_, P>)
+    where
+        P: Protocol<Params = Shape>,
+    {
+        let eager = cx.world.params.l1.policy != WritePolicy::Combining && self.lower.buffer.lines() > 0;
+        if (eager || self.lower.buffer.has_flush()) && !self.lower.buffer.is_blocked() {
+            cx.fx.timer(TimerClass::Drain);
         }
     }
 
-    fn finish<P: Protocol>(&mut self, way: Way, next: Option<LineState>, cx: &mut Cx<'_, P>) {
-        match next {
-            Some(LineState::I) => {
-                if let Some(line) = self.array.line(way) {
-                    cx.fx.wake(Key::Way(self.array.set(line)));
-                }
-                self.array.remove(way, LineState::I);
-            }
-            Some(state) => {
-                self.array.set_state(way, state);
-                cx.fx.touches.push(way);
-            }
-            None => cx.fx.touches.push(way),
-        }
-    }
-
-    fn act<P>(
-        &mut self,
-        action: LineAction,
-        line: LineAddr,
-        way: Option<Way>,
-        carried: Carried<'_>,
-        cx: &mut Cx<'_, P>,
-    ) where
+    fn drain<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
     {
-        let Some(way) = way else { return };
+        let policy = cx.world.params.l1.policy;
+        if let Some(line) = self.lower.pop(cx) {
+            let event = match policy {
+                WritePolicy::ThroughInvalidate => LineEvent::DrainDrop,
+                WritePolicy::Combining | WritePolicy::Through => LineEvent::Drain,
+            };
+            let done = self.line_event(line, event, Carried::Nothing, cx);
+            if done != Disposition::Done {
+                return done;
+            }
+            cx.fx.wake(Key::StoreBuffer);
+        }
+        self.drain_if_due(cx);
+        Disposition::Done
+    }
+
+    fn invalidate<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        P: Protocol<Params = Shape, Msg: From<ToBank>>,
+    {
+        cx.fx.uses.invalidations += 1;
+        for way in 0..self.array.way_count() {
+            let Some(line) = self.array.line(Way(way)) else { continue };
+            cx.fx.uses.lines_invalidated += 1;
+            let done = self.line_event(line, LineEvent::Inv, Carried::Nothing, cx);
+            if done != Disposition::Done {
+                return done;
+            }
+        }
+        Disposition::Done
+    }
+}
+
+impl<P> Lines<P> for L1
+where
+    P: Protocol<Params = Shape, Msg: From<ToBank>>,
+{
+    type Table = L1Table;
+    type Carried<'a> = Carried<'a>;
+    const ABSENT: LineState = LineState::I;
+
+    fn array(&mut self) -> &mut CacheArray<LineState> {
+        &mut self.array
+    }
+
+    fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+        let Place { line, way: Some(way) } = place else { return };
         match (action, carried) {
             (LineAction::SendGet, _) => {
                 self.fills += 1;
@@ -268,66 +287,6 @@ impl L1 {
                 _,
             ) => {}
         }
-    }
-
-    fn write<P>(&mut self, way: Way, data: &LineData, mask: proto::ByteMask, cx: &mut Cx<'_, P>)
-    where
-        P: Protocol<Params = Shape>,
-    {
-        cx.fx.uses.data_writes += 1;
-        if self.array.write(way, data, mask)
-            && let Some(line) = self.array.line(way)
-        {
-            self.lower.buffer.push(line);
-        }
-        self.drain_if_due(cx);
-    }
-
-    /// Keeps the buffer draining for as long as something asks for it.
-    fn drain_if_due<P>(&mut self, cx: &mut Cx<'_, P>)
-    where
-        P: Protocol<Params = Shape>,
-    {
-        let eager = cx.world.params.l1.policy != WritePolicy::Combining && self.lower.buffer.lines() > 0;
-        if (eager || self.lower.buffer.has_flush()) && !self.lower.buffer.is_blocked() {
-            cx.fx.timer(TimerClass::Drain);
-        }
-    }
-
-    fn drain<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Shape, Msg: From<ToBank>>,
-    {
-        let policy = cx.world.params.l1.policy;
-        if let Some(line) = self.lower.pop(cx) {
-            let event = match policy {
-                WritePolicy::ThroughInvalidate => LineEvent::DrainDrop,
-                WritePolicy::Combining | WritePolicy::Through => LineEvent::Drain,
-            };
-            let done = self.line_event(line, event, Carried::Nothing, cx);
-            if done != Disposition::Done {
-                return done;
-            }
-            cx.fx.wake(Key::StoreBuffer);
-        }
-        self.drain_if_due(cx);
-        Disposition::Done
-    }
-
-    fn invalidate<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Shape, Msg: From<ToBank>>,
-    {
-        cx.fx.uses.invalidations += 1;
-        for way in 0..self.array.way_count() {
-            let Some(line) = self.array.line(Way(way)) else { continue };
-            cx.fx.uses.lines_invalidated += 1;
-            let done = self.line_event(line, LineEvent::Inv, Carried::Nothing, cx);
-            if done != Disposition::Done {
-                return done;
-            }
-        }
-        Disposition::Done
     }
 }
 

@@ -8,9 +8,9 @@ use proto::{Level, WritePolicy};
 use std::collections::BTreeSet;
 
 pub(crate) const PLAIN: Sync = (Plain, Device);
-const WG: Sync = (Relaxed, WorkGroup);
-const DEV: Sync = (Relaxed, Device);
-const SYS: Sync = (Relaxed, System);
+pub(crate) const WG: Sync = (Relaxed, WorkGroup);
+pub(crate) const DEV: Sync = (Relaxed, Device);
+pub(crate) const SYS: Sync = (Relaxed, System);
 pub(crate) const POLICIES: [WritePolicy; 3] =
     [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate];
 
@@ -20,7 +20,7 @@ pub(crate) const X: u64 = 0;
 pub(crate) const Z: u64 = 4;
 pub(crate) const Y: u64 = 8;
 const W: u64 = 12;
-const U: u64 = 16;
+pub(crate) const U: u64 = 16;
 
 /// A program and all its outcomes.
 pub(crate) struct Expected {
@@ -28,16 +28,24 @@ pub(crate) struct Expected {
     pub(crate) outcomes: BTreeSet<Outcome>,
 }
 
+impl Expected {
+    /// Memory is not all zero at the beginning.
+    pub(crate) fn beginning_with(mut self, words: &[(u64, u32)]) -> Self {
+        self.program.initial = words.to_vec();
+        self
+    }
+}
+
 pub(crate) fn on(cu: u16, ops: &[Do]) -> Thread {
     Thread { cu: Some(cu), ops: ops.to_vec() }
 }
 
-fn host(ops: &[Do]) -> Thread {
+pub(crate) fn host(ops: &[Do]) -> Thread {
     Thread { cu: None, ops: ops.to_vec() }
 }
 
 pub(crate) fn program(name: &'static str, threads: &[Thread], finals: &[u64]) -> Program {
-    Program { name, threads: threads.to_vec(), finals: finals.to_vec() }
+    Program { name, threads: threads.to_vec(), initial: Vec::new(), finals: finals.to_vec() }
 }
 
 /// The program of that name.
@@ -52,15 +60,21 @@ pub(crate) fn all() -> Vec<Expected> {
     all.extend(shared());
     all.extend(system());
     all.extend(fetches());
+    all.extend(crate::mishaps::all());
     all
 }
 
-fn case(name: &'static str, threads: &[Thread], finals: &[u64], outcomes: &[&[&[u32]]]) -> Expected {
+pub(crate) fn case(
+    name: &'static str,
+    threads: &[Thread],
+    finals: &[u64],
+    outcomes: &[&[&[u32]]],
+) -> Expected {
     let outcomes = outcomes.iter().map(|o| o.iter().map(|r| r.to_vec()).collect()).collect();
     Expected { program: program(name, threads, finals), outcomes }
 }
 
-fn writer(level: Level) -> [Do; 2] {
+pub(crate) fn writer(level: Level) -> [Do; 2] {
     [Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, level))]
 }
 

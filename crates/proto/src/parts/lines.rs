@@ -1,0 +1,93 @@
+//! A cache whose lines follow a table.
+
+use super::array::CacheArray;
+use crate::contract::{Cx, Disposition, Protocol};
+use crate::line::LineAddr;
+use crate::node::{Key, Way};
+use crate::table::{After, Row, Table};
+
+/// The states of a table.
+pub type StateOf<T> = <T as Table>::State;
+
+/// Where an event happens: a line, and the way that holds it, if one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: LineAddr,
+    /// Its way.
+    pub way: Option<Way>,
+}
+
+/// A controller that keeps an array of lines, each in a state of a table. It
+/// says what its actions do; looking rows up and carrying them out is the same
+/// for all.
+pub trait Lines<P: Protocol> {
+    /// The table.
+    type Table: Table;
+    /// What an event brings with it.
+    type Carried<'a>: Copy;
+    /// The state of a line that is not there.
+    const ABSENT: StateOf<Self::Table>;
+
+    /// The array.
+    fn array(&mut self) -> &mut CacheArray<StateOf<Self::Table>>;
+
+    /// Performs one action.
+    fn act(
+        &mut self,
+        action: <Self::Table as Table>::Action,
+        place: Place,
+        carried: Self::Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    );
+
+    /// Looks the row of a classified event up and carries it out. A line that
+    /// leaves [`Lines::ABSENT`] takes a free way, which there must be.
+    #[inline]
+    fn transition(
+        &mut self,
+        mut place: Place,
+        state: StateOf<Self::Table>,
+        event: <Self::Table as Table>::Event,
+        carried: Self::Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        cx.fx.uses.tag_lookups += 1;
+        let looked = cx.row::<Self::Table>(state, event);
+        let (actions, next, after) = match looked.row {
+            Row::Do { actions, next, after } => (actions, next, after),
+            Row::Stall => return Disposition::Stall(Key::Line(place.line)),
+            Row::Impossible(why) => return Disposition::Impossible(why),
+        };
+        if place.way.is_none() && next.is_some_and(|next| next != Self::ABSENT) {
+            place.way = self.array().free_way(place.line);
+            let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
+            self.array().insert(way, place.line, Self::ABSENT);
+        }
+        for (i, &action) in actions.iter().enumerate() {
+            if looked.skip != Some(i as u8) {
+                self.act(action, place, carried, cx);
+            }
+        }
+        if let Some(way) = place.way {
+            if next == Some(Self::ABSENT) {
+                cx.fx.wake(Key::Way(self.array().set(place.line)));
+                self.array().remove(way, Self::ABSENT);
+            } else {
+                if let Some(next) = next {
+                    self.array().set_state(way, next);
+                }
+                cx.fx.touches.push(way);
+            }
+        }
+        match after {
+            After::Done => Disposition::Done,
+            After::Wait => Disposition::Wait(place.line),
+            After::Retry => Disposition::Stall(Key::Line(place.line)),
+            After::Next => {
+                cx.stage += 1;
+                Disposition::Done
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Matrix Market, coordinate format: a square sparse matrix is a graph with
+//! an arc from row to column for each entry.
+//!
+//! Format: "The Matrix Market Exchange Formats: Initial Design" (NIST, 1996).
+//! `symmetric` and `skew-symmetric` files hold the lower triangle; the mirrored
+//! entries are added and counted. An entry whose value is zero is an arc: the
+//! pattern is the graph. `complex`, `hermitian` and `array` are refused.
+
+use std::io::{self, Write};
+
+use super::csr::{Csr, Weights};
+use super::error::GraphError;
+use super::intake::{Intake, Repairs};
+use super::options::{Direction, ReadOptions};
+use super::scan::Scanner;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Pattern,
+    Integer,
+    Real,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Symmetry {
+    General,
+    Symmetric,
+    Skew,
+}
+
+pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
+    let (field, symmetry) = header(scan)?;
+    if !scan.next_line(b"%")? {
+        scan.word()?;
+        return Err(scan.unexpected("a line of rows, columns and entries"));
+    }
+    let rows = scan.whole(1..=u64::from(u32::MAX), "a number of rows")?;
+    let columns = scan.whole(1..=u64::from(u32::MAX), "a number of columns")?;
+    if rows != columns {
+        return Err(scan.unexpected(&format!("as many columns as rows, {rows}, since a graph is square")));
+    }
+    let entries = scan.whole(0..=u64::MAX / 4, "a number of entries")?;
+    let mirrored = match options.direction {
+        Direction::AsStated => symmetry != Symmetry::General,
+        Direction::BothWays => true,
+        Direction::OneWay => false,
+    };
+    let mut intake = Intake::new(options, field != Field::Pattern);
+    intake.announce(scan.word_place(), rows, if mirrored { 2 * entries } else { entries })?;
+    scan.end_line("the end of the line after rows, columns and entries")?;
+
+    for entry in 1..=entries {
+        if !scan.next_line(b"%")? {
+            scan.word()?;
+            return Err(scan.unexpected(&format!("entry {entry} of {entries}")));
+        }
+        let row = scan.whole(1..=rows, "a row")? as u32 - 1;
+        let place = scan.word_column();
+        let column = scan.whole(1..=columns, "a column")? as u32 - 1;
+        if symmetry == Symmetry::Symmetric && column > row {
+            let expected =
+                format!("a column of at most {}, since a symmetric file has the lower triangle", row + 1);
+            return Err(scan.unexpected(&expected));
+        }
+        if symmetry == Symmetry::Skew && column >= row {
+            let expected = format!(
+                "a column before {}, since a skew-symmetric file has what is below the diagonal",
+                row + 1
+            );
+            return Err(scan.unexpected(&expected));
+        }
+        let value = match field {
+            Field::Pattern => 1.0,
+            Field::Integer => scan.signed("a value")?,
+            Field::Real => scan.number("a value")?,
+        };
+        if mirrored {
+            let mirror = if symmetry == Symmetry::Skew { -value } else { value };
+            intake.edge(scan, (row, column), (value, mirror), place)?;
+        } else {
+            intake.arc(scan, (row, column), value, place)?;
+        }
+        scan.end_line("the end of the line after an entry")?;
+    }
+    if scan.next_line(b"%")? {
+        scan.word()?;
+        return Err(scan.unexpected(&format!("the end of the file after {entries} entries")));
+    }
+    intake.finish(scan, rows as u32)
+}
+
+/// The first line: what is stored, and how.
+fn header(scan: &mut Scanner<'_>) -> Result<(Field, Symmetry), GraphError> {
+    keyword(scan, &[("%%matrixmarket", ())], "`%%MatrixMarket`")?;
+    keyword(scan, &[("matrix", ())], "`matrix`")?;
+    keyword(scan, &[("coordinate", ())], "`coordinate`, since a dense array is no graph")?;
+    let fields = [
+        ("pattern", Field::Pattern),
+        ("integer", Field::Integer),
+        ("real", Field::Real),
+        ("double", Field::Real),
+    ];
+    let field = keyword(scan, &fields, "`real`, `integer` or `pattern`")?;
+    let symmetries = [
+        ("general", Symmetry::General),
+        ("symmetric", Symmetry::Symmetric),
+        ("skew-symmetric", Symmetry::Skew),
+    ];
+    let symmetry = keyword(scan, &symmetries, "`general`, `symmetric` or `skew-symmetric`")?;
+    if field == Field::Pattern && symmetry == Symmetry::Skew {
+        return Err(scan.unexpected("`general` or `symmetric`, since a pattern has no signs"));
+    }
+    scan.end_line("the end of the line after the symmetry")?;
+    Ok((field, symmetry))
+}
+
+fn keyword<T: Copy>(scan: &mut Scanner<'_>, known: &[(&str, T)], expected: &str) -> Result<T, GraphError> {
+    let word = scan.word()?.unwrap_or_default();
+    match known.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes())) {
+        Some((_, meaning)) => Ok(*meaning),
+        None => Err(scan.unexpected(expected)),
+    }
+}
+
+/// Writes all arcs of a graph, in general form.
+pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
+    let field = match graph.weights {
+        None => "pattern",
+        Some(Weights::Whole(_)) => "integer",
+        Some(Weights::Real(_)) => "real",
+    };
+    writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
+    writeln!(out, "{0} {0} {1}", graph.vertices(), graph.edges())?;
+    for (source, target, weight) in graph.arcs() {
+        match weight {
+            None => writeln!(out, "{} {}", source + 1, target + 1)?,
+            Some(weight) => writeln!(out, "{} {} {weight}", source + 1, target + 1)?,
+        }
+    }
+    Ok(())
+}

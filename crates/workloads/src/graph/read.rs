@@ -1,0 +1,133 @@
+//! Reading and writing graph files of any format, compressed or not.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use super::csr::Csr;
+use super::error::GraphError;
+use super::intake::Repairs;
+use super::options::{Format, ReadOptions};
+use super::scan::Scanner;
+use super::{dimacs, matrix_market, metis, snap};
+
+/// A graph from a file, and what was done to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The graph.
+    pub graph: Csr,
+    /// The format it was in.
+    pub format: Format,
+    /// What was repaired.
+    pub repairs: Repairs,
+}
+
+/// Reads a graph file. It is read as a stream, and decompressed if it begins
+/// like a gzip file, whatever its name.
+///
+/// # Errors
+/// If the file cannot be read, is no graph, has what the options refuse, or
+/// needs more memory than they allow.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, GraphError> {
+    let unreadable =
+        |error: io::Error| GraphError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        let reason = "it is a directory, expected a graph file".to_owned();
+        return Err(GraphError::Unreadable { path: path.to_owned(), reason });
+    }
+    read_from(file, path, options)
+}
+
+/// Reads a graph from a stream; the path serves for messages and the format.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from<'a>(
+    mut input: impl Read + 'a,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Loaded, GraphError> {
+    const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+    let mut magic = Vec::new();
+    input
+        .by_ref()
+        .take(GZIP_MAGIC.len() as u64)
+        .read_to_end(&mut magic)
+        .map_err(|error| GraphError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
+    let compressed = magic == GZIP_MAGIC;
+    let whole = io::Cursor::new(magic).chain(input);
+    let input: Box<dyn Read + 'a> =
+        if compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
+    let mut scan = Scanner::new(path, input, compressed);
+    let format = match options.format {
+        Some(format) => format,
+        None => {
+            detect(path, scan.head()?).ok_or_else(|| GraphError::UnknownFormat { path: path.to_owned() })?
+        }
+    };
+    let (graph, repairs) = match format {
+        Format::MatrixMarket => matrix_market::read(&mut scan, options),
+        Format::Dimacs => dimacs::read(&mut scan, options),
+        Format::Metis => metis::read(&mut scan, options),
+        Format::Snap => snap::read(&mut scan, options),
+    }?;
+    Ok(Loaded { graph, format, repairs })
+}
+
+/// The format by what a file begins with, then by its name.
+fn detect(path: &Path, head: &[u8]) -> Option<Format> {
+    const BANNER: &[u8] = b"%%matrixmarket";
+    if head.get(..BANNER.len()).is_some_and(|head| head.eq_ignore_ascii_case(BANNER)) {
+        return Some(Format::MatrixMarket);
+    }
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match name.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("mtx" | "mm") => Some(Format::MatrixMarket),
+        Some("gr") => Some(Format::Dimacs),
+        Some("graph" | "metis") => Some(Format::Metis),
+        Some("txt" | "el" | "edges" | "snap") => Some(Format::Snap),
+        _ => match head {
+            [b'c', b' ' | b'\t' | b'\r' | b'\n', ..] => Some(Format::Dimacs),
+            [b'p', b' ' | b'\t', b's', b'p', ..] => Some(Format::Dimacs),
+            [b'#', ..] => Some(Format::Snap),
+            _ => None,
+        },
+    }
+}
+
+/// Writes a graph.
+///
+/// # Errors
+/// If the stream fails, or the format cannot hold the graph: METIS holds
+/// undirected graphs without self loops, and it and DIMACS hold whole weights.
+pub fn write(graph: &Csr, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::MatrixMarket => matrix_market::write(graph, out),
+        Format::Dimacs => dimacs::write(graph, out),
+        Format::Metis => metis::write(graph, out),
+        Format::Snap => snap::write(graph, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_banner_wins_over_the_name_and_the_name_over_the_rest() {
+        let found = |name: &str, head: &str| detect(Path::new(name), head.as_bytes());
+        assert_eq!(found("a.txt", "%%MatrixMarket matrix"), Some(Format::MatrixMarket));
+        assert_eq!(found("a/b.GR.gz", "# x"), Some(Format::Dimacs));
+        assert_eq!(found("a.metis", "3 2"), Some(Format::Metis));
+        assert_eq!(found("a.el", ""), Some(Format::Snap));
+        assert_eq!(found("a", "c x"), Some(Format::Dimacs));
+        assert_eq!(found("a.dat", "p sp 1 0"), Some(Format::Dimacs));
+        assert_eq!(found("a", "# x"), Some(Format::Snap));
+        assert_eq!(found("a", "1 2"), None);
+        assert_eq!(found("", ""), None);
+    }
+}

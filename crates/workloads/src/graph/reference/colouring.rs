@@ -1,0 +1,160 @@
+//! Colours such that no two neighbours have the same.
+
+use core::fmt;
+
+use super::super::Csr;
+
+/// The colour of a vertex that has none yet.
+pub const UNCOLOURED: u32 = u32::MAX;
+
+/// Why colours are no colouring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// There are more or fewer colours than vertices.
+    Count {
+        /// How many colours.
+        colours: usize,
+        /// How many vertices.
+        vertices: u32,
+    },
+    /// A vertex has no colour.
+    Uncoloured {
+        /// Which.
+        vertex: u32,
+    },
+    /// Two neighbours have the same.
+    Same {
+        /// The one.
+        vertex: u32,
+        /// The other.
+        neighbour: u32,
+        /// What both have.
+        colour: u32,
+    },
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Conflict::Count { colours, vertices } => {
+                write!(f, "found {colours} colours, expected {vertices}")
+            }
+            Conflict::Uncoloured { vertex } => write!(f, "vertex {vertex} has no colour, expected one"),
+            Conflict::Same { vertex, neighbour, colour } => write!(
+                f,
+                "vertex {vertex} and its neighbour {neighbour} both have colour {colour}, expected different ones"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Conflict {}
+
+/// How many colours a proper colouring uses. Self loops do not count.
+///
+/// # Errors
+/// The first vertex without a colour, or with a neighbour's.
+pub fn check_colouring(graph: &Csr, colours: &[u32]) -> Result<u64, Conflict> {
+    if colours.len() != graph.vertices() as usize {
+        return Err(Conflict::Count { colours: colours.len(), vertices: graph.vertices() });
+    }
+    for vertex in 0..graph.vertices() {
+        let colour = colours[vertex as usize];
+        if colour == UNCOLOURED {
+            return Err(Conflict::Uncoloured { vertex });
+        }
+        let same = |&&neighbour: &&u32| neighbour != vertex && colours[neighbour as usize] == colour;
+        if let Some(&neighbour) = graph.neighbours(vertex).iter().find(same) {
+            return Err(Conflict::Same { vertex, neighbour, colour });
+        }
+    }
+    let mut used = colours.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    Ok(used.len() as u64)
+}
+
+/// Each vertex in turn takes the least colour that none of its neighbours has,
+/// directions forgotten.
+#[must_use]
+pub fn greedy_colouring(graph: &Csr) -> Vec<u32> {
+    let graph = graph.undirected();
+    let mut colours = vec![UNCOLOURED; graph.vertices() as usize];
+    let mut taken = Vec::new();
+    for vertex in 0..graph.vertices() {
+        taken.clear();
+        let coloured = graph.neighbours(vertex).iter().map(|&u| colours[u as usize]);
+        taken.extend(coloured.filter(|&colour| colour != UNCOLOURED));
+        taken.sort_unstable();
+        taken.dedup();
+        let gap = (0..).zip(&taken).find(|&(colour, &taken)| colour != taken);
+        colours[vertex as usize] = gap.map_or(taken.len() as u32, |(colour, _)| colour);
+    }
+    colours
+}
+
+/// Colours after so many sweeps: in sweep N, each uncoloured vertex whose
+/// priority is above that of all uncoloured neighbours takes the colour N,
+/// counted from 0. The larger number decides among equal priorities. The graph
+/// has each arc in both directions.
+///
+/// # Panics
+/// If there are fewer priorities than vertices.
+#[must_use]
+pub fn colouring_sweeps(graph: &Csr, priorities: &[u32], sweeps: u32) -> Vec<u32> {
+    let mut colours = vec![UNCOLOURED; graph.vertices() as usize];
+    for sweep in 0..sweeps {
+        let highest = |&vertex: &u32| {
+            let rank = |v: u32| (priorities[v as usize], v);
+            let below = |&u: &u32| u == vertex || colours[u as usize] != UNCOLOURED || rank(u) < rank(vertex);
+            colours[vertex as usize] == UNCOLOURED && graph.neighbours(vertex).iter().all(below)
+        };
+        let chosen: Vec<u32> = (0..graph.vertices()).filter(highest).collect();
+        if chosen.is_empty() {
+            break;
+        }
+        for vertex in chosen {
+            colours[vertex as usize] = sweep;
+        }
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::power_law;
+    use super::*;
+
+    #[test]
+    fn each_way_to_be_no_colouring_is_named() {
+        let path = Csr::from_edges(3, vec![(0, 1), (1, 2), (2, 2)]);
+        assert_eq!(check_colouring(&path, &[5, 1, 5]), Ok(2));
+        assert_eq!(check_colouring(&path, &[0, 1]), Err(Conflict::Count { colours: 2, vertices: 3 }));
+        assert_eq!(check_colouring(&path, &[0, UNCOLOURED, 0]), Err(Conflict::Uncoloured { vertex: 1 }));
+        let same = check_colouring(&path, &[0, 1, 1]);
+        assert_eq!(same, Err(Conflict::Same { vertex: 1, neighbour: 2, colour: 1 }));
+    }
+
+    #[test]
+    fn greedy_is_proper_and_needs_at_most_a_colour_more_than_the_degree() {
+        let graph = power_law(500, 3000, 5).undirected();
+        let used = check_colouring(&graph, &greedy_colouring(&graph)).expect("a colouring");
+        let degree = (0..500).map(|v| graph.degree(v)).max().unwrap_or(0);
+        assert!((3..=u64::from(degree) + 1).contains(&used), "{used}");
+        let path = Csr::from_edges(4, vec![(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(greedy_colouring(&path), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn sweeps_colour_properly_in_the_end_and_never_change_a_colour() {
+        let graph = power_law(300, 1500, 5).undirected();
+        let priorities: Vec<u32> = (0..300).map(crate::data::mix).collect();
+        let done = colouring_sweeps(&graph, &priorities, 300);
+        assert!(check_colouring(&graph, &done).is_ok());
+        let half = colouring_sweeps(&graph, &priorities, 3);
+        assert!(half.contains(&UNCOLOURED));
+        assert!(
+            half.iter().zip(&done).all(|(&half, &done)| half == if done < 3 { done } else { UNCOLOURED })
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! Edge lists as the Stanford Network Analysis Project publishes them: a line
+//! `FROM TO` for each arc, perhaps with a weight, and comments `#`.
+//!
+//! Vertices count from 0 and numbers may be left out: vertices are those that
+//! an edge names, renumbered to close the gaps, and that is counted. What the
+//! comments announce (`# Nodes: N Edges: M`) must come, so that a file cut
+//! short is noticed; where all numbers are below N, they stay. A comment
+//! `# Undirected graph` ahead of the edges says that each edge stands once.
+
+use std::io::{self, Write};
+
+use super::csr::{Csr, Weights};
+use super::error::{GraphError, Place};
+use super::intake::{Intake, Repairs};
+use super::options::{Direction, ReadOptions};
+use super::scan::Scanner;
+
+/// What the comments say.
+#[derive(Default)]
+struct Comments {
+    undirected: bool,
+    announced: Option<(u64, u64, Place)>,
+}
+
+pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
+    let mut comments = Comments::default();
+    let mut edges = 0;
+    let mut list: Option<(Intake<'_>, bool)> = None;
+    while let Some(letter) = next(scan)? {
+        if letter == b'#' {
+            let announced = comments.take(scan, options, edges > 0)?;
+            if let Some((place, vertices, arcs)) = announced {
+                // Unweighted for now: the least it can take.
+                Intake::of_named_vertices(options, false).announce(place, vertices, arcs)?;
+            }
+            continue;
+        }
+        let source = scan.whole(0..=u64::from(u32::MAX) - 1, "a vertex")? as u32;
+        let column = scan.word_column();
+        let target = scan.whole(0..=u64::from(u32::MAX) - 1, "a vertex")? as u32;
+        let weight = scan.word()?.is_some();
+        let (intake, weighted) =
+            list.get_or_insert_with(|| (Intake::of_named_vertices(options, weight), weight));
+        if weight != *weighted {
+            let expected =
+                if *weighted { "a weight, as on the first line" } else { "no weight, as on the first line" };
+            return Err(scan.unexpected(expected));
+        }
+        let value = if weight { scan.last_number("a weight")? } else { 1.0 };
+        let mirrored = match options.direction {
+            Direction::AsStated => comments.undirected,
+            Direction::BothWays => true,
+            Direction::OneWay => false,
+        };
+        if mirrored {
+            intake.edge(scan, (source, target), (value, value), column)?;
+        } else {
+            intake.arc(scan, (source, target), value, column)?;
+        }
+        edges += 1;
+        scan.end_line("the end of the line after an edge")?;
+    }
+    finish(scan, comments, edges, list.map(|(intake, _)| intake))
+}
+
+fn next(scan: &mut Scanner<'_>) -> Result<Option<u8>, GraphError> {
+    Ok(if scan.next_line(b"")? { scan.peek()? } else { None })
+}
+
+fn finish(
+    scan: &mut Scanner<'_>,
+    comments: Comments,
+    edges: u64,
+    intake: Option<Intake<'_>>,
+) -> Result<(Csr, Repairs), GraphError> {
+    if let Some((_, announced, place)) = &comments.announced
+        && edges != *announced
+    {
+        let end = scan.here();
+        if edges < *announced {
+            let expected = format!("edge {} of {announced}, which line {} announces", edges + 1, place.line);
+            return Err(GraphError::Truncated { place: end, expected });
+        }
+        let (found, expected) =
+            (format!("{edges} edges"), format!("{announced}, which line {} announces", place.line));
+        return Err(GraphError::Unexpected { place: end, found, expected });
+    }
+    let Some(mut intake) = intake else {
+        scan.word()?;
+        return Err(scan.unexpected("an edge `FROM TO`"));
+    };
+    let named = intake.named_vertices();
+    let used = named.len() as u64;
+    let vertices = match &comments.announced {
+        Some((nodes, _, place)) if *nodes < used => {
+            let expected = format!("{nodes}, which line {} announces", place.line);
+            return Err(GraphError::Unexpected {
+                place: scan.here(),
+                found: format!("{used} vertices"),
+                expected,
+            });
+        }
+        Some((nodes, ..)) if named.last().is_none_or(|&last| u64::from(last) < *nodes) => *nodes,
+        // Vertices that no edge names come last.
+        Some((nodes, ..)) => {
+            intake.renumber(&named);
+            *nodes
+        }
+        None => {
+            intake.renumber(&named);
+            used
+        }
+    };
+    intake.finish(scan, vertices as u32)
+}
+
+impl Comments {
+    /// Reads a comment. Returns what it announces, if it does.
+    fn take(
+        &mut self,
+        scan: &mut Scanner<'_>,
+        options: &ReadOptions,
+        late: bool,
+    ) -> Result<Option<(Place, u64, u64)>, GraphError> {
+        const COMMENT_BYTES_MAX: usize = 256;
+        let place = scan.here();
+        let text = scan.rest_of_line(COMMENT_BYTES_MAX)?.to_ascii_lowercase();
+        self.undirected |= !late && text.trim_start_matches(['#', ' ', '\t']).starts_with("undirected graph");
+        let number = |name: &str| {
+            let (_, rest) = text.split_once(name)?;
+            rest.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        let (Some(nodes), Some(edges)) = (number("nodes:"), number("edges:")) else { return Ok(None) };
+        if nodes > u64::from(u32::MAX) {
+            let (found, expected) = (format!("{nodes} nodes"), format!("at most {}", u32::MAX));
+            return Err(GraphError::Unexpected { place, found, expected });
+        }
+        self.announced = Some((nodes, edges, place.clone()));
+        let ways = match options.direction {
+            Direction::AsStated => 1 + u64::from(self.undirected),
+            Direction::BothWays => 2,
+            Direction::OneWay => 1,
+        };
+        Ok(Some((place, nodes, edges.saturating_mul(ways))))
+    }
+}
+
+/// Writes a graph, with the number of its vertices, which an edge list lacks.
+pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# Directed graph")?;
+    writeln!(out, "# Nodes: {} Edges: {}", graph.vertices(), graph.edges())?;
+    for (source, target, weight) in graph.arcs() {
+        match (&graph.weights, weight) {
+            (Some(Weights::Whole(_) | Weights::Real(_)), Some(weight)) => {
+                writeln!(out, "{source}\t{target}\t{weight}")?
+            }
+            _ => writeln!(out, "{source}\t{target}")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Where a graph comes from: a file or a stand-in, by one name.
+
+use core::fmt;
+use std::path::{Path, PathBuf};
+
+use super::options::{Format, ReadOptions};
+use super::stand_in::{self, Scale, StandIn};
+use super::{Csr, GraphError, Info, Repairs, read};
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A generator.
+    StandIn(&'static StandIn),
+    /// A file.
+    File(PathBuf),
+}
+
+/// A graph, where it is from and what was done to it.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The graph.
+    pub graph: Csr,
+    /// Where it is from, in a line.
+    pub origin: String,
+    /// The format of the file, if it is from one.
+    pub format: Option<Format>,
+    /// What was repaired.
+    pub repairs: Repairs,
+}
+
+/// A graph's origin, statistics and repairs: what `graph info` prints.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Description {
+    /// Where it is from, in a line.
+    pub origin: String,
+    /// Its statistics.
+    #[serde(flatten)]
+    pub info: Info,
+    /// What was repaired.
+    pub repairs: Repairs,
+}
+
+impl Source {
+    /// The name of a stand-in, or the path of a file.
+    #[must_use]
+    pub fn of(name: &str) -> Source {
+        match stand_in::find(name) {
+            Ok(stand_in) => Source::StandIn(stand_in),
+            Err(_) => Source::File(PathBuf::from(name)),
+        }
+    }
+
+    /// Makes or reads the graph. Scale and seed are those of a stand-in, and
+    /// the options those of a file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a part of it is asked for.
+    pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<Opened, GraphError> {
+        match self {
+            Source::StandIn(stand_in) => Ok(Opened {
+                graph: stand_in.generate(scale, seed),
+                origin: format!(
+                    "stand-in for {} ({}), scale {scale}, seed {seed}",
+                    stand_in.name, stand_in.kind
+                ),
+                format: None,
+                repairs: Repairs::default(),
+            }),
+            Source::File(path) if scale != Scale::FULL => {
+                Err(GraphError::Scaled { path: path.clone(), scale: scale.to_string() })
+            }
+            Source::File(path) => open_file(path, options),
+        }
+    }
+}
+
+fn open_file(path: &Path, options: &ReadOptions) -> Result<Opened, GraphError> {
+    let name = path.to_string_lossy();
+    if let (false, Err(hint)) = (path.exists(), stand_in::find(&name)) {
+        return Err(GraphError::Missing { path: path.to_owned(), hint });
+    }
+    let loaded = read(path, options)?;
+    Ok(Opened {
+        graph: loaded.graph,
+        origin: format!("{}, {}", super::error::printable_path(path), loaded.format.title()),
+        format: Some(loaded.format),
+        repairs: loaded.repairs,
+    })
+}
+
+impl Opened {
+    /// What it is like.
+    #[must_use]
+    pub fn describe(&self) -> Description {
+        Description { origin: self.origin.clone(), info: Info::of(&self.graph), repairs: self.repairs }
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "from        {}", self.origin)?;
+        write!(f, "{}", self.info)?;
+        for (count, what) in self.repairs.iter() {
+            writeln!(f, "repaired    {count} {what}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_stand_in_or_a_file_and_a_slip_gets_a_hint() {
+        let open = |name: &str, scale| Source::of(name).open(scale, 1, &ReadOptions::default());
+        let small: Scale = "1/100".parse().expect("a scale");
+        let opened = open("dictionary28", small).expect("a stand-in");
+        assert_eq!(opened.graph.vertices(), 527);
+        let text = opened.describe().to_string();
+        let want = "from        stand-in for dictionary28 (words one letter apart, many components), scale 1/100, seed 1\n";
+        assert!(text.starts_with(want), "{text}");
+        let error = open("dictionary82", Scale::FULL).expect_err("a slip").to_string();
+        let want = "cannot read dictionary82: there is no such file, and there is no stand-in for a graph \
+                    `dictionary82`; did you mean `dictionary28`?";
+        assert!(error.starts_with(want), "{error}");
+        let error = open("Cargo.toml", small).expect_err("a part of a file").to_string();
+        assert_eq!(
+            error,
+            "Cargo.toml is a file, of which there is no scale 1/100, expected scale 1 or the name of a stand-in"
+        );
+    }
+
+    #[test]
+    fn repairs_are_said_after_the_statistics() {
+        let text = b"p sp 2 4\na 1 2 9\na 1 2 3\na 2 1 1\na 2 2 1\n";
+        let loaded =
+            super::super::read_from(&text[..], Path::new("x.gr"), &ReadOptions::default()).expect("a graph");
+        let opened =
+            Opened { graph: loaded.graph, origin: String::new(), format: None, repairs: loaded.repairs };
+        let text = opened.describe().to_string();
+        let want = "repaired    1 self loops left out\nrepaired    1 duplicates merged into the arc of least weight\n";
+        assert!(text.ends_with(want), "{text}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Stands in for `OPF_10000`.
+//!
+//! Known: the matrix of an optimal power flow problem of about 10,000 buses
+//! (SuiteSparse Matrix Collection, group IPSO) of 43,887 rows: some four
+//! unknowns a bus. Its 426,898 arcs are approximate. Power grids are sparse:
+//! the Western US grid has 1.33 lines a bus and a diameter of 46 for 4,941
+//! buses (Watts and Strogatz, 1998).
+//!
+//! Made: a grid of one bus to 4.39 rows and 1.3 lines a bus: each bus joins an
+//! earlier one that is mostly near, and further lines close rings. A bus is a
+//! block of four unknowns, voltage and angle and the multipliers of their two
+//! balances, and two more for each generator there; a block is dense. A line
+//! joins the voltages of one end to the multipliers of the other, and some
+//! lines the voltages of both as well, as many as the arcs need. Rows of one
+//! bus follow each other. Values are as in the stand-in for `c-68`.
+
+use kernel::rng::Rng;
+
+use super::super::Csr;
+use super::Size;
+use super::draw::{exp2, unit};
+use super::edges::Edges;
+use super::optimization::magnitude;
+
+const UNKNOWNS: u32 = 4;
+
+pub(super) fn generate(size: Size, seed: u64) -> Csr {
+    let mut rng = Rng::new(seed);
+    let buses = ((u64::from(size.vertices) * 10_000 + 21_943) / 43_887).max(2) as u32;
+    let first = blocks(size.vertices, buses, &mut rng);
+    let mut edges = Edges::with_capacity(size.edges);
+    for bus in 0..buses as usize {
+        for row in first[bus]..first[bus + 1] {
+            for column in first[bus]..row {
+                edges.add(column, row);
+            }
+        }
+    }
+    let mut lines: Vec<(u32, u32)> =
+        (1..buses).map(|bus| (bus - 1 - far(u64::from(bus), &mut rng), bus)).collect();
+    let rings = buses * 3 / 10;
+    for _ in 0..rings {
+        let bus = 1 + rng.below(u64::from(buses) - 1) as u32;
+        lines.push((bus - 1 - far(u64::from(bus), &mut rng), bus));
+    }
+    // The first two unknowns of a bus are its voltage and angle, then the multipliers.
+    const BALANCES: [(u32, u32); 8] = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 0), (2, 1), (3, 0), (3, 1)];
+    const VOLTAGES: [(u32, u32); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    let join = |edges: &mut Edges, (u, v): (u32, u32), couplings: &[(u32, u32)]| {
+        for (at_u, at_v) in couplings {
+            if edges.len() < size.edges {
+                edges.add(first[u as usize] + at_u, first[v as usize] + at_v);
+            }
+        }
+    };
+    for &line in &lines {
+        join(&mut edges, line, &BALANCES);
+    }
+    for &line in &lines {
+        join(&mut edges, line, &VOLTAGES);
+    }
+    while edges.len() < size.edges {
+        let bus = 1 + rng.below(u64::from(buses) - 1) as u32;
+        join(&mut edges, (bus - 1 - far(u64::from(bus), &mut rng), bus), &BALANCES);
+    }
+    edges.into_graph(size.vertices, Some(&|u, v| magnitude(seed, u, v)))
+}
+
+/// Where the rows of each bus begin, and where the last end: four each, and
+/// what is left in pairs where the generators are.
+fn blocks(rows: u32, buses: u32, rng: &mut Rng) -> Vec<u32> {
+    let mut unknowns = vec![UNKNOWNS; buses as usize];
+    let mut left = rows - UNKNOWNS * buses;
+    while left > 0 {
+        let pair = left.min(2);
+        unknowns[rng.below(u64::from(buses)) as usize] += pair;
+        left -= pair;
+    }
+    let mut first = vec![0];
+    for (bus, count) in unknowns.into_iter().enumerate() {
+        first.push(first[bus] + count);
+    }
+    first
+}
+
+/// How many buses to go back, less than `limit`: often few, seldom many.
+fn far(limit: u64, rng: &mut Rng) -> u32 {
+    const NEAR: f64 = 1.5;
+    let bits = (64 - limit.leading_zeros()) as f64;
+    let steps = (exp2(NEAR + unit(rng) * unit(rng) * unit(rng) * bits) - 1.0) as u64;
+    if steps < limit { steps as u32 } else { rng.below(limit) as u32 }
+}

@@ -1,0 +1,207 @@
+//! Stands in for the road networks of the 9th DIMACS implementation challenge.
+//!
+//! Known: made of the US Census Bureau's TIGER/Line files of the year 2000;
+//! vertices are crossings, ends and bends, nearly planar, connected, each road
+//! in both directions. The two nearest in size with published statistics (NW
+//! and CAL, KONECT) have out-degrees of at most 9 and 7, a Gini coefficient of
+//! the degrees of 0.22 and 0.21, a clustering coefficient of 0.027 and 0.025,
+//! and diameters of 1,994 and 2,315 hops: 1.8 and 1.7 times the square root of
+//! the vertices. The lengths of the whole of the USA are 1 to 368,885 with a
+//! mean of 2,949, a median of 1,447 and a deviation of 4,074 (GAP benchmark).
+//! Numbers of vertices follow the map, so neighbours are near in memory.
+//!
+//! Made: crossings on a square lattice, with a diagonal in each cell. A sparse
+//! net of long straight roads is kept whole, since it decides the diameter;
+//! the rest is a random spanning tree and as many further roads as are needed,
+//! few of them diagonals. Vertices are numbered along a Hilbert curve of
+//! tiles. Lengths are products of factors of the road, of the neighbourhood
+//! and of the region, since towns have short roads.
+
+use kernel::rng::Rng;
+
+use super::super::Csr;
+use super::Size;
+use super::draw::{exp2, normal, shuffle};
+use super::edges::graph_of;
+use crate::data::mix;
+
+/// Lattice cells between two long roads.
+const LONG_ROADS_APART: u32 = 12;
+/// One diagonal in so many is tried as early as a straight road.
+const DIAGONALS_ONE_IN: u64 = 16;
+const LENGTH_MEDIAN: f64 = 1447.0;
+const LENGTH_MAX: f64 = 368_885.0;
+
+struct Lattice {
+    width: u32,
+    vertices: u32,
+    seed: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Long,
+    Street,
+    Diagonal,
+}
+
+pub(super) fn generate(size: Size, seed: u64) -> Csr {
+    let width = f64::from(size.vertices).sqrt().ceil() as u32;
+    let lattice = Lattice { width, vertices: size.vertices, seed };
+    let mut rng = Rng::new(seed);
+    let edges = lattice.roads(size.edges, &mut rng);
+    let number = lattice.numbers();
+    let mut cell = vec![0; number.len()];
+    for (from, &to) in (0..).zip(&number) {
+        cell[to as usize] = from;
+    }
+    let edges: Vec<(u32, u32)> =
+        edges.into_iter().map(|(u, v)| (number[u as usize], number[v as usize])).collect();
+    let length = |u: u32, v: u32| lattice.length(cell[u as usize], cell[v as usize]);
+    graph_of(size.vertices, &edges, Some(&length))
+}
+
+impl Lattice {
+    /// All roads that could be, in the order in which they are tried.
+    fn candidates(&self, rng: &mut Rng) -> Vec<(Rank, (u32, u32))> {
+        let mut all = Vec::with_capacity(3 * self.vertices as usize);
+        for cell in 0..self.vertices {
+            let (x, y) = (cell % self.width, cell / self.width);
+            let long = |along: u32| {
+                if along % LONG_ROADS_APART == LONG_ROADS_APART / 2 { Rank::Long } else { Rank::Street }
+            };
+            let mut try_road = |rank, from: u32, to: u32| {
+                if from < self.vertices && to < self.vertices {
+                    all.push((rank, (from, to)));
+                }
+            };
+            if x + 1 < self.width {
+                try_road(long(y), cell, cell + 1);
+            }
+            try_road(long(x), cell, cell + self.width);
+            if x + 1 < self.width {
+                let rank = if rng.below(DIAGONALS_ONE_IN) == 0 { Rank::Street } else { Rank::Diagonal };
+                if rng.below(2) == 0 {
+                    try_road(rank, cell, cell + self.width + 1);
+                } else {
+                    try_road(rank, cell + 1, cell + self.width);
+                }
+            }
+        }
+        shuffle(&mut all, rng);
+        all.sort_by_key(|(rank, _)| *rank);
+        all
+    }
+
+    /// The long roads, a spanning tree, and further roads up to this number.
+    fn roads(&self, count: usize, rng: &mut Rng) -> Vec<(u32, u32)> {
+        let mut trees = Trees::new(self.vertices);
+        let (mut roads, mut spare) = (Vec::with_capacity(count), Vec::new());
+        for (rank, road) in self.candidates(rng) {
+            if trees.join(road.0, road.1) || rank == Rank::Long {
+                roads.push(road);
+            } else {
+                spare.push(road);
+            }
+        }
+        let missing = count.saturating_sub(roads.len());
+        roads.extend(spare.into_iter().take(missing));
+        roads
+    }
+
+    /// The number of each cell: tiles along a Hilbert curve, and in a tile
+    /// row by row.
+    fn numbers(&self) -> Vec<u32> {
+        const TILE: u32 = 8;
+        let side = self.width.div_ceil(TILE).next_power_of_two();
+        let mut order: Vec<(u64, u32)> = (0..self.vertices)
+            .map(|cell| {
+                let (x, y) = (cell % self.width, cell / self.width);
+                (hilbert(side, x / TILE, y / TILE), cell)
+            })
+            .collect();
+        order.sort_unstable();
+        let mut number = vec![0; order.len()];
+        for (to, (_, cell)) in (0..).zip(order) {
+            number[cell as usize] = to;
+        }
+        number
+    }
+
+    /// The length of a road between two cells.
+    fn length(&self, u: u32, v: u32) -> u32 {
+        const NEIGHBOURHOOD: u32 = 16;
+        const REGION: u32 = 96;
+        let (from, to) = (u.min(v), u.max(v));
+        let factor = |level: u64, a: u32, b: u32| {
+            let key = self.seed ^ u64::from(mix(a)) << 32 ^ u64::from(mix(b ^ 0x5bd1_e995)) ^ level << 60;
+            normal(&mut Rng::new(key))
+        };
+        let tile = |cell: u32, side: u32| (cell % self.width / side, cell / self.width / side);
+        let (near, far) = (tile(from, NEIGHBOURHOOD), tile(from, REGION));
+        // Squares of the factors add up to the spread of the logarithm, base 2.
+        let spread =
+            1.15 * factor(1, from, to) + 0.8 * factor(2, near.0, near.1) + 0.8 * factor(3, far.0, far.1);
+        (LENGTH_MEDIAN * exp2(spread)).clamp(1.0, LENGTH_MAX).round() as u32
+    }
+}
+
+/// How far along the Hilbert curve through a square of this side a cell lies.
+fn hilbert(side: u32, x: u32, y: u32) -> u64 {
+    let (mut x, mut y, mut along) = (x, y, 0u64);
+    let mut s = side / 2;
+    while s > 0 {
+        let (right, up) = (u32::from(x & s > 0), u32::from(y & s > 0));
+        along += u64::from(s) * u64::from(s) * u64::from((3 * right) ^ up);
+        if up == 0 {
+            if right == 1 {
+                (x, y) = (side - 1 - x, side - 1 - y);
+            }
+            (x, y) = (y, x);
+        }
+        s /= 2;
+    }
+    along
+}
+
+/// Trees that grow together: union-find with halved paths.
+struct Trees(Vec<u32>);
+
+impl Trees {
+    fn new(vertices: u32) -> Self {
+        Trees((0..vertices).collect())
+    }
+
+    fn root(&mut self, mut v: u32) -> u32 {
+        while self.0[v as usize] != v {
+            let above = self.0[self.0[v as usize] as usize];
+            self.0[v as usize] = above;
+            v = above;
+        }
+        v
+    }
+
+    /// Joins the trees of two vertices. False if they were one already.
+    fn join(&mut self, u: u32, v: u32) -> bool {
+        let (u, v) = (self.root(u), self.root(v));
+        // Towards the lesser, as good as any after a shuffle.
+        self.0[u.max(v) as usize] = u.min(v);
+        u != v
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_visits_each_cell_once_and_steps_to_a_neighbour() {
+        let mut cells: Vec<(u64, u32, u32)> =
+            (0..16).flat_map(|x| (0..16).map(move |y| (hilbert(16, x, y), x, y))).collect();
+        cells.sort_unstable();
+        assert!(cells.iter().map(|cell| cell.0).eq(0..256));
+        assert!(
+            cells.windows(2).all(|pair| pair[0].1.abs_diff(pair[1].1) + pair[0].2.abs_diff(pair[1].2) == 1)
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! The applications as workloads, on any graph.
+
+use std::rc::Rc;
+
+use kernel::prelude::*;
+
+use super::color::{self, Color};
+use super::input::InArcs;
+use super::pagerank::{self, PageRank};
+use super::policy::{ATTEMPTS, ORDERING, PADDING, SCOPE, STEAL};
+use super::sssp::{self, Sssp};
+use super::sweep::{CHUNK, Plan, QUEUES, SWEEPS, WAVES, check_work};
+use super::worker::TASKS_MAX;
+use crate::data;
+use crate::graph::{Csr, Weights, power_law};
+use crate::instance::{Instance, Purpose, Workload};
+use crate::settings::{BadSetting, Setting, Settings};
+
+const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
+const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "edges of the graph");
+const SOURCE: Setting = Setting::count("source", 0, 0, u32::MAX as u64, "the vertex where all paths start");
+
+pub(crate) static SSSP: Workload = Workload {
+    name: "sssp",
+    summary: "shortest paths by tasks of vertices, with work stealing",
+    purpose: Purpose::Benchmark,
+    settings: &[
+        VERTICES, EDGES, SOURCE, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING,
+    ],
+    make: |settings, seed| generated(App::Sssp, settings, seed),
+};
+
+pub(crate) static COLOR: Workload = Workload {
+    name: "color",
+    summary: "colours a graph by tasks of vertices, with work stealing",
+    purpose: Purpose::Benchmark,
+    settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
+    make: |settings, seed| generated(App::Color, settings, seed),
+};
+
+pub(crate) static PAGERANK: Workload = Workload {
+    name: "pagerank",
+    summary: "pulls ranks along the edges of a graph by tasks of vertices, with work stealing",
+    purpose: Purpose::Benchmark,
+    settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
+    make: |settings, seed| generated(App::PageRank, settings, seed),
+};
+
+/// Lengths of arcs are from 1 to this in a graph that is made.
+const LENGTH_MAX: u64 = 100;
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum App {
+    /// Shortest paths from one vertex.
+    Sssp,
+    /// A colouring of the graph without its directions.
+    Color,
+    /// The rank of each vertex.
+    PageRank,
+}
+
+impl App {
+    /// All of them.
+    pub const ALL: [App; 3] = [App::Sssp, App::Color, App::PageRank];
+
+    /// The workload of the same name, on a graph that is made.
+    #[must_use]
+    pub fn workload(self) -> &'static Workload {
+        match self {
+            App::Sssp => &SSSP,
+            App::Color => &COLOR,
+            App::PageRank => &PAGERANK,
+        }
+    }
+
+    /// The application on this graph. The settings are those of
+    /// [`App::workload`]; what they say about the graph is not looked at. The
+    /// seed decides from whom is stolen, and the priorities of a colouring.
+    ///
+    /// # Errors
+    /// If the settings do not go together, or do not fit the graph.
+    pub fn instance(self, graph: &Csr, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
+        let plan = Plan::of(settings, graph.vertices(), seed);
+        if u64::from(plan.tasks()) >= TASKS_MAX {
+            let tasks = plan.tasks();
+            return Err(settings.conflict(format!("{tasks} tasks; there must be fewer than {TASKS_MAX}")));
+        }
+        let arcs = match self {
+            App::Color => InArcs::of(&graph.undirected()),
+            App::Sssp | App::PageRank => InArcs::of(graph),
+        };
+        let Some(arcs) = arcs else {
+            let why = "a graph of 4294967296 arcs or more: the kernels count arcs in 32 bits";
+            return Err(settings.conflict(why.to_owned()));
+        };
+        match self {
+            App::Sssp => shortest(arcs, plan, settings),
+            App::Color => Ok(colored(arcs, plan, seed)),
+            App::PageRank => Ok(ranked(arcs, plan)),
+        }
+    }
+}
+
+fn generated(app: App, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
+    let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
+    if vertices == 1 && edges > 0 {
+        return Err(settings.conflict(format!("1 vertex cannot have {edges} edges to others")));
+    }
+    let mut graph = power_law(vertices as u32, edges, seed);
+    let lengths = data::words_below(seed, edges, LENGTH_MAX);
+    graph.weights = Some(Weights::Whole(lengths.into_iter().map(|length| length + 1).collect()));
+    app.instance(&graph, settings, seed)
+}
+
+fn shortest(arcs: InArcs, plan: Plan, settings: &Settings) -> Result<Instance, BadSetting> {
+    let (from, vertices) = (settings.count("source") as u32, arcs.vertices());
+    if from >= vertices {
+        let why = format!("paths are to start at vertex {from}, but the graph has {vertices} vertices");
+        return Err(settings.conflict(why));
+    }
+    let arcs = Rc::new(arcs);
+    let reference = arcs.clone();
+    let program = Program::new("sssp", move |host| async move {
+        let app = Sssp::load(&host, &arcs, from).await;
+        let done = plan.run(&host, app).await;
+        let result = app.result(done.sweeps());
+        done.into_answer(Answer::new().with("distances", &host.read(result).await))
+    });
+    Ok(Instance::new(program, move |answer| {
+        let (distances, sweeps) = sssp::reference(&reference, from, plan.sweeps);
+        check_work(&plan, sweeps, answer)?;
+        answer.expect("distances", &distances)?;
+        match plan.sweeps {
+            0 => answer.expect("distances", &sssp::dijkstra(&reference, from)),
+            _ => Ok(()),
+        }
+    }))
+}
+
+fn colored(arcs: InArcs, plan: Plan, seed: u64) -> Instance {
+    let arcs = Rc::new(arcs);
+    let reference = arcs.clone();
+    let program = Program::new("color", move |host| async move {
+        let app = Color::load(&host, &arcs, seed).await;
+        let done = plan.run(&host, app).await;
+        let result = app.result(done.sweeps());
+        done.into_answer(Answer::new().with("colors", &host.read(result).await))
+    });
+    Instance::new(program, move |answer| {
+        let (colors, sweeps) = color::reference(&reference, seed, plan.sweeps);
+        check_work(&plan, sweeps, answer)?;
+        answer.expect("colors", &colors)?;
+        let found = answer.get::<u32>("colors").unwrap_or_default();
+        match color::first_clash(&reference, &found, plan.sweeps == 0) {
+            None => Ok(()),
+            Some((v, u)) => Err(WrongAnswer {
+                part: "colors".to_owned(),
+                index: v as u64,
+                expected: format!("a colour other than that of vertex {u}"),
+                found: found[v].to_string(),
+            }),
+        }
+    })
+}
+
+fn ranked(arcs: InArcs, plan: Plan) -> Instance {
+    let arcs = Rc::new(arcs);
+    let reference = arcs.clone();
+    let program = Program::new("pagerank", move |host| async move {
+        let app = PageRank::load(&host, &arcs).await;
+        let done = plan.run(&host, app).await;
+        done.into_answer(Answer::new().with("ranks", &host.read(app.result()).await))
+    });
+    Instance::new(program, move |answer| {
+        let sweeps = if plan.sweeps == 0 { pagerank::sweeps_needed(&reference) } else { plan.sweeps };
+        check_work(&plan, sweeps, answer)?;
+        let ranks: Vec<f32> = pagerank::reference(&reference, sweeps).iter().map(|&r| r as f32).collect();
+        let close = |want: f32, have: f32| {
+            let (want, have) = (f64::from(want), f64::from(have));
+            (want - have).abs() <= want * pagerank::TOLERANCE
+        };
+        answer.compare("ranks", &ranks, close)
+    })
+}

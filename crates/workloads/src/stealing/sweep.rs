@@ -1,0 +1,260 @@
+//! An iteration in which every sweep visits all vertices of a graph by tasks.
+//!
+//! A task is a number of consecutive vertices, one for each lane of a
+//! wavefront by default. Each queue starts a sweep with an equal share of all
+//! tasks, neighbours together; a sweep is one kernel. Vertices read what their
+//! neighbours were after the last sweep and write what they are after this
+//! one, into another array: so the queues hold the only atomics, and the
+//! answer does not depend on who does which task when.
+//!
+//! Every wavefront counts its tasks and adds up a fingerprint of their
+//! numbers, at no cost in memory accesses. The sums over all wavefronts show
+//! that in each sweep each task was done once: a task lost or done twice
+//! changes the count, and one in the place of another the fingerprint.
+
+use core::future::Future;
+
+use kernel::prelude::*;
+use kernel::{Target, Use};
+
+use super::deque::Queues;
+use super::policy::{Policy, Stealing};
+use super::worker::{Worker, lds_bytes};
+use crate::settings::{Setting, Settings};
+
+/// What is done with the vertices of a graph.
+pub(crate) trait Application: Copy + 'static {
+    /// The name of its kernel.
+    const NAME: &'static str;
+
+    /// What a kernel uses in this sweep.
+    fn uses(&self, sweep: u32) -> Vec<Use>;
+
+    /// Visits the vertices from `first` on, one a lane, the active lanes only.
+    /// How many of them have changed?
+    fn visit(&self, w: &Wave, first: u64, sweep: u32) -> impl Future<Output = u32>;
+}
+
+/// How an iteration runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// How many sweeps; 0 until none changes anything.
+    pub(crate) sweeps: u32,
+    vertices: u64,
+    /// Vertices of a task.
+    chunk: u64,
+    /// How many queues; 0 for one a compute unit.
+    queues: u32,
+    waves: u32,
+    seed: u64,
+    pub(crate) policy: Policy,
+}
+
+/// More kernels than this cannot be told apart.
+const SWEEPS_MAX: u64 = 60_000;
+
+pub(crate) const SWEEPS: Setting =
+    Setting::count("sweeps", 20, 0, SWEEPS_MAX, "sweeps over all vertices; 0 goes on until nothing changes");
+pub(crate) const CHUNK: Setting = Setting::count("chunk", 64, 1, 1 << 20, "consecutive vertices of a task");
+pub(crate) const QUEUES: Setting =
+    Setting::count("queues", 0, 0, 1 << 16, "queues, each with a work-group; 0 makes one a compute unit");
+pub(crate) const WAVES: Setting = Setting::count("waves", 2, 1, 64, "wavefronts of a work-group");
+
+/// What a wavefront has done in a sweep; it leaves it in the array `counts`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    tasks: u32,
+    stolen: u32,
+    changed: u32,
+    fingerprint: u64,
+}
+
+/// Words of a tally.
+const TALLY_WORDS: u64 = 8;
+
+/// A number that depends on all bits of a task's number.
+const fn fingerprint(task: u32) -> u64 {
+    let x = (task as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    x ^ (x >> 32)
+}
+
+impl Tally {
+    fn words(&self) -> Lanes<u32> {
+        let (low, high) = (self.fingerprint as u32, (self.fingerprint >> 32) as u32);
+        let words = [self.tasks, self.stolen, self.changed, low, high];
+        Lanes::from_fn(|lane| words.get(lane).copied().unwrap_or(0))
+    }
+
+    /// The sum of all that wavefronts left.
+    fn sum(words: &[u32]) -> Tally {
+        words.chunks_exact(TALLY_WORDS as usize).fold(Tally::default(), |sum, w| Tally {
+            tasks: sum.tasks.wrapping_add(w[0]),
+            stolen: sum.stolen.wrapping_add(w[1]),
+            changed: sum.changed.saturating_add(w[2]),
+            fingerprint: sum.fingerprint.wrapping_add(u64::from(w[3]) | u64::from(w[4]) << 32),
+        })
+    }
+}
+
+/// What all sweeps have done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Done {
+    tasks: Vec<u32>,
+    stolen: Vec<u32>,
+    fingerprints: Vec<u64>,
+}
+
+impl Plan {
+    pub(crate) fn of(settings: &Settings, vertices: u32, seed: u64) -> Self {
+        Plan {
+            sweeps: settings.count("sweeps") as u32,
+            vertices: u64::from(vertices),
+            chunk: settings.count("chunk"),
+            queues: settings.count("queues") as u32,
+            waves: settings.count("waves") as u32,
+            seed,
+            policy: Policy::of(settings),
+        }
+    }
+
+    /// How many tasks a sweep has.
+    pub(crate) fn tasks(&self) -> u32 {
+        self.vertices.div_ceil(self.chunk) as u32
+    }
+
+    /// The tasks that a queue starts with.
+    fn share(&self, queues: u32, queue: u32) -> core::ops::Range<u32> {
+        let first = |queue: u32| (u64::from(self.tasks()) * u64::from(queue) / u64::from(queues)) as u32;
+        first(queue)..first(queue + 1)
+    }
+
+    /// Runs the iteration to its end.
+    pub(crate) async fn run<A: Application>(&self, host: &Host, app: A) -> Done {
+        let count = if self.queues == 0 { host.shape().compute_units } else { self.queues };
+        let shares: Vec<Vec<u32>> = (0..count).map(|q| self.share(count, q).collect()).collect();
+        let slots = shares.iter().map(Vec::len).max().unwrap_or(0) as u32;
+        let queues = Queues::alloc(host, count, slots, self.policy);
+        queues.fill(host, &shares).await;
+        let waves = u64::from(count) * u64::from(self.waves);
+        let counts = host.alloc::<u32>("counts", waves * TALLY_WORDS);
+        let grid = Grid::new(count, self.waves).lds_bytes(lds_bytes(self.waves));
+        let (mut done, plan) = (Done::default(), *self);
+        for sweep in 0.. {
+            if self.sweeps != 0 && sweep == self.sweeps {
+                break;
+            }
+            if u64::from(sweep) == SWEEPS_MAX {
+                host.fail(format!("{SWEEPS_MAX} sweeps were not enough: set a number of sweeps")).await;
+            }
+            let now = queues.at(sweep);
+            let kernel = Kernel::new(A::NAME, move |w| all_tasks(w, plan, now, counts, app, sweep));
+            let kernel = kernel.uses(queues.uses()).uses([counts.write()]).uses(app.uses(sweep));
+            host.launch(kernel, grid).await;
+            let tally = Tally::sum(&host.read(counts).await);
+            done.tasks.push(tally.tasks);
+            done.stolen.push(tally.stolen);
+            done.fingerprints.push(tally.fingerprint);
+            if self.sweeps == 0 && tally.changed == 0 {
+                break;
+            }
+        }
+        done
+    }
+}
+
+/// One wavefront's part of a sweep.
+async fn all_tasks<A: Application>(
+    w: Wave,
+    plan: Plan,
+    queues: Queues,
+    counts: Array<u32>,
+    app: A,
+    sweep: u32,
+) {
+    let own = w.work_group();
+    if w.index() == 0 {
+        let share = plan.share(queues.count(), own);
+        queues.refill(&w.leader(), own, share.end - share.start);
+    }
+    // Each sweep draws its victims anew.
+    let mut worker = Worker::new(&w, queues, plan.seed ^ u64::from(sweep) << 32);
+    let mut tally = Tally::default();
+    while let Some(task) = worker.next(&w).await {
+        tally.tasks += 1;
+        tally.fingerprint = tally.fingerprint.wrapping_add(fingerprint(task));
+        let first = u64::from(task) * plan.chunk;
+        let end = (first + plan.chunk).min(plan.vertices);
+        for base in (first..end).step_by(w.lanes() as usize) {
+            tally.changed += app.visit(&w.below(base, end), base, sweep).await;
+        }
+    }
+    tally.stolen = worker.stolen;
+    w.below(0, TALLY_WORDS).store(counts, Unit(w.global_index() * TALLY_WORDS), tally.words());
+}
+
+impl Done {
+    /// How many sweeps there were.
+    pub(crate) fn sweeps(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The answer's parts that tell how the work was done.
+    pub(crate) fn into_answer(self, answer: Answer) -> Answer {
+        answer
+            .with("sweeps", &[self.tasks.len() as u32])
+            .with("tasks", &self.tasks)
+            .with("fingerprints", &self.fingerprints)
+            .with("stolen", &self.stolen)
+    }
+}
+
+/// Holds against the plan what an answer says about the work, if the host took
+/// so many sweeps: each task once in each.
+pub(crate) fn check_work(plan: &Plan, sweeps: u32, answer: &Answer) -> Result<(), WrongAnswer> {
+    let (tasks, each) = (plan.tasks(), sweeps as usize);
+    let sum = (0..tasks).fold(0u64, |sum, task| sum.wrapping_add(fingerprint(task)));
+    answer.expect("tasks", &vec![tasks; each])?;
+    answer.expect("fingerprints", &vec![sum; each])?;
+    let most = if plan.policy.stealing == Stealing::None { 0 } else { tasks };
+    answer.compare("stolen", &vec![most; each], |most, stolen| stolen <= most)?;
+    answer.expect("sweeps", &[sweeps])
+}
+
+/// Where the arcs of the vertices from `first` on start and end.
+pub(crate) async fn rows(w: &Wave, offsets: impl Target<u32>, first: u64) -> (Lanes<u32>, Lanes<u32>) {
+    let (start, end) = (w.load(offsets, Unit(first)), w.load(offsets, Unit(first + 1)));
+    (start.await, end.await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_task_is_in_one_queue_and_no_queue_has_two_more_than_another() {
+        let policy = Policy {
+            own: Level::Device,
+            stealing: Stealing::None,
+            padded: true,
+            published: false,
+            attempts: 1,
+        };
+        for (vertices, chunk, queues) in [(0, 64, 3), (1, 64, 4), (1000, 64, 128), (435_666, 64, 128)] {
+            let plan = Plan { sweeps: 1, vertices, chunk, queues, waves: 2, seed: 0, policy };
+            let shares: Vec<_> = (0..queues).map(|q| plan.share(queues, q)).collect();
+            assert!(shares.iter().cloned().flatten().eq(0..plan.tasks()));
+            let sizes: Vec<u32> = shares.iter().map(|s| s.end - s.start).collect();
+            assert!(sizes.iter().max() <= sizes.iter().min().map(|min| min + 1).as_ref());
+        }
+    }
+
+    #[test]
+    fn a_task_done_in_the_place_of_another_shows_in_the_fingerprint() {
+        let of = |tasks: &[u32]| tasks.iter().fold(0u64, |sum, &t| sum.wrapping_add(fingerprint(t)));
+        let right = of(&[0, 1, 2, 3, 4, 5]);
+        for wrong in [[0, 1, 2, 3, 4, 4], [0, 1, 1, 4, 4, 5], [1, 1, 2, 3, 3, 5], [0, 0, 3, 3, 4, 5]] {
+            assert_ne!(of(&wrong), right, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Work stealing: each task once, under every policy, schedule and shape.
+
+mod store_buffers;
+
+use std::collections::BTreeSet;
+
+use kernel::prelude::*;
+use kernel::reference::{self, Options, Schedule};
+use proto::Symbol;
+use workloads::stealing::order::{Access, Operation, Side, Step, Variable};
+use workloads::stealing::{
+    App, Policy, Queues, SCENARIOS, Stealing, Theft, Worker, atomic_bytes, lds_bytes, scenario,
+};
+use workloads::{Instance, Settings, find};
+
+fn settings(app: App, values: &[(&str, &str)]) -> Settings {
+    let mut settings = app.workload().defaults();
+    for (name, value) in [("vertices", "600"), ("edges", "3000"), ("chunk", "8")].iter().chain(values) {
+        match *name {
+            "policy" => settings.set_policy(value),
+            name => settings.set(name, value),
+        }
+        .unwrap_or_else(|error| panic!("{error}"));
+    }
+    settings
+}
+
+fn instance(app: App, values: &[(&str, &str)]) -> Instance {
+    app.workload().instance(&settings(app, values), 5).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn options(seed: u64) -> Options {
+    Options { schedule: Schedule::Seeded(seed), ..Options::default() }
+}
+
+/// Runs an application and checks it; how many tasks were stolen?
+fn run(app: App, values: &[(&str, &str)], options: &Options) -> u32 {
+    let (program, check) = instance(app, values).into_parts();
+    let outcome = reference::run(program, options).unwrap_or_else(|error| panic!("{app:?}: {error}"));
+    assert_eq!(check(&outcome.answer), Ok(()), "{app:?} with {values:?}");
+    outcome.answer.get::<u32>("stolen").unwrap_or_default().iter().sum()
+}
+
+#[test]
+fn every_scenario_computes_every_answer_to_convergence_and_after_some_sweeps() {
+    for app in App::ALL {
+        for scenario in &SCENARIOS {
+            for (seed, sweeps) in [(1, "0"), (2, "1"), (3, "4")] {
+                let stolen = run(app, &[("policy", scenario.policy), ("sweeps", sweeps)], &options(seed));
+                let steals = !scenario.policy.contains("no-steal");
+                assert_eq!(stolen > 0, steals, "{app:?} in {} stole {stolen}", scenario.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_queues_wavefronts_and_vertices_a_task_gives_the_same_answer() {
+    let shapes = [
+        [("queues", "1"), ("waves", "1"), ("chunk", "1"), ("padding", "packed")],
+        [("queues", "3"), ("waves", "3"), ("chunk", "64"), ("padding", "padded")],
+        // More queues than tasks, and than fit on the machine at once.
+        [("queues", "100"), ("waves", "2"), ("chunk", "65"), ("padding", "packed")],
+        [("queues", "7"), ("waves", "1"), ("chunk", "200"), ("padding", "padded")],
+    ];
+    for app in App::ALL {
+        for shape in shapes {
+            for lanes in [32, 64] {
+                let shape = [shape.as_slice(), &[("sweeps", "3")]].concat();
+                let machine = Shape { lanes, ..Shape::default() };
+                run(app, &shape, &Options { shape: machine, ..options(1) });
+            }
+        }
+    }
+}
+
+#[test]
+fn graphs_without_arcs_and_of_one_vertex_are_done_too() {
+    for app in App::ALL {
+        run(app, &[("edges", "0"), ("sweeps", "0")], &options(1));
+        run(app, &[("vertices", "1"), ("edges", "0"), ("sweeps", "0")], &options(1));
+        let empty = workloads::graph::Csr::from_edges(0, Vec::new());
+        let instance = app.instance(&empty, &settings(app, &[("sweeps", "2")]), 1);
+        if app == App::Sssp {
+            let message = instance.map(|_| ()).map_err(|error| error.to_string());
+            let want = "workload `sssp`: paths are to start at vertex 0, but the graph has 0 vertices";
+            assert_eq!(message, Err(want.to_owned()));
+        } else {
+            let (program, check) = instance.unwrap_or_else(|error| panic!("{error}")).into_parts();
+            let outcome = reference::run(program, &options(1)).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(check(&outcome.answer), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides_everything() {
+    let answer = |seed| {
+        let (program, _) = instance(App::Color, &[]).into_parts();
+        reference::run(program, &options(seed)).map(|outcome| (outcome.answer, outcome.steps)).ok()
+    };
+    assert!(answer(1).is_some());
+    assert_eq!(answer(1), answer(1));
+    assert_ne!(answer(1), answer(2));
+}
+
+#[test]
+fn a_task_that_is_lost_done_twice_or_done_for_another_is_a_wrong_answer() {
+    let built = instance(App::Sssp, &[("sweeps", "3")]);
+    let (program, check) = built.into_parts();
+    let good = reference::run(program, &options(1)).map(|outcome| outcome.answer).unwrap_or_default();
+    assert_eq!(check(&good), Ok(()));
+    let bad = |part: &str, change: u64| {
+        let mut bad = good.clone();
+        for p in bad.parts_mut().iter_mut().filter(|p| p.name == part) {
+            p.bits[1] = p.bits[1].wrapping_add(change);
+        }
+        check(&bad).map_err(|wrong| (wrong.part, wrong.index))
+    };
+    for (part, change) in [("tasks", 1), ("tasks", u64::MAX), ("fingerprints", 1), ("stolen", 1000)] {
+        assert_eq!(bad(part, change), Err((part.to_owned(), 1)), "{part}");
+    }
+}
+
+/// A program in which tasks make tasks: `n > 1` splits into halves, 1 is done.
+/// It counts for each wavefront how many it did.
+fn splitting(policy: Policy, tasks: u32) -> Program {
+    const QUEUES: u32 = 4;
+    Program::new("splitting", move |host| async move {
+        let queues = Queues::alloc(&host, QUEUES, 2 * tasks, policy);
+        queues.fill(&host, &[vec![tasks]]).await;
+        let done = host.alloc::<u32>("done", u64::from(QUEUES));
+        let kernel = Kernel::new("split", move |w: Wave| async move {
+            let mut worker = Worker::new(&w, queues, 1);
+            let mut count = 0;
+            while let Some(task) = worker.next(&w).await {
+                if task == 1 {
+                    count += 1;
+                } else {
+                    worker.push(task / 2).await;
+                    worker.push(task - task / 2).await;
+                }
+            }
+            w.store(done, u64::from(w.work_group()), count).await;
+        });
+        host.launch(kernel, Grid::new(QUEUES, 1).lds_bytes(lds_bytes(1))).await;
+        Answer::new().with("done", &host.read(done).await)
+    })
+}
+
+fn policy(stealing: Stealing, published: bool) -> Policy {
+    Policy { own: Level::WorkGroup, stealing, padded: false, published, attempts: 50 }
+}
+
+/// How many tasks were done by the owner of the first task, and by others.
+fn split(published: bool, buffers: bool, seed: u64) -> (u32, u32) {
+    let program = splitting(policy(Stealing::Unscoped, published), 100);
+    let (answer, _) = store_buffers::run(program, Shape::default(), buffers, seed);
+    let done = answer.get::<u32>("done").unwrap_or_default();
+    (done[0], done[1..].iter().sum())
+}
+
+#[test]
+fn tasks_that_make_tasks_are_each_done_once_where_stores_wait_in_buffers() {
+    let mut others = 0;
+    for seed in 0..200 {
+        let (own, stolen) = split(false, true, seed);
+        assert_eq!(own + stolen, 100, "seed {seed}");
+        others += stolen;
+    }
+    assert!(others > 1000, "only {others} tasks were done by thieves");
+}
+
+#[test]
+fn the_published_orders_take_tasks_twice_where_stores_wait_in_buffers() {
+    let total = |buffers| (0..200).map(move |seed| split(true, buffers, seed)).map(|(a, b)| a + b);
+    assert!(total(false).all(|sum| sum == 100), "wrong even without buffers");
+    assert!(total(true).any(|sum| sum > 100), "never a task too many");
+}
+
+#[test]
+fn the_published_orders_are_caught_by_the_check_of_a_sweep() {
+    let wrong = |ordering, seed| {
+        let built = instance(App::PageRank, &[("ordering", ordering), ("sweeps", "2"), ("chunk", "4")]);
+        let (program, check) = built.into_parts();
+        let (answer, _) = store_buffers::run(program, Shape::default(), true, seed);
+        check(&answer).map_err(|wrong| wrong.part)
+    };
+    for seed in 0..20 {
+        assert_eq!(wrong("ordered", seed), Ok(()), "seed {seed}");
+    }
+    assert!((0..20).any(|seed| wrong("as-published", seed) == Err("tasks".to_owned())));
+}
+
+#[test]
+fn a_queue_that_is_too_small_says_so() {
+    let small = |capacity: u32, tasks: u32, push: bool| {
+        let program = Program::new("small", move |host| async move {
+            let queues = Queues::alloc(&host, 2, capacity, policy(Stealing::None, false));
+            queues.fill(&host, &[vec![], (0..tasks).collect()]).await;
+            let kernel = Kernel::new("push", move |w: Wave| async move {
+                if push && w.work_group() == 1 {
+                    queues.push(&w.leader(), 1, 7).await;
+                }
+            });
+            host.launch(kernel, Grid::new(2, 1)).await;
+            Answer::new()
+        });
+        reference::run(program, &options(1)).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(small(3, 2, true), Ok(()));
+    let full = small(3, 3, true).err().unwrap_or_default();
+    assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
+    let many = small(3, 4, false).err().unwrap_or_default();
+    assert!(many.contains("queue 1 has 3 slots, but 4 tasks are to be in it"), "{many}");
+}
+
+/// What an atomic did, by the table's words.
+type Use = (Variable, Access, Side, Semantics);
+
+/// The atomics of a run with padded or packed queues, by kernel.
+fn uses(machine: &store_buffers::Machine, packed: bool) -> Vec<(u16, Use)> {
+    let (queue, role) = if packed { (16, 8) } else { (128, 64) };
+    let base = machine.atomics.iter().map(|a| a.addr).min().unwrap_or(0) / 64 * 64;
+    let of = |a: &store_buffers::Atomic| {
+        let offset = a.addr - base;
+        let is_owner = offset / queue == u64::from(a.at.work_group);
+        let access = match a.action {
+            kernel::Action::Load => Access::Load,
+            kernel::Action::Store => Access::Store,
+            _ => Access::CompareExchange,
+        };
+        let variable = if offset % queue < role { Variable::Head } else { Variable::Tail };
+        (a.kernel, (variable, access, if is_owner { Side::Owner } else { Side::Thief }, a.semantics))
+    };
+    machine.atomics.iter().map(of).collect()
+}
+
+/// The atomics of two sweeps, by kernel, and the bytes of the lines they touch.
+fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
+    let built = instance(App::PageRank, &[values, &[("sweeps", "2")]].concat());
+    let (_, machine) = store_buffers::run(built.into_parts().0, Shape::default(), false, 3);
+    let lines: BTreeSet<u64> = machine.atomics.iter().map(|a| a.addr / 64).collect();
+    (uses(&machine, values.contains(&("padding", "packed"))), lines.len() as u64 * 64)
+}
+
+/// What these operations may do to heads and tails, by the table.
+fn tabled(operations: &[Operation], policy: Policy) -> BTreeSet<String> {
+    let steps = operations.iter().flat_map(|&operation| Step::of(operation));
+    let steps = steps.filter(|row| row.variable != Variable::Slot);
+    let steps = steps.filter(|row| policy.stealing != Stealing::None || row.side == Side::Owner);
+    steps.map(|row| show((row.variable, row.access, row.side, policy.semantics(row.step)))).collect()
+}
+
+fn show(what: Use) -> String {
+    format!("{what:?}")
+}
+
+#[test]
+fn the_kernel_does_what_the_table_says_and_nothing_else() {
+    let all = |uses: &[(u16, Use)]| uses.iter().map(|(_, what)| show(*what)).collect::<BTreeSet<_>>();
+    for scenario in &SCENARIOS {
+        let (found, _) = recorded(&[("policy", scenario.policy)]);
+        let own = if scenario.policy.starts_with("device") { Level::Device } else { Level::WorkGroup };
+        let stealing = match scenario.policy.split(',').nth(1) {
+            Some("no-steal") => Stealing::None,
+            Some("steal-remote") => Stealing::Remote,
+            Some("steal-unscoped") => Stealing::Unscoped,
+            _ => Stealing::Device,
+        };
+        let operations = [Operation::Pop, Operation::Steal, Operation::Refill];
+        let table = tabled(&operations, Policy { own, ..policy(stealing, false) });
+        assert_eq!(all(&found), table, "{}", scenario.name);
+    }
+    for published in [false, true] {
+        let policy = policy(Stealing::Remote, published);
+        let (_, machine) = store_buffers::run(splitting(policy, 100), Shape::default(), false, 3);
+        let operations = [Operation::Push, Operation::Pop, Operation::Steal];
+        assert_eq!(all(&uses(&machine, true)), tabled(&operations, policy), "published: {published}");
+    }
+}
+
+#[test]
+fn scopes_and_remote_operations_are_those_of_the_scenario() {
+    let semantics = |name: &str, side: Side| {
+        let policy = scenario(name).map_or("", |s| s.policy);
+        let (uses, _) = recorded(&[("policy", policy)]);
+        let of_side = uses.iter().filter(|(_, u)| u.2 == side);
+        of_side.map(|(_, u)| (u.3.level, u.3.hints.remote)).collect::<BTreeSet<_>>()
+    };
+    let only = |level, remote| BTreeSet::from([(level, remote)]);
+    for name in ["baseline", "steal-only"] {
+        assert_eq!(semantics(name, Side::Owner), only(Level::Device, false), "{name}");
+    }
+    for name in ["scope-only", "rsp", "denovo-b", "hlrc", "hlrc-scoped"] {
+        assert_eq!(semantics(name, Side::Owner), only(Level::WorkGroup, false), "{name}");
+    }
+    assert_eq!(semantics("steal-only", Side::Thief), only(Level::Device, false));
+    assert_eq!(semantics("hlrc-scoped", Side::Thief), only(Level::Device, false));
+    assert_eq!(semantics("rsp", Side::Thief), only(Level::Device, true));
+    assert_eq!(semantics("hlrc", Side::Thief), only(Level::WorkGroup, false));
+    assert!(semantics("baseline", Side::Thief).is_empty() && semantics("scope-only", Side::Thief).is_empty());
+}
+
+#[test]
+fn atomics_touch_two_lines_a_queue_if_padded_and_sixteen_bytes_if_packed() {
+    for (padding, padded) in [("padded", true), ("packed", false)] {
+        let (_, bytes) = recorded(&[("padding", padding)]);
+        assert_eq!(bytes, atomic_bytes(4, padded, 64), "{padding}");
+    }
+    // 128 queues: the paper counts 24 KB.
+    assert_eq!((atomic_bytes(128, true, 64), atomic_bytes(128, false, 64)), (16 * 1024, 2 * 1024));
+}
+
+#[test]
+fn each_sweep_starts_with_full_queues_whoever_emptied_them() {
+    let (uses, _) = recorded(&[]);
+    for kernel in [0, 1] {
+        let refills = uses
+            .iter()
+            .filter(|(k, u)| *k == kernel && u.1 == Access::Store && u.0 == Variable::Head)
+            .count();
+        assert_eq!(refills, 4, "kernel {kernel}");
+    }
+}
+
+#[test]
+fn every_scenario_is_a_policy_of_every_application() {
+    let names: Vec<_> = SCENARIOS.iter().map(|s| s.name).collect();
+    let want = ["baseline", "scope-only", "steal-only", "rsp", "denovo-b", "hlrc", "hlrc-scoped"];
+    assert_eq!(names, want);
+    for app in App::ALL {
+        for scenario in &SCENARIOS {
+            assert_eq!(app.workload().defaults().set_policy(scenario.policy), Ok(()), "{}", scenario.name);
+        }
+        assert_eq!(find(app.workload().name).map(|w| w.name), Ok(app.workload().name));
+    }
+    assert!(scenario("baselin").is_none());
+    assert_eq!(Operation::ALL.len(), 4);
+}
+
+#[test]
+fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
+    let program = Program::new("ends", |host| async move {
+        let queues = Queues::alloc(&host, 2, 4, policy(Stealing::Unscoped, false));
+        queues.fill(&host, &[vec![10, 11, 12]]).await;
+        let found = host.alloc::<u32>("found", 4);
+        let kernel = Kernel::new("ends", move |w: Wave| async move {
+            let w = w.leader();
+            let stolen = queues.steal(&w, 0).await;
+            let popped = queues.pop(&w, 0).await;
+            let last = queues.pop(&w, 0).await;
+            let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0).await);
+            let task = |theft| if let Theft::Task(task) = theft { task } else { 0 };
+            w.store(found, 0, task(stolen)).await;
+            w.store(found, 1, popped.unwrap_or(0)).await;
+            w.store(found, 2, last.unwrap_or(0)).await;
+            w.store(found, 3, u32::from(ends == (None, Theft::Empty))).await;
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new().with("found", &host.read(found).await)
+    });
+    let answer = reference::run(program, &options(1)).map(|outcome| outcome.answer).unwrap_or_default();
+    assert_eq!(answer.get::<u32>("found"), Some(vec![10, 12, 11, 1]));
+}
