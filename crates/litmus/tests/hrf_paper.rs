@@ -255,3 +255,27 @@ fn the_tables_of_the_shipped_tests_are_right() {
     let tests = fs::read_dir(folder.join("hrf")).unwrap().count();
     assert_eq!(lines, Model::ALL.len() * tests);
 }
+
+#[test]
+fn a_verdict_is_printed_for_scripts_and_machines() {
+    let program = shipped("fig6.litmus");
+    let verdict = judge("fig6.litmus", DIRECT);
+    assert_eq!(
+        verdict.herd_block(&program),
+        "Test fig6 Required\nStates 1\n1:R2=1; 2:R3=1;\nOk\nWitnesses\nPositive: 1 Negative: 0\n\
+         Flag heterogeneous-race\nCondition forall (1:R2=1 /\\ 2:R3=1)\nObservation fig6 Always 1 0\n"
+    );
+    let json = verdict.json(&program, "hrf/fig6.litmus");
+    for (key, value) in [("model", "hrf-direct"), ("file", "hrf/fig6.litmus"), ("test", "fig6")] {
+        assert_eq!(json[key], value);
+    }
+    assert_eq!(json["complete"], true);
+    assert_eq!(json["states"][0]["values"]["2:R3"], 1);
+    assert_eq!(json["races"][0]["location"], "X");
+    assert_eq!(json["races"][0]["second"]["line"], 24);
+    assert_eq!(json["races"][0]["execution"].as_array().unwrap().len(), 7);
+    let advice = hrf::advise(&program, &Options::new(DIRECT)).unwrap().json(&program);
+    assert_eq!(advice["advice"], "change");
+    assert_eq!(advice["sets"][0][1]["to"], "device 0");
+    assert!(verdict.describe(&program).starts_with("Racy: hrf-direct promises nothing.\nP0, line 12"));
+}

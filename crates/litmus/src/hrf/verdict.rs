@@ -104,16 +104,19 @@ impl Verdict {
         self.ordered.iter().any(|pair| pair.kind == RaceKind::Ordinary)
     }
 
+    /// Has a final state the property that the condition asks about?
+    pub(crate) fn satisfies(&self, program: &Program, state: &[Value]) -> bool {
+        let mut value = |term| match term {
+            Term::Const(value) => value,
+            _ => self.terms.iter().position(|&t| t == term).map_or(0, |at| state[at]),
+        };
+        program.condition.prop.holds(&mut value)
+    }
+
     /// Do the sequentially consistent outcomes meet the condition?
     #[must_use]
     pub fn condition_met(&self, program: &Program) -> bool {
-        let holds = |state: &Vec<Value>| {
-            let mut value = |term| match term {
-                Term::Const(value) => value,
-                _ => self.terms.iter().position(|&t| t == term).map_or(0, |at| state[at]),
-            };
-            program.condition.prop.holds(&mut value)
-        };
+        let holds = |state: &Vec<Value>| self.satisfies(program, state);
         program.condition.verdict(self.states.iter().any(holds), self.states.iter().all(holds))
     }
 }
