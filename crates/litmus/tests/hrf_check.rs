@@ -273,3 +273,80 @@ fn advice_is_right_and_smallest_on_random_programs() {
     }
     assert!(repaired > 10 && shrunk > 10, "{repaired} repaired, {shrunk} shrunk");
 }
+
+/// Four threads of three operations have 369,600 interleavings. The search enters
+/// a small part of the states on their way.
+#[test]
+fn the_search_enters_few_of_the_interleavings() {
+    let bodies: Vec<String> = (0..4)
+        .map(|t| {
+            let (mine, other) = if t % 2 == 0 { ("f", "g") } else { ("g", "f") };
+            format!("{ST}({mine}, {}, {REL_DEV}); int r0 = {LD}({other}, {ACQ_DEV}); int r1 = {LD}({mine}, {ACQ_DEV});", t + 1)
+        })
+        .collect();
+    let threads: Vec<(u32, &str)> = (0..4).map(|t| (t as u32, bodies[t].as_str())).collect();
+    let asked = (0..4).map(|t| format!("P{t}:r0=0 /\\ P{t}:r1=0")).collect::<Vec<_>>().join(" /\\ ");
+    let program = test(&threads, &format!("exists ({asked})"));
+    let verdict = judge(&program, INDIRECT);
+    assert!(verdict.is_race_free());
+    assert!(verdict.effort.states < 369_600 / 20, "{:?}", verdict.effort);
+    let forgetful = Options { remembered_max: 0, ..Options::new(INDIRECT) };
+    let again = hrf::check(&program, &forgetful).unwrap();
+    assert_eq!(again.states, verdict.states);
+    assert!(again.effort.states > verdict.effort.states);
+}
+
+#[test]
+fn a_program_of_too_many_instructions_is_refused_with_its_size() {
+    let many = "*x = 1;".repeat(3000);
+    let program = test(&[(0, &many), (1, "")], "exists (true)");
+    assert_eq!(error(&program, DIRECT), "the test has 3000 instructions; expected at most 2048");
+}
+
+#[test]
+fn a_thread_that_makes_too_many_accesses_is_cut_and_says_so() {
+    let program =
+        test(&[(0, "int i = 0; while (i < 2000) { *x = i; i = i + 1; }"), (1, "")], "exists (true)");
+    let options = Options { unroll: 5000, ..Options::new(INDIRECT) };
+    assert_eq!(hrf::check(&program, &options).unwrap().incomplete, Some(Incomplete::Accesses(1000)));
+}
+
+/// Shipped tests with words exchanged: whatever can still be read has a verdict
+/// or an error.
+#[test]
+fn no_program_makes_the_checker_panic_or_hang() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+    let mut files: Vec<_> = ["hrf", "opencl", "ptx", "c11"]
+        .iter()
+        .flat_map(|dir| std::fs::read_dir(folder.join(dir)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let mut rng = Rng(3);
+    let mut judged = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let words: Vec<&str> = text.split_inclusive([' ', ';', ',', '(', ')']).collect();
+        for n in 0..8 {
+            let mut mixed = words.clone();
+            for _ in 0..n {
+                let (a, b) = (rng.below(mixed.len()), rng.below(mixed.len()));
+                mixed[a] = words[b];
+            }
+            let Ok(program) = parse(&mixed.concat()) else { continue };
+            for model in Model::ALL {
+                let mut options = Options::new(Reading::of(model).relaxed_as(RelaxedAs::Sync));
+                (options.states_max, options.unroll) = (20_000, 2);
+                judged += usize::from(hrf::check(&program, &options).is_ok());
+                if n < 2 {
+                    let mut left = 50;
+                    let _ = hrf::advise_until(&program, &options, &mut || {
+                        left -= 1;
+                        left > 0
+                    });
+                }
+            }
+        }
+    }
+    assert!(judged > 200, "only {judged} verdicts");
+}

@@ -7,6 +7,7 @@ use litmus::generate::{Bound, programs};
 use litmus::hrf::{self, Advice, Model, Options, RaceKind, Reading, Verdict};
 use litmus::parse::parse;
 use litmus::program::Program;
+use litmus::suite::expectations;
 
 fn shipped(name: &str) -> Program {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus/hrf").join(name);
@@ -226,4 +227,55 @@ fn a_race_for_want_of_one_location_says_so() {
     let reading = INDIRECT.same_location();
     let text = judge("so-indirect.litmus", reading).races[0].describe(&program, reading);
     assert!(text.contains("reaches y and the acquire of step 4 reaches z"), "{text}");
+}
+
+/// The tables beside the tests, as `fencepost litmus --expect` reads them.
+#[test]
+fn the_tables_of_the_shipped_tests_are_right() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+    let mut lines = 0;
+    for model in Model::ALL {
+        let table = |what: &str| {
+            let path = folder.join(format!("{model}-{what}.csv"));
+            let text =
+                fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            expectations(&text).unwrap()
+        };
+        for line in table("race-free") {
+            let name = line.file.strip_prefix("hrf/").unwrap();
+            assert_eq!(judge(name, Reading::of(model)).is_race_free(), line.expected, "{name} under {model}");
+            lines += 1;
+        }
+        for line in table("expected") {
+            let name = line.file.strip_prefix("hrf/").unwrap();
+            let met = judge(name, Reading::of(model)).condition_met(&shipped(name));
+            assert_eq!(met, line.expected, "{name} under {model}");
+        }
+    }
+    let tests = fs::read_dir(folder.join("hrf")).unwrap().count();
+    assert_eq!(lines, Model::ALL.len() * tests);
+}
+
+#[test]
+fn a_verdict_is_printed_for_scripts_and_machines() {
+    let program = shipped("fig6.litmus");
+    let verdict = judge("fig6.litmus", DIRECT);
+    assert_eq!(
+        verdict.herd_block(&program),
+        "Test fig6 Required\nStates 1\n1:R2=1; 2:R3=1;\nOk\nWitnesses\nPositive: 1 Negative: 0\n\
+         Flag heterogeneous-race\nCondition forall (1:R2=1 /\\ 2:R3=1)\nObservation fig6 Always 1 0\n"
+    );
+    let json = verdict.json(&program, "hrf/fig6.litmus");
+    for (key, value) in [("model", "hrf-direct"), ("file", "hrf/fig6.litmus"), ("test", "fig6")] {
+        assert_eq!(json[key], value);
+    }
+    assert_eq!(json["complete"], true);
+    assert_eq!(json["states"][0]["values"]["2:R3"], 1);
+    assert_eq!(json["races"][0]["location"], "X");
+    assert_eq!(json["races"][0]["second"]["line"], 24);
+    assert_eq!(json["races"][0]["execution"].as_array().unwrap().len(), 7);
+    let advice = hrf::advise(&program, &Options::new(DIRECT)).unwrap().json(&program);
+    assert_eq!(advice["advice"], "change");
+    assert_eq!(advice["sets"][0][1]["to"], "device 0");
+    assert!(verdict.describe(&program).starts_with("Racy: hrf-direct promises nothing.\nP0, line 12"));
 }

@@ -48,7 +48,7 @@ impl Clocks {
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
-            let start = (usize::from(channel.base) + slot) * self.threads;
+            let start = (channel.base as usize + slot) * self.threads;
             for u in 0..self.threads {
                 let to = &mut self.released[start + u];
                 *to = (*to).max(self.known[row + u]);
@@ -60,7 +60,7 @@ impl Clocks {
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
-            let start = (usize::from(channel.base) + slot) * self.threads;
+            let start = (channel.base as usize + slot) * self.threads;
             for u in 0..self.threads {
                 let to = &mut self.known[row + u];
                 *to = (*to).max(self.released[start + u]);

@@ -53,6 +53,15 @@ pub enum CheckError {
         /// The scope.
         scope: String,
     },
+    /// The program is too large.
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there is.
+        found: usize,
+        /// How much there may be.
+        max: usize,
+    },
     /// An expression has no value.
     Eval {
         /// Where.
@@ -80,6 +89,9 @@ impl fmt::Display for CheckError {
                 "{place}: synchronizes at {scope}, which does not hold P{}; expected a scope that does",
                 place.thread.0
             ),
+            CheckError::TooLarge { what, found, max } => {
+                write!(f, "the test has {found} {what}; expected at most {max}")
+            }
             CheckError::Eval { place, error } => write!(f, "{place}: {error}"),
             CheckError::NotAnAddress { place, value } => {
                 write!(f, "{place}: the address is {value}; expected that of a location")

@@ -39,6 +39,7 @@ mod footprint;
 mod key;
 mod model;
 mod plan;
+mod report;
 mod role;
 mod scoping;
 mod search;

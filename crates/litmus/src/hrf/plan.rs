@@ -54,6 +54,15 @@ pub(crate) struct Plan<'a> {
     relevant: Vec<bool>,
 }
 
+/// The most instructions of a program.
+const INSTRUCTIONS_MAX: usize = 2048;
+/// The most clocks that a state may hold.
+const CLOCKS_MAX: usize = 1 << 18;
+
+fn check_size(what: &'static str, found: usize, max: usize) -> Result<(), CheckError> {
+    if found > max { Err(CheckError::TooLarge { what, found, max }) } else { Ok(()) }
+}
+
 const fn bit(number: usize) -> u64 {
     1 << (number % 64)
 }
@@ -65,6 +74,8 @@ pub(crate) fn physical(program: &Program, loc: LocId) -> usize {
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(program: &'a Program, options: Options) -> Result<Plan<'a>, CheckError> {
+        let instructions = program.threads.iter().map(|thread| thread.code.len()).sum();
+        check_size("instructions", instructions, INSTRUCTIONS_MAX)?;
         let mut roles = Vec::new();
         let mut used = Vec::new();
         for (t, thread) in program.threads.iter().enumerate() {
@@ -74,10 +85,12 @@ impl<'a> Plan<'a> {
             used.extend(of.iter().flat_map(|r| [r.success.scope, r.failure.scope]).flatten());
             roles.push(of);
         }
+        let scoping = Scoping::new(program, options.reading, used);
+        check_size("clocks", scoping.clocks(), CLOCKS_MAX)?;
         let mut plan = Plan {
             program,
             options,
-            scoping: Scoping::new(program, options.reading, used),
+            scoping,
             threads: Vec::new(),
             registers: 0,
             terms: observed_terms(program),

@@ -28,7 +28,7 @@ pub struct Role {
 pub(crate) struct Channel {
     pub(crate) closure: u16,
     /// The first of [`Scoping::slots`] consecutive numbers.
-    pub(crate) base: u16,
+    pub(crate) base: u32,
 }
 
 /// The scopes of a program under a reading.
@@ -143,7 +143,7 @@ impl Scoping {
     }
 
     fn new_channel(&mut self, closure: u16) -> Channel {
-        let base = self.channels as u16;
+        let base = self.channels as u32;
         self.channels += self.slots;
         Channel { closure, base }
     }
@@ -193,12 +193,17 @@ impl Scoping {
     /// Which bit of a footprint stands for the channel. Bits are shared if there
     /// are many, which only adds dependence.
     pub(crate) fn bit(&self, channel: Channel) -> u64 {
-        self.bit_of_number(usize::from(channel.base))
+        self.bit_of_number(channel.base as usize)
     }
 
     /// The same, for one of the channel's numbers.
     pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
         1 << (number / self.slots % 64)
+    }
+
+    /// How many clocks a state holds: one a thread and closure, one a channel.
+    pub(crate) fn clocks(&self) -> usize {
+        (self.closures * self.threads + self.channels) * self.threads
     }
 
     /// Does a release pair with acquires of other locations?

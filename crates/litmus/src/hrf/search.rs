@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use super::footprint::Footprint;
 use super::key::Keys;
 use super::plan::{Plan, RaceKind};
-use super::state::{Conflict, Phase, State};
+use super::state::{ACCESSES_MAX, Conflict, Phase, State};
 use super::verdict::Incomplete;
 use super::{CheckError, Options};
 use crate::program::{Program, Value};
@@ -234,8 +234,11 @@ impl Search<'_, '_, '_> {
         if filtered {
             frame.sleep = 0;
         }
-        if frame.state.threads.iter().any(|t| t.phase == Phase::Cut) {
-            self.found.incomplete.get_or_insert(Incomplete::Unroll(self.plan.options.unroll));
+        if let Some(cut) = frame.state.threads.iter().find(|t| t.phase == Phase::Cut) {
+            self.found.incomplete.get_or_insert(match cut.log.len() {
+                ACCESSES_MAX.. => Incomplete::Accesses(ACCESSES_MAX),
+                _ => Incomplete::Unroll(self.plan.options.unroll),
+            });
         }
         if frame.state.is_final() {
             self.record_final();

@@ -8,6 +8,9 @@ use super::scoping::Role;
 use super::{CheckError, Place};
 use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_address};
 
+/// The most accesses that a thread may make in one execution.
+pub(crate) const ACCESSES_MAX: usize = 1000;
+
 /// Where a thread stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -19,7 +22,7 @@ pub(crate) enum Phase {
     Released,
     /// It has ended.
     Done,
-    /// It has jumped backward as often as it may.
+    /// It has jumped backward, or accessed memory, as often as it may.
     Cut,
     /// It loops for ever and touches nothing.
     Stuck,
@@ -299,6 +302,9 @@ impl State {
         };
         self.threads[t].pc += 1;
         self.settle(plan, t)?;
+        if self.threads[t].log.len() >= ACCESSES_MAX && self.threads[t].phase == Phase::Ready {
+            self.threads[t].phase = Phase::Cut;
+        }
         Ok(done)
     }
 
@@ -464,6 +470,7 @@ impl State {
             let pc = usize::from(self.threads[t].pc);
             if pc >= code.len() {
                 self.threads[t].phase = Phase::Done;
+                self.threads[t].pc = code.len() as u16;
                 self.threads[t].iteration = None;
                 return Ok(());
             }

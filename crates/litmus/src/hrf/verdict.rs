@@ -17,6 +17,8 @@ use crate::program::{LocId, Program, Term, ThreadId, Value};
 pub enum Incomplete {
     /// Some thread took a backward jump as often as it may.
     Unroll(u16),
+    /// Some thread made that many accesses, and was going to make more.
+    Accesses(usize),
     /// That many states were visited.
     States(u64),
     /// The caller had it stop.
@@ -25,7 +27,7 @@ pub enum Incomplete {
 
 impl Incomplete {
     pub(crate) const fn ends_search(self) -> bool {
-        !matches!(self, Incomplete::Unroll(_))
+        !matches!(self, Incomplete::Unroll(_) | Incomplete::Accesses(_))
     }
 }
 
@@ -33,6 +35,7 @@ impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Incomplete::Unroll(bound) => write!(f, "some loop runs more than {bound} times"),
+            Incomplete::Accesses(bound) => write!(f, "some thread makes more than {bound} accesses"),
             Incomplete::States(bound) => write!(f, "more than {bound} states"),
             Incomplete::Stopped => f.write_str("stopped before the end"),
         }
@@ -101,16 +104,19 @@ impl Verdict {
         self.ordered.iter().any(|pair| pair.kind == RaceKind::Ordinary)
     }
 
+    /// Has a final state the property that the condition asks about?
+    pub(crate) fn satisfies(&self, program: &Program, state: &[Value]) -> bool {
+        let mut value = |term| match term {
+            Term::Const(value) => value,
+            _ => self.terms.iter().position(|&t| t == term).map_or(0, |at| state[at]),
+        };
+        program.condition.prop.holds(&mut value)
+    }
+
     /// Do the sequentially consistent outcomes meet the condition?
     #[must_use]
     pub fn condition_met(&self, program: &Program) -> bool {
-        let holds = |state: &Vec<Value>| {
-            let mut value = |term| match term {
-                Term::Const(value) => value,
-                _ => self.terms.iter().position(|&t| t == term).map_or(0, |at| state[at]),
-            };
-            program.condition.prop.holds(&mut value)
-        };
+        let holds = |state: &Vec<Value>| self.satisfies(program, state);
         program.condition.verdict(self.states.iter().any(holds), self.states.iter().all(holds))
     }
 }

@@ -1,0 +1,221 @@
+//! Verdicts and advice for people, scripts and machines. The keys are those of
+//! [`crate::check::Report`], and more.
+
+use core::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::trace::{Step, scope_name};
+use super::{Advice, ChangeSet, Execution, Model, Race, RaceKind, Verdict};
+use crate::check::condition_text;
+use crate::program::{Program, Quantifier, Value as Word};
+
+impl Verdict {
+    /// How many final states meet the condition's property, and how many do not.
+    #[must_use]
+    pub fn witnesses(&self, program: &Program) -> (usize, usize) {
+        let positive = self.states.iter().filter(|state| self.satisfies(program, state)).count();
+        (positive, self.states.len() - positive)
+    }
+
+    fn observation(&self, program: &Program) -> &'static str {
+        match self.witnesses(program) {
+            (0, _) => "Never",
+            (_, 0) => "Always",
+            _ => "Sometimes",
+        }
+    }
+
+    fn values(&self, program: &Program, state: &[Word]) -> Vec<(String, String)> {
+        let names = self.terms.iter().map(|&term| program.term_name(term));
+        names.zip(state.iter().map(|&value| program.value_name(value))).collect()
+    }
+
+    /// The block that herd prints, so that scripts go on working. Witnesses are
+    /// final states here: executions that only differ in the order of what
+    /// commutes are not told apart.
+    #[must_use]
+    pub fn herd_block(&self, program: &Program) -> String {
+        let allowed = match program.condition.quantifier {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::Forall => "Required",
+        };
+        let mut text = format!("Test {} {allowed}\nStates {}\n", program.name, self.states.len());
+        for state in &self.states {
+            let values = self.values(program, state).into_iter();
+            let values: Vec<String> = values.map(|(term, value)| format!("{term}={value};")).collect();
+            let _ = writeln!(text, "{}", values.join(" "));
+        }
+        let (positive, negative) = self.witnesses(program);
+        let met = if self.condition_met(program) { "Ok" } else { "No" };
+        let _ = writeln!(text, "{met}\nWitnesses\nPositive: {positive} Negative: {negative}");
+        let mut flags: Vec<&str> =
+            self.races.iter().map(|race| flag_name(self.reading.model, race.pair.kind)).collect();
+        flags.sort_unstable();
+        flags.dedup();
+        for flag in flags {
+            let _ = writeln!(text, "Flag {flag}");
+        }
+        if let Some(note) = self.note() {
+            let _ = writeln!(text, "Note {note}");
+        }
+        if let Some(incomplete) = self.incomplete {
+            let _ = writeln!(text, "Incomplete {incomplete}");
+        }
+        let _ = writeln!(text, "Condition {}", condition_text(program));
+        let observation = self.observation(program);
+        let _ = writeln!(text, "Observation {} {observation} {positive} {negative}", program.name);
+        text
+    }
+
+    fn note(&self) -> Option<&'static str> {
+        self.blocked.is_some().then_some("some executions wait for ever: they have no final state")
+    }
+
+    /// The verdict in words: what races and why, or what the outcomes are.
+    #[must_use]
+    pub fn describe(&self, program: &Program) -> String {
+        let mut text = match (self.is_race_free(), self.incomplete) {
+            (true, None) => format!(
+                "Race-free under {} in every sequentially consistent execution: its {} outcomes are all there are.\n",
+                self.reading,
+                self.states.len()
+            ),
+            (true, Some(incomplete)) => {
+                format!("No race under {} was found, but not all was covered: {incomplete}.\n", self.reading)
+            }
+            (false, _) => format!("Racy: {} promises nothing.\n", self.reading),
+        };
+        for race in &self.races {
+            text.push_str(&race.describe(program, self.reading));
+        }
+        text
+    }
+
+    /// The verdict as JSON; `file` is the test's file as it was given.
+    #[must_use]
+    pub fn json(&self, program: &Program, file: &str) -> Value {
+        let (positive, negative) = self.witnesses(program);
+        let states: Vec<Value> = self
+            .states
+            .iter()
+            .map(|state| {
+                let values = self.values(program, state).into_iter();
+                let values: Map<String, Value> =
+                    values.map(|(term, value)| (term, number_or_text(&value))).collect();
+                json!({ "values": values, "satisfies": self.satisfies(program, state) })
+            })
+            .collect();
+        json!({
+            "file": file,
+            "test": program.name,
+            "model": self.reading.model.name(),
+            "so": self.reading.so.name(),
+            "inclusion": self.reading.inclusion,
+            "relaxed_as": self.reading.relaxed_as.map(super::RelaxedAs::name),
+            "condition": condition_text(program),
+            "verdict": self.condition_met(program),
+            "observation": self.observation(program),
+            "positive": positive,
+            "negative": negative,
+            "states": states,
+            "race_free": self.is_race_free(),
+            "orders_data": self.orders_data(),
+            "races": self.races.iter().map(|race| race.json(program, self.reading.model)).collect::<Vec<_>>(),
+            "complete": self.incomplete.is_none(),
+            "bound": self.incomplete.map(|incomplete| incomplete.to_string()),
+            "notes": self.note().into_iter().collect::<Vec<_>>(),
+            "states_visited": self.effort.states,
+        })
+    }
+}
+
+/// What the models in cat call such a race.
+fn flag_name(model: Model, kind: RaceKind) -> &'static str {
+    match (model, kind) {
+        (Model::Drf, _) => "data-race",
+        (_, RaceKind::Ordinary) => "heterogeneous-race",
+        (_, RaceKind::Synchronization) => "synchronization-race",
+    }
+}
+
+fn number_or_text(text: &str) -> Value {
+    text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from)
+}
+
+fn step_json(program: &Program, step: &Step) -> Value {
+    json!({
+        "thread": step.place.thread.0,
+        "line": step.place.line,
+        "action": step.describe(program),
+        "scope": step.role.scope.map(|scope| scope_name(program, scope)),
+    })
+}
+
+impl Execution {
+    /// The steps as JSON.
+    #[must_use]
+    pub fn json(&self, program: &Program) -> Value {
+        self.steps.iter().map(|step| step_json(program, step)).collect()
+    }
+}
+
+impl Race {
+    /// The race as JSON.
+    #[must_use]
+    pub fn json(&self, program: &Program, model: Model) -> Value {
+        let (first, second) = self.steps;
+        let steps = &self.execution.steps;
+        let scopes = [first, second].map(|at| steps[at].role.scope.map(|scope| scope_name(program, scope)));
+        json!({
+            "kind": flag_name(model, self.pair.kind),
+            "location": program.loc(self.location).name,
+            "first": step_json(program, &steps[first]),
+            "second": step_json(program, &steps[second]),
+            "scopes": scopes,
+            "execution": self.execution.json(program),
+            "why": self.gaps.iter().map(|gap| gap.describe(program, self)).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn sets_json(program: &Program, sets: &[ChangeSet]) -> Vec<Value> {
+    sets.iter()
+        .map(|set| {
+            let changes = set.changes.iter().map(|change| {
+                json!({
+                    "thread": change.place.thread.0,
+                    "line": change.place.line,
+                    "from": scope_name(program, change.from),
+                    "to": scope_name(program, change.to),
+                })
+            });
+            changes.collect()
+        })
+        .collect()
+}
+
+impl Advice {
+    /// The advice as JSON.
+    #[must_use]
+    pub fn json(&self, program: &Program) -> Value {
+        match self {
+            Advice::NeedsSynchronization { race } => json!({
+                "advice": "synchronize",
+                "race": race.json(program, Model::Drf),
+            }),
+            Advice::Widen { sets, complete } => json!({
+                "advice": "change",
+                "sets": sets_json(program, sets),
+                "complete": complete,
+            }),
+            Advice::Shrink { sets, together, complete } => json!({
+                "advice": "shrink",
+                "sets": sets_json(program, sets),
+                "together": sets_json(program, core::slice::from_ref(together)).pop(),
+                "complete": complete,
+            }),
+        }
+    }
+}
