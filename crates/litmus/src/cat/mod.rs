@@ -69,6 +69,23 @@ impl Model {
         Ok(model)
     }
 
+    /// Does the model tell of races? It does so by flags with `race` in their
+    /// names; without any, no program has a race.
+    #[must_use]
+    pub fn tells_races(&self) -> bool {
+        fn told(steps: &[Step]) -> bool {
+            steps.iter().any(|step| match step {
+                Step::Check(check) => {
+                    check.flag && check.name.as_ref().is_some_and(|name| name.contains("race"))
+                }
+                Step::Procedure(_, _, steps) | Step::ForAll(_, _, _, steps) => told(steps),
+                Step::If(_, then, otherwise) => told(then) || told(otherwise),
+                Step::Let(_) | Step::With(..) | Step::Enum(..) | Step::Call(..) => false,
+            })
+        }
+        told(&self.steps)
+    }
+
     fn add(
         &mut self,
         file: &str,
