@@ -176,6 +176,9 @@ impl Printer<'_> {
                 tests.list.len()
             ));
         }
+        if complaints.len() > 1 {
+            complaints.insert(0, format!("{} complaints:", complaints.len()));
+        }
         let complaints = complaints.join("\n");
         match (is_broken, complaints.is_empty()) {
             (true, _) => Err(Failure::BadInput(complaints)),
@@ -197,7 +200,7 @@ impl Sum {
         for (number, word) in [
             (self.incomplete.len(), "incomplete"),
             (self.not_begun, "not begun"),
-            (self.broken.len(), "not readable"),
+            (self.broken.len(), "not checked"),
         ] {
             if number > 0 {
                 parts.push(format!("{number} {word}"));
