@@ -13,6 +13,7 @@ mod error;
 pub mod experiment;
 mod place;
 mod record;
+pub mod results;
 pub mod run;
 mod scenario;
 pub mod systems;
