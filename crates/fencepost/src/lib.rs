@@ -8,6 +8,7 @@ mod args;
 mod clock;
 mod compare;
 mod extras;
+mod graph;
 mod list;
 pub mod output;
 mod progress;
@@ -72,6 +73,7 @@ where
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
+        Command::Graph(command) => graph::graph(&command, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };
