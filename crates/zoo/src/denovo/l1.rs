@@ -76,7 +76,7 @@ impl L1 {
                     continue;
                 }
                 Step::Perform => {
-                    not_done(self.line_event(line, LineEvent::Perform, Carried::Request(ask), cx))
+                    not_done(self.line_event(line, LineEvent::Registered, Carried::Request(ask), cx))
                 }
                 Step::RegisterStores => {
                     let parked = self.reach.flush(ask, cx);

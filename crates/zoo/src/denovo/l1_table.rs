@@ -35,8 +35,8 @@ symbols! {
         Store,
         /// An atomic asks for the line.
         Atomic,
-        /// The atomic is performed.
-        Perform,
+        /// The line is registered for the atomic that asked.
+        Registered,
         /// The line is the oldest in the store buffer.
         Drain,
         /// Registration comes.
@@ -149,8 +149,8 @@ impl Table for L1Table {
             (IV | IX | IR, Atomic) => stall(),
             (IE, Load | Store | Atomic) => stall(),
             // Table 3, b0, b3, b6, b9, b12, b15, b17, b21, b25.
-            (R, Perform) => stay(&[Perform]),
-            (I | P | V | IV | IX | IR | IP | IE, Perform) => impossible("it has just been registered"),
+            (R, Registered) => stay(&[Perform]),
+            (I | P | V | IV | IX | IR | IP | IE, Registered) => impossible("it has just been registered"),
 
             (IR, Grant) => go(R, &[Fill, Resume, EndRegister, Answer, Wake]),
             (IE, Grant) => go(I, &[SendReturn, EndRegister, Wake]),
