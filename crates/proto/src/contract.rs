@@ -150,6 +150,18 @@ pub struct Uses {
     pub lines_written_out: u32,
     /// Lines evicted.
     pub evictions: u32,
+    /// Those of the flushes that another node asked for.
+    pub remote_flushes: u32,
+    /// Those of the invalidations that another node asked for.
+    pub remote_invalidations: u32,
+    /// Times that another node kept read-modify-writes from being performed here.
+    pub remote_locks: u32,
+    /// Times that all others of a kind were told to flush.
+    pub flush_broadcasts: u32,
+    /// Times that all others of a kind were told to invalidate.
+    pub invalidation_broadcasts: u32,
+    /// Times that all others of a kind were told to hold read-modify-writes back.
+    pub lock_broadcasts: u32,
 }
 
 /// What the station itself carries out after a step.

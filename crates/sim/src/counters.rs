@@ -86,59 +86,51 @@ counts! {
     dropped_bytes,
 }
 
-/// What the stations of one role used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RoleUses {
-    pub(crate) tag_lookups: u64,
-    pub(crate) accesses: u64,
-    pub(crate) hits: u64,
-    pub(crate) misses: u64,
-    pub(crate) bypasses: u64,
-    pub(crate) data_reads: u64,
-    pub(crate) data_writes: u64,
-    pub(crate) atomics: u64,
-    pub(crate) invalidations: u64,
-    pub(crate) lines_invalidated: u64,
-    pub(crate) flushes: u64,
-    pub(crate) lines_written_out: u64,
-    pub(crate) evictions: u64,
+macro_rules! role_uses {
+    ($( $name:ident ),+ $(,)?) => {
+        /// What the stations of one role used.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub(crate) struct RoleUses {
+            $( pub(crate) $name: u64 ),+
+        }
+
+        impl RoleUses {
+            fn add(&mut self, uses: &Uses) {
+                $( self.$name += u64::from(uses.$name); )+
+            }
+
+            fn entries(&self) -> Vec<(&'static str, u64)> {
+                vec![ $( (stringify!($name), self.$name) ),+ ]
+            }
+        }
+
+        #[inline]
+        fn add_uses(sum: &mut Uses, uses: &Uses) {
+            $( sum.$name += uses.$name; )+
+        }
+    };
 }
 
-impl RoleUses {
-    #[inline]
-    fn add(&mut self, uses: &Uses) {
-        self.tag_lookups += u64::from(uses.tag_lookups);
-        self.accesses += u64::from(uses.accesses);
-        self.hits += u64::from(uses.hits);
-        self.misses += u64::from(uses.misses);
-        self.bypasses += u64::from(uses.bypasses);
-        self.data_reads += u64::from(uses.data_reads);
-        self.data_writes += u64::from(uses.data_writes);
-        self.atomics += u64::from(uses.atomics);
-        self.invalidations += u64::from(uses.invalidations);
-        self.lines_invalidated += u64::from(uses.lines_invalidated);
-        self.flushes += u64::from(uses.flushes);
-        self.lines_written_out += u64::from(uses.lines_written_out);
-        self.evictions += u64::from(uses.evictions);
-    }
-
-    fn entries(&self) -> [(&'static str, u64); 13] {
-        [
-            ("accesses", self.accesses),
-            ("hits", self.hits),
-            ("misses", self.misses),
-            ("bypasses", self.bypasses),
-            ("tag_lookups", self.tag_lookups),
-            ("data_reads", self.data_reads),
-            ("data_writes", self.data_writes),
-            ("atomics", self.atomics),
-            ("invalidations", self.invalidations),
-            ("lines_invalidated", self.lines_invalidated),
-            ("flushes", self.flushes),
-            ("lines_written_out", self.lines_written_out),
-            ("evictions", self.evictions),
-        ]
-    }
+role_uses! {
+    accesses,
+    hits,
+    misses,
+    bypasses,
+    tag_lookups,
+    data_reads,
+    data_writes,
+    atomics,
+    invalidations,
+    lines_invalidated,
+    flushes,
+    lines_written_out,
+    evictions,
+    remote_flushes,
+    remote_invalidations,
+    remote_locks,
+    flush_broadcasts,
+    invalidation_broadcasts,
+    lock_broadcasts,
 }
 
 /// One step uses far less than a millionth of what 32 bits hold.
@@ -172,20 +164,7 @@ impl Tally {
 
     #[inline]
     pub(crate) fn uses(&mut self, role: Role, uses: &Uses) {
-        let sum = &mut self.recent[role as usize];
-        sum.tag_lookups += uses.tag_lookups;
-        sum.accesses += uses.accesses;
-        sum.hits += uses.hits;
-        sum.misses += uses.misses;
-        sum.bypasses += uses.bypasses;
-        sum.data_reads += uses.data_reads;
-        sum.data_writes += uses.data_writes;
-        sum.atomics += uses.atomics;
-        sum.invalidations += uses.invalidations;
-        sum.lines_invalidated += uses.lines_invalidated;
-        sum.flushes += uses.flushes;
-        sum.lines_written_out += uses.lines_written_out;
-        sum.evictions += uses.evictions;
+        add_uses(&mut self.recent[role as usize], uses);
         self.recent_steps += 1;
         if self.recent_steps == STEPS_BETWEEN_SUMS {
             self.sum_up();

@@ -7,6 +7,7 @@
 use proto::{Info, Protocol};
 
 pub mod no_l1;
+pub mod rsp;
 pub mod vi;
 
 /// Something that is done with a protocol chosen by name.
@@ -37,4 +38,5 @@ macro_rules! protocols {
 protocols! {
     vi::Vi,
     no_l1::NoL1,
+    rsp::Rsp,
 }
