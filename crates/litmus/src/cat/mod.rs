@@ -69,6 +69,19 @@ impl Model {
         Ok(model)
     }
 
+    /// Has it flags, such as that of a data race?
+    pub(crate) fn has_flags(&self) -> bool {
+        fn any(steps: &[Step]) -> bool {
+            steps.iter().any(|step| match step {
+                Step::Check(check) => check.flag,
+                Step::Procedure(_, _, steps) | Step::ForAll(_, _, _, steps) => any(steps),
+                Step::If(_, then, other) => any(then) || any(other),
+                Step::Let(_) | Step::With(..) | Step::Enum(..) | Step::Call(..) => false,
+            })
+        }
+        any(&self.steps)
+    }
+
     fn add(
         &mut self,
         file: &str,

@@ -18,7 +18,7 @@ use super::execution::Execution;
 use super::outcome::final_states;
 use super::report::{Flag, Report};
 use super::search::{Found, Halt, Search, Setting, Visitor};
-use super::{Gaps, Options, fence_orders, for_each_skeleton};
+use super::{Gaps, Options, Ways, fence_orders, for_each_skeleton};
 
 /// A check that alone stands against an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +43,9 @@ pub fn refusals(
     model: &Model,
     options: &mut Options<'_>,
 ) -> Result<Vec<Refusal>, TextError> {
-    let unfoldings: Vec<Unfolding> =
-        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), options.unroll)).collect();
+    let unfoldings: Vec<Unfolding> = (0..program.threads.len())
+        .map(|t| unfold(program, ThreadId(t as u8), options.unroll, false))
+        .collect();
     let numbers = numbers_of(program);
     let setting = Setting {
         file: &model.file,
@@ -58,7 +59,7 @@ pub fn refusals(
     };
     let mut refusals: Vec<Refusal> = Vec::new();
     let mut gaps = Gaps::default();
-    for_each_skeleton(program, &unfoldings, &mut gaps, &mut |skeleton| {
+    for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
         if skeleton.fault.is_some() || skeleton.divergent {
             return Ok(true);
         }

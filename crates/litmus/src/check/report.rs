@@ -116,6 +116,10 @@ pub(crate) fn report(
     if divergent {
         notes.push("some executions diverge at a barrier: not all of its threads come to it".to_owned());
     }
+    for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
+        let name = checks.get(*check).map_or("", |(name, _)| name);
+        notes.push(format!("`{name}` was found where some thread still waits, perhaps for ever"));
+    }
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
     let complete = gaps == Gaps::default();
@@ -143,7 +147,7 @@ pub(crate) fn report(
             })
             .collect(),
         complete,
-        decided: complete || settled,
+        decided: Gaps { waiting: false, ..gaps } == Gaps::default() || settled,
         bound: bound_text(gaps, unroll),
         notes,
     }
@@ -163,6 +167,9 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
     }
     if gaps.time {
         parts.push("the time was up".to_owned());
+    }
+    if gaps.waiting {
+        parts.push("not all executions were seen in which some thread waits".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

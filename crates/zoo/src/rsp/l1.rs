@@ -12,8 +12,8 @@ use crate::vi::{self, Step, ToBank};
 use core::ops::ControlFlow;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
-    Ask, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, Protocol, Rank, SetIndex, Shape,
-    Slot, Way,
+    Ask, Cause, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, PlanKey, Plans, Protocol,
+    Rank, SetIndex, Shape, Slot, Spending, Way,
 };
 
 /// Who waits for a flush.
@@ -75,6 +75,9 @@ impl L1 {
         P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
     {
         let slot = ask.slot;
+        if matches!(step, Step::LockAll | Step::FlushOthers | Step::InvalidateOthers) {
+            cx.fx.spend(slot, spending(ask, cx.stage));
+        }
         let others = peers(cx.me, cx.world.params.cus);
         let parked = match step {
             Step::Unlocked if self.locks.any() => {
@@ -129,15 +132,14 @@ impl L1 {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
             ToL1::Flush { slot } => self.cache.flush_for(Waiter::Remote(from, slot), cx),
             ToL1::Invalidate { slot } => {
-                cx.fx.uses.remote_invalidations += 1;
-                let done = self.cache.invalidate(cx);
+                let done = self.cache.invalidate(Cause::Remote, cx);
                 if done != Disposition::Done {
                     return done;
                 }
                 cx.fx.send(from, ToL1::Done { slot });
             }
             ToL1::Lock { slot } => {
-                cx.fx.uses.remote_locks += 1;
+                cx.fx.uses.locks += 1;
                 self.locks.lock(from, slot);
                 cx.fx.send(from, ToL1::Done { slot });
             }
@@ -146,6 +148,20 @@ impl L1 {
             ToL1::Done { .. } => return Disposition::Impossible("nothing was due"),
         }
         Disposition::Done
+    }
+}
+
+/// What is done to others before the access belongs to the release, behind it
+/// to the acquire; a store has no acquire, a load no release.
+fn spending(ask: Ask<'_>, stage: u8) -> Spending {
+    let plan = RspPlans::plan(PlanKey::of(ask.req));
+    let is_access = |step: &Step| matches!(step, Step::Below | Step::BelowSystem);
+    let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
+    match ask.req.op {
+        Op::Store => Spending::Release,
+        Op::Load => Spending::Acquire,
+        _ if is_behind || !ask.req.releases() => Spending::Acquire,
+        _ => Spending::Release,
     }
 }
 

@@ -10,8 +10,8 @@ use super::msg::{ToBank, ToL1};
 use core::ops::ControlFlow;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank, SetIndex,
-    Shape, Slot, Symbol, TimerClass, Way, WritePolicy,
+    Ask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank,
+    SetIndex, Shape, Slot, Symbol, TimerClass, Way, WritePolicy,
 };
 
 /// An L1 cache. `W` names who may wait for it to flush.
@@ -63,6 +63,7 @@ impl<W: Copy + Eq> L1<W> {
         W: Waits<P>,
     {
         let shape = cx.world.params;
+        step.spends(ask, cx.fx);
         let parked = match step {
             Step::Here => {
                 let stage = cx.stage;
@@ -80,12 +81,12 @@ impl<W: Copy + Eq> L1<W> {
                 None
             }
             Step::Flush => {
-                let parked = self.lower.flush(ask.slot, cx);
+                let parked = self.lower.flush(ask, cx);
                 self.drain_if_due(cx);
                 parked
             }
             Step::FlushBanks => self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx),
-            Step::Invalidate => self.invalidate(cx).not_done(),
+            Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).not_done(),
             Step::InvalidateBanks => {
                 self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx)
             }
@@ -226,11 +227,11 @@ impl<W: Copy + Eq> L1<W> {
     }
 
     /// Drops what is clean in this cache.
-    pub fn invalidate<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    pub fn invalidate<P>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition
     where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
     {
-        cx.fx.uses.invalidations += 1;
+        cx.fx.uses.invalidations.count(cause);
         for way in 0..self.array.way_count() {
             let Some(line) = self.array.line(Way(way)) else { continue };
             cx.fx.uses.lines_invalidated += 1;
@@ -260,6 +261,7 @@ where
         match (action, carried) {
             (LineAction::SendGet, _) => {
                 self.fills += 1;
+                cx.fx.uses.fetches += 1;
                 let to = bank(cx, line);
                 cx.fx.send(to, ToBank::Get { line });
             }

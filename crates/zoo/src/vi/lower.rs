@@ -4,7 +4,10 @@
 use super::BANK;
 use super::msg::{Answer, ToBank, ToL1};
 use proto::parts::{AckCounts, Popped, StoreBuffer, Waits};
-use proto::{Ask, Cx, Disposition, Key, LineAddr, NodeId, Protocol, Shape, Slot, symbols};
+use proto::{
+    Ask, Cause, Cx, Disposition, Effects, Key, LineAddr, NodeId, Order, Protocol, Shape, Slot, Spending,
+    symbols,
+};
 
 symbols! {
     /// The steps of operations. A protocol's plans use some of them.
@@ -39,6 +42,30 @@ symbols! {
         FlushOthers,
         /// Drop what is clean in every other L1.
         InvalidateOthers,
+    }
+}
+
+impl Step {
+    /// Says on what a request spends its time from this step on.
+    pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
+        if ask.req.order == Order::Plain {
+            return;
+        }
+        match self {
+            Step::Flush | Step::FlushBanks => fx.spend(ask.slot, Spending::Release),
+            Step::Invalidate | Step::InvalidateBanks => fx.spend(ask.slot, Spending::Acquire),
+            Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::Post => {
+                fx.spend(ask.slot, Spending::Access);
+            }
+            // The answer leaves when the step before it is done. What is done
+            // to other caches belongs to the acquire or to the release.
+            Step::AnswerIt
+            | Step::Unlocked
+            | Step::LockAll
+            | Step::UnlockAll
+            | Step::FlushOthers
+            | Step::InvalidateOthers => {}
+        }
     }
 }
 
@@ -109,15 +136,15 @@ impl<W: Copy + Eq> Lower<W> {
     }
 
     /// [`Step::Flush`]: `None` if there is nothing to wait for.
-    pub fn flush<P: Protocol>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition>
+    pub fn flush<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
         W: From<Slot>,
     {
-        cx.fx.uses.flushes += 1;
-        if self.buffer.flush(slot.into()) {
+        cx.fx.uses.flushes.count(Cause::of(ask.req));
+        if self.buffer.flush(ask.slot.into()) {
             return None;
         }
-        Some(go_on_later(slot, cx))
+        Some(go_on_later(ask.slot, cx))
     }
 
     /// A flush for somebody else, who is told when it is finished: at once, if
@@ -126,8 +153,7 @@ impl<W: Copy + Eq> Lower<W> {
     where
         W: Waits<P>,
     {
-        cx.fx.uses.flushes += 1;
-        cx.fx.uses.remote_flushes += 1;
+        cx.fx.uses.flushes.count(Cause::Remote);
         if self.buffer.flush(waiter) {
             waiter.flushed(cx);
         }
