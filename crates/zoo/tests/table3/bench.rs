@@ -16,7 +16,7 @@ pub(crate) const CUS: u16 = 3;
 pub(crate) enum Told {
     Request,
     Message(&'static str, Option<LineAddr>),
-    Memory,
+    Memory(LineAddr),
     Timer,
 }
 
@@ -185,7 +185,7 @@ impl<C: Column> Bench<C> {
             Move::Memory => {
                 let (node, op) = self.asked.pop_front()?;
                 let reply = MemoryReply { op, data: self.serve(op) };
-                self.step(node, Told::Memory, |station, world, fx| station.memory(&reply, world, fx))
+                self.step(node, Told::Memory(op.line), |station, world, fx| station.memory(&reply, world, fx))
             }
         })
     }

@@ -111,8 +111,8 @@ impl Watch {
         let is_of_x = match &seen.told {
             Told::Request => true,
             Told::Message(_, line) => *line == Some(X),
-            // What an atomic waited for.
-            Told::Memory | Told::Timer => seen.uses.atomics > 0,
+            Told::Memory(line) => *line == X,
+            Told::Timer => false,
         };
         // Dirty bytes that leave an L1 are not the access.
         let is_write_out = matches!(seen.told, Told::Message("Write", _));
