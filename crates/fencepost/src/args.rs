@@ -107,17 +107,20 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
-  fencepost run --system hlrc-128cu --protocol vi --workload sssp --input c-68 --scale 1/16
+  fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: Common,
     /// The coherence protocol: a name of `list protocols`
-    #[arg(long, short, value_name = "NAME")]
-    pub(crate) protocol: String,
+    #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
+    pub(crate) protocol: Option<String>,
     /// How the program uses the protocol, where the workload has a choice
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
+    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
+    pub(crate) scenario: Option<String>,
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
@@ -136,7 +139,8 @@ pub(crate) struct RunArguments {
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated
+    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated. Programs
+    /// that steal work also know the scenarios of the hLRC paper: baseline, scope-only, steal-only
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     pub(crate) scenarios: Vec<String>,
     /// The programs to run, comma-separated

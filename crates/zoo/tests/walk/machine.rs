@@ -218,6 +218,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
     fn request(&self, thread: usize, op: Do) -> Request {
         use proto::{ByteMask, KernelId, Op, Order, Rmw, RmwKind};
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
+        let (op, remote) = op.reach();
         let (kind, address, value, (order, level)) = match op {
             Do::Store(a, v, s) => (Op::Store, a, v, s),
             Do::Load(a, s) | Do::Await(a, _, s) | Do::Until(a, _, s, _) => (Op::Load, a, 0, s),
@@ -227,6 +228,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             Do::Fence(s) => (Op::Fence, 0, 0, s),
             Do::KernelBegin(level) => (Op::KernelBegin(KernelId(0)), 0, 0, (Order::Acquire, level)),
             Do::KernelEnd(level) => (Op::KernelEnd(KernelId(0)), 0, 0, (Order::Release, level)),
+            Do::Remote(_) => panic!("an operation is remote once"),
         };
         let (line, offset) = place(address, &self.shape);
         let mut data = LineData::default();
@@ -241,7 +243,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             order,
             scope,
             issuer: proto::Issuer::default(),
-            hints: proto::Hints::default(),
+            hints: proto::Hints { remote, commutative: false },
             array: proto::ArrayId(0),
             line,
             mask: ByteMask::range(offset, 4),
