@@ -272,7 +272,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         match told {
             Told::Ask { thread, pc } => {
                 let request = self.request(thread, self.program.threads[thread].ops[pc]);
-                is_one_row = !request.order.is_atomic();
+                is_one_row = !request.order.is_atomic() && !request.is_atomic_access();
                 station.request(Slot(thread as u32), &request, world, &mut fx);
             }
             Told::Message { from, msg } => {
