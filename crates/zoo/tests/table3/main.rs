@@ -15,7 +15,8 @@
 //!   its place as `ours: FlushLocal`;
 //! * `access`, if a row of its tables performs the access by other actions than
 //!   those of `vi`;
-//! * `more`, for what only it does: the grant of a registration, for example;
+//! * `more`, for what only it does: the grant of a registration, for example
+//!   (its words are added to [`table::Act`]);
 //! * `is_registered`, for lines that flushes and invalidations leave alone.
 //!
 //! Its page needs the two marker lines of [`page::BEGIN`] and [`page::END`];

@@ -186,6 +186,8 @@ fn locks() -> Vec<Expected> {
     ]
 }
 
+/// What is larger is not walked here: a lock under a policy that drains all the
+/// time.
 const STATES_MAX: usize = 400_000;
 
 /// One test a program, so that they run side by side: under every write policy
@@ -231,16 +233,21 @@ fn find(name: &str) -> Expected {
 
 fn is_as_expected(expected: &Expected) {
     let is_small = expected.program.threads.len() < 3 && !expected.program.name.contains("lock");
-    let mut outcomes = BTreeSet::new();
+    let (mut outcomes, mut walked) = (BTreeSet::new(), 0);
     for policy in POLICIES {
         let bounds = Bounds::new(policy, policy);
         let roomy = if is_small { bounds.evicting() } else { bounds };
         for bounds in [roomy, bounds.tight()] {
             let found = walk_at_most::<Rsp>(&expected.program, bounds, None, STATES_MAX);
+            if found.states > STATES_MAX {
+                continue;
+            }
             assert_eq!(found.violation, None, "{}: {bounds:?}", expected.program.name);
             outcomes.extend(found.outcomes);
+            walked += 1;
         }
     }
+    assert!(walked > 1, "{}: {walked} walks", expected.program.name);
     assert_eq!(outcomes, expected.outcomes, "{}", expected.program.name);
 }
 
