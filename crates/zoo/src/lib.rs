@@ -6,7 +6,9 @@
 
 use proto::{Info, Protocol};
 
+pub mod hlrc;
 pub mod no_l1;
+pub mod registration;
 pub mod rsp;
 pub mod vi;
 
@@ -39,4 +41,7 @@ protocols! {
     vi::Vi,
     no_l1::NoL1,
     rsp::Rsp,
+    hlrc::Hlrc,
+    hlrc::HlrcNoprio,
+    hlrc::HlrcRepaired,
 }

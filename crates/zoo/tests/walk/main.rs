@@ -7,6 +7,7 @@ mod machine;
 mod mishaps;
 mod mutants;
 mod programs;
+mod registered;
 mod remote;
 mod walker;
 
