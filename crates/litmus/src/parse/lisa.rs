@@ -10,7 +10,7 @@ use super::cursor::{Cursor, DEPTH_MAX};
 use super::error::{Place, TextError};
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
-use super::scopes::{Placement, level_name, level_of};
+use super::scopes::{Placement, level_name};
 use super::table;
 
 /// Reads a LISA test.
@@ -188,6 +188,7 @@ impl Column<'_> {
             let place = self.cursor.place();
             let word = self.cursor.word("an annotation or `]`")?;
             let lower = word.to_ascii_lowercase();
+            marks.tags.push(word.clone());
             match lower.as_str() {
                 "plain" | "weak" | "na" => marks.order = Some(Order::Plain),
                 "relaxed" | "rlx" => marks.order = Some(Order::Relaxed),
@@ -212,7 +213,6 @@ impl Column<'_> {
         let name = level_name(word);
         let kinds = [word, name.as_str()];
         if !self.scopes.iter().any(|(_, s)| kinds.contains(&s.kind.as_str())) {
-            marks.tags.push(word.to_owned());
             return Ok(());
         }
         let own = kinds.iter().find_map(|kind| self.scopes.enclosing_kind(self.id, kind));
@@ -225,12 +225,11 @@ impl Column<'_> {
                 ));
             }
         }
-        marks.tags.push(word.to_owned());
         Ok(())
     }
 
     fn system(&self) -> ScopeId {
-        self.scopes.enclosing(self.id, level_of("system")).unwrap_or_default()
+        self.scopes.around(self.id, "system").unwrap_or_default()
     }
 
     fn access(&self, marks: Marks, address: Expr) -> Access {

@@ -10,7 +10,7 @@ use super::cursor::{Cursor, thread_number};
 use super::error::{Place, TextError};
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
-use super::scopes::{Placement, level_of};
+use super::scopes::Placement;
 use super::table;
 
 /// Without a placement, each thread is a CTA of one GPU.
@@ -266,7 +266,7 @@ impl Column<'_> {
             let expected = "a scope: `.cta`, `.cluster`, `.gpu` or `.sys`";
             return Err(TextError::expected(op.place, format!("`{}` without a scope", op.text), expected));
         };
-        self.scopes.enclosing(self.id, level_of(name)).ok_or_else(|| {
+        self.scopes.around(self.id, name).ok_or_else(|| {
             TextError::meaning(op.place, format!("thread P{} stands in no `{name}`", self.id.0))
         })
     }
@@ -471,7 +471,7 @@ impl Column<'_> {
                 return Err(TextError::meaning(op.place, sentence));
             }
         };
-        let group = self.scopes.enclosing(self.id, level_of("cta")).ok_or_else(|| {
+        let group = self.scopes.around(self.id, "cta").ok_or_else(|| {
             TextError::meaning(op.place, format!("thread P{} stands in no `cta`", self.id.0))
         })?;
         Ok(Instr::Barrier(Barrier {
