@@ -29,6 +29,13 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Say what a graph is like
+    #[command(
+        subcommand,
+        after_help = "Example:
+  fencepost graph info USA-road-d.BAY"
+    )]
+    Graph(GraphCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one page a command into a folder
@@ -68,9 +75,13 @@ pub(crate) struct Common {
     /// Files in ./systems come before the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
-    /// An input of the workload, where it has several
-    #[arg(long, value_name = "INPUT")]
+    /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
+    /// file in Matrix Market, DIMACS, METIS or SNAP format, perhaps compressed by gzip
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
+    /// Which part of a stand-in is made, as 1/16
+    #[arg(long, value_name = "FRACTION", requires = "input")]
+    pub(crate) scale: Option<String>,
     /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
     #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
     pub(crate) seed: u64,
@@ -90,6 +101,7 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system hlrc-128cu --protocol vi --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
@@ -126,6 +138,28 @@ pub(crate) struct CompareArguments {
     pub(crate) workload: Vec<String>,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum GraphCommand {
+    /// Print the statistics of a graph file or of a stand-in
+    Info(GraphInfoArguments),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost graph info USA-road-d.BAY --scale 1/16
+  fencepost graph info my-graph.mtx.gz --json")]
+pub(crate) struct GraphInfoArguments {
+    /// A graph file, or the name of a stand-in
+    #[arg(value_name = "FILE|NAME")]
+    pub(crate) input: String,
+    /// Which part of a stand-in is made, as 1/16
+    #[arg(long, value_name = "FRACTION")]
+    pub(crate) scale: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
@@ -150,6 +184,7 @@ impl Common {
         Question {
             system: self.system.clone(),
             input: self.input.clone(),
+            scale: self.scale.clone(),
             settings: self.parameters.clone(),
             seed: self.seed,
             patience_cycles: self.patience,

@@ -8,6 +8,7 @@ mod args;
 mod clock;
 mod compare;
 mod extras;
+mod graph;
 mod list;
 pub mod output;
 mod progress;
@@ -69,6 +70,7 @@ where
         Command::List(arguments) => list::list(&arguments, out),
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
+        Command::Graph(command) => graph::graph(&command, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };
