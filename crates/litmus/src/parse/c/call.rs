@@ -340,8 +340,7 @@ impl Function<'_> {
         let scope = if self.cursor.eat(",") { self.scope()? } else { group };
         // A label in front names the barrier.
         let here = self.here();
-        let label = self.labels.iter().rfind(|&&(_, at)| at == here).map(|(name, _)| name.as_str());
-        let instance = label.map_or(0, barrier_number);
+        let instance = self.labels.at(here).map_or(0, barrier_number);
         self.emit(
             line,
             Instr::Barrier(Barrier {
