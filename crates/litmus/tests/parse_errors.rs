@@ -87,7 +87,7 @@ fn opencl_code_is_checked() {
         opencl("barrier(CLK_MEM);"),
         "line 4, column 11: found `CLK_MEM`, expected `CLK_GLOBAL_MEM_FENCE` or `CLK_LOCAL_MEM_FENCE`"
     );
-    assert_eq!(opencl("goto nowhere;"), "line 4, column 8: thread `P0` has no label `nowhere`");
+    assert_eq!(opencl("goto nowhere;"), "line 4, column 8: thread P0 has no label `nowhere`");
     assert_eq!(opencl("if (1 {"), "line 4, column 9: found `{`, expected `)`");
     assert_eq!(
         opencl("await(x, memory_order_acquire);"),

@@ -259,5 +259,6 @@ fn the_time_limit_holds_where_no_way_through_the_code_is_possible() {
     };
     let mut options = Options { unroll: 1, stop: Box::new(stop) };
     let report = check(&program, &model, &mut options).expect("it fits");
-    assert!(!report.complete && report.bound.is_some_and(|b| b.contains("time")));
+    assert!(!report.complete, "{}", report.herd_block());
+    assert!(report.bound.as_ref().is_some_and(|b| b.contains("stopped")), "{}", report.herd_block());
 }
