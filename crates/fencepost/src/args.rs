@@ -14,6 +14,7 @@ use lab::experiment::Question;
   fencepost list protocols
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce
 
 Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck), 2 bad input.")]
 pub(crate) struct Arguments {
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Say where the cycles between two scenarios went
+    Why(WhyArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one page a command into a folder
@@ -124,6 +127,37 @@ pub(crate) struct CompareArguments {
     /// The programs to run, comma-separated
     #[arg(long, short, value_name = "NAME,...", value_delimiter = ',', required = true)]
     pub(crate) workload: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Each cause shows what it adds (+) or saves (-) from A to B; together they are
+the difference in cycles.
+
+Examples:
+  fencepost why vi+work-group vi --system hlrc-8cu --workload lock-counter
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce --json
+  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html")]
+pub(crate) struct WhyArguments {
+    /// The first scenario: PROTOCOL[+POLICY]
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// The second scenario
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// How both scenarios use the protocol, beside what they say themselves
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Lose a message on purpose, in both runs: the Nth of that name
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+    /// Write the table and a waterfall plot as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

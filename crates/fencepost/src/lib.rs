@@ -13,6 +13,7 @@ pub mod output;
 mod progress;
 mod run;
 mod table;
+mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -69,6 +70,7 @@ where
         Command::List(arguments) => list::list(&arguments, out),
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
+        Command::Why(arguments) => why::why(&arguments, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };

@@ -13,14 +13,17 @@ mod error;
 pub mod experiment;
 mod place;
 mod record;
+pub mod report;
 pub mod results;
 pub mod run;
 mod scenario;
 pub mod systems;
+mod why;
 
 pub use comparison::{Comparison, Mean, Row};
 pub use error::Error;
 pub use place::Place;
 pub use record::{KernelRecord, Record};
 pub use scenario::Scenario;
+pub use why::{Account, Difference, Part};
 pub use workloads::nearest::nearest;
