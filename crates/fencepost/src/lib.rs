@@ -12,6 +12,7 @@ mod graph;
 mod list;
 pub mod output;
 mod progress;
+mod reproduce;
 mod run;
 mod table;
 
@@ -71,6 +72,7 @@ where
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };
