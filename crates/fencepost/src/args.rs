@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Write the HTML report of a reproduction again from its results
+    Report(ReportArguments),
     /// Say where the cycles between two scenarios went
     Why(WhyArguments),
     /// Check litmus tests under a memory model: outcomes, races, scopes
@@ -298,6 +300,21 @@ pub(crate) enum RelaxedAs {
     Sync,
     /// Loads acquire, stores release
     AcqRel,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "The report is one file: it needs no network and no other file.
+
+Examples:
+  fencepost report results/hlrc
+  fencepost report results/hlrc --html hlrc.html")]
+pub(crate) struct ReportArguments {
+    /// The folder that `reproduce` wrote, with its results.json
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Where the report goes [default: DIR/report.html]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
