@@ -16,6 +16,7 @@ use lab::experiment::Question;
   fencepost list protocols
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
 
 Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a litmus test that
@@ -33,8 +34,14 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Write the HTML report of a reproduction again from its results
+    Report(ReportArguments),
+    /// Say where the cycles between two scenarios went
+    Why(WhyArguments),
     /// Check litmus tests under a memory model: outcomes, races, scopes
     Litmus(LitmusArguments),
+    /// Run a paper's experiments and hold its claims against what comes out
+    Reproduce(ReproduceArguments),
     /// Say what a graph is like
     #[command(
         subcommand,
@@ -148,6 +155,48 @@ pub(crate) struct CompareArguments {
     pub(crate) workload: Vec<String>,
 }
 
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost reproduce hlrc --scale 1/16 --seeds 1
+  fencepost reproduce hlrc --figure fig4 --out results/fig4
+  fencepost reproduce hlrc --graphs ~/graphs --json
+
+What was run stays under --out. A run that was killed goes on with what is missing, and a second one
+only reports. Claims that come out otherwise are a result, not a failure: the exit code is 1 only
+when a run has no right answer.")]
+pub(crate) struct ReproduceArguments {
+    /// The paper: a name of `list papers` that has experiments
+    pub(crate) paper: String,
+    /// A figure by its name, as fig4; may be repeated. All, if none is given
+    #[arg(long = "figure", value_name = "NAME")]
+    pub(crate) figures: Vec<String>,
+    /// Which part of each stand-in is made, as 1/16: claims are then indicative
+    #[arg(long, value_name = "FRACTION")]
+    pub(crate) scale: Option<String>,
+    /// How many seeds each run is repeated with, 1 to 1000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
+    /// A parameter of the workloads; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// A folder with files of the graphs, as c-68.mtx.gz, that take the place of stand-ins
+    #[arg(long, value_name = "DIR")]
+    pub(crate) graphs: Option<PathBuf>,
+    /// A folder of experiment files that take the place of the built-in ones; ./experiments/PAPER
+    /// does too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) experiments: Option<PathBuf>,
+    /// Where runs and reports go [default: results/PAPER]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs at a time [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum GraphCommand {
     /// Print the statistics of a graph file or of a stand-in
@@ -255,6 +304,52 @@ pub(crate) enum RelaxedAs {
     Sync,
     /// Loads acquire, stores release
     AcqRel,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "The report is one file: it needs no network and no other file.
+
+Examples:
+  fencepost report results/hlrc
+  fencepost report results/hlrc --html hlrc.html")]
+pub(crate) struct ReportArguments {
+    /// The folder that `reproduce` wrote, with its results.json
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Where the report goes [default: DIR/report.html]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Each cause shows what it adds (+) or saves (-) from A to B; together they are
+the difference in cycles.
+
+Examples:
+  fencepost why vi+work-group vi --system hlrc-8cu --workload lock-counter
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce --json
+  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html")]
+pub(crate) struct WhyArguments {
+    /// The first scenario: PROTOCOL[+POLICY]
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// The second scenario
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// How both scenarios use the protocol, beside what they say themselves
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Lose a message on purpose, in both runs: the Nth of that name
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+    /// Write the table and a waterfall plot as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

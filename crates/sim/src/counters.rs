@@ -411,6 +411,7 @@ impl Tally {
         put("noc_byte_hops".into(), noc.byte_hops);
         put("noc_flits".into(), noc.flits);
         put("noc_flit_hops".into(), noc.flit_hops);
+        put("noc_queue_cycles".into(), noc.queue_cycles);
         put("dram_reads".into(), dram.reads);
         put("dram_writes".into(), dram.writes);
         put("dram_bytes".into(), dram.bytes);
