@@ -56,7 +56,7 @@ fn run<'a>(system: &'a str, protocol: &'a str, workload: &'a str, more: &[&'a st
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["list", "run", "compare", "completions", "man"] {
+    for command in ["list", "run", "compare", "litmus", "completions", "man"] {
         let help = succeed(&[command, "--help"]);
         assert!(help.contains("Example"), "{help}");
         assert!(help.contains(&format!("fencepost {command}")), "{help}");
@@ -361,6 +361,7 @@ fn completions_exist_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = succeed(&["completions", shell]);
         assert!(script.contains("fencepost") && script.contains("compare"), "{shell}");
+        assert!(script.contains("litmus") && script.contains("expect-race-free"), "{shell}");
     }
 }
 

@@ -285,7 +285,7 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("workload", "\"sssp\"", "\"reduce\"", "paper.toml:18:12", "expected one of sssp, color, pagerank"),
         ("setting", "sweeps =", "sweep =", "paper.toml:5:9", "no workload has the setting `sweep`"),
         ("change", "l1.invalidate_cycles", "l1.invalidat_cycles", "paper.toml:22:36", "did you mean"),
-        ("value", "= 64", "= -1", "paper.toml:22:36", "`-1`, expected a whole number"),
+        ("value", "= 64", "= -1", "paper.toml:22:37", "`-1`, expected a whole number"),
         ("define", "/ cycles\"", "/ (cycles\"", "paper.toml:25:36", "expected `)`"),
         ("key", "summary", "sumary", "paper.toml:10:1", "did you mean `summary`?"),
         ("seeds", "seeds = 1", "seeds = 0", "paper.toml:3:9", "1 to 1000 seeds"),

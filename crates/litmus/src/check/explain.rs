@@ -247,8 +247,18 @@ pub fn explain(
         }
         None => {
             let what = if wants_positive { "that outcome" } else { "another outcome" };
-            let refusals = refusals(program, model, options)?;
-            if refusals.is_empty() {
+            let mut stopped = false;
+            let mut stop = || {
+                stopped |= (options.stop)();
+                stopped
+            };
+            let mut until = Options { unroll: options.unroll, stop: Box::new(&mut stop) };
+            let refusals = refusals(program, model, &mut until)?;
+            drop(until);
+            if stopped {
+                let _ =
+                    writeln!(text, "The search for what stands against {what} was stopped before the end.");
+            } else if refusals.is_empty() {
                 let _ =
                     writeln!(text, "No single check stands against {what} alone, or no values lead to it.");
             }
@@ -277,8 +287,8 @@ pub fn explain(
 }
 
 /// A flag and the execution on which it holds, in words.
-fn flag_text(program: &Program, flag: &Flag) -> String {
-    let mut text = format!("Flag `{}` holds on {} executions, for example:\n", flag.name, flag.count);
+pub(crate) fn flag_text(program: &Program, flag: &Flag) -> String {
+    let mut text = format!("Flag `{}` holds on {} of the executions, for example:\n", flag.name, flag.count);
     text.push_str(&narrate(program, &flag.example));
     let mut shown: Vec<(usize, usize)> = Vec::new();
     for &(a, b) in &flag.pairs {

@@ -30,6 +30,7 @@ mod search;
 
 pub use dot::dot;
 pub use execution::Execution;
+pub(crate) use explain::flag_text;
 pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
 pub(crate) use report::condition_text;
 pub use report::{Flag, Report, State};

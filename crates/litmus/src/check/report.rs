@@ -44,6 +44,14 @@ pub struct Flag {
     pub example: Execution,
 }
 
+impl Flag {
+    /// Does it tell of a race?
+    #[must_use]
+    pub fn is_race(&self) -> bool {
+        self.name.contains("race")
+    }
+}
+
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -166,7 +174,7 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
         parts.push("there are too many final states".to_owned());
     }
     if gaps.time {
-        parts.push("the time was up".to_owned());
+        parts.push("it was stopped before the end".to_owned());
     }
     if gaps.waiting {
         parts.push("not all executions were seen in which some thread waits".to_owned());
@@ -267,6 +275,6 @@ impl Report {
     /// Does any execution have a race? A model reports races as flags.
     #[must_use]
     pub fn has_race(&self) -> bool {
-        self.flags.iter().any(|flag| flag.name.contains("race"))
+        self.flags.iter().any(Flag::is_race)
     }
 }
