@@ -34,14 +34,14 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
-    /// Write the HTML report of a reproduction again from its results
-    Report(ReportArguments),
     /// Say where the cycles between two scenarios went
     Why(WhyArguments),
-    /// Check litmus tests under a memory model: outcomes, races, scopes
-    Litmus(LitmusArguments),
     /// Run a paper's experiments and hold its claims against what comes out
     Reproduce(ReproduceArguments),
+    /// Write the HTML report of a reproduction again from its results
+    Report(ReportArguments),
+    /// Check litmus tests under a memory model: outcomes, races, scopes
+    Litmus(LitmusArguments),
     /// Say what a graph is like
     #[command(
         subcommand,
