@@ -106,6 +106,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     let mut checks: Vec<(String, bool)> = Vec::new();
     for ways in [Ways::Whole, Ways::Waiting] {
         for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
+            let Some(skeleton) = skeleton else { return Ok(!outcomes.stop()) };
             let mut visitor =
                 OnSkeleton { skeleton: &skeleton, into: &mut outcomes, waits: ways == Ways::Waiting };
             if search::Visitor::stop(&mut visitor) {
@@ -149,13 +150,13 @@ enum Ways {
 }
 
 /// Puts every combination of the threads' ways together. `visit` says whether
-/// to go on.
+/// to go on; of combinations that come to nothing it is asked now and then.
 fn for_each_skeleton<'p>(
     program: &'p Program,
     unfoldings: &[Unfolding],
     ways: Ways,
     gaps: &mut Gaps,
-    visit: &mut dyn FnMut(Skeleton<'p>) -> Result<bool, TextError>,
+    visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
 ) -> Result<(), TextError> {
     let of_threads: Vec<Vec<&Trace>> = unfoldings
         .iter()
@@ -169,12 +170,17 @@ fn for_each_skeleton<'p>(
         return Ok(());
     }
     let mut choice = vec![0usize; of_threads.len()];
+    let mut combinations = 0u64;
     loop {
+        combinations += 1;
+        if combinations.is_multiple_of(1024) && !visit(None)? {
+            return Ok(());
+        }
         let traces: Vec<&Trace> = of_threads.iter().zip(&choice).map(|(of, &c)| of[c]).collect();
         if ways == Ways::Whole || is_waiting(&traces) {
             match Skeleton::new(program, &traces) {
                 Ok(skeleton) => {
-                    if skeleton.is_plausible() && !skeleton.goes_on(&traces) && !visit(skeleton)? {
+                    if skeleton.is_plausible() && !skeleton.goes_on(&traces) && !visit(Some(skeleton))? {
                         return Ok(());
                     }
                 }

@@ -76,6 +76,12 @@ impl<'o> Outcomes<'o> {
             stop,
         }
     }
+
+    /// Asks whether to stop.
+    pub(crate) fn stop(&mut self) -> bool {
+        self.stopped |= (self.stop)();
+        self.stopped
+    }
 }
 
 /// A search's view of the outcomes while one skeleton is searched.
@@ -108,9 +114,7 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
     }
 
     fn stop(&mut self) -> bool {
-        let stop = (self.into.stop)();
-        self.into.stopped |= stop;
-        stop
+        self.into.stop()
     }
 
     fn wants_flag(&self, check: usize) -> bool {
