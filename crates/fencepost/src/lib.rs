@@ -12,6 +12,7 @@ mod graph;
 mod list;
 pub mod output;
 mod progress;
+mod reproduce;
 mod run;
 mod suite;
 mod table;
@@ -74,6 +75,7 @@ where
         Command::Compare(arguments) => compare::compare(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };
