@@ -31,6 +31,15 @@ const BUILT_IN: [(&str, &[BuiltIn]); 1] = [built_in!("hlrc":
     "paper.toml",
     "fig1.toml",
     "fig4.toml",
+    "fig5.toml",
+    "fig6.toml",
+    "fig7.toml",
+    "fig8.toml",
+    "fig9.toml",
+    "fig10.toml",
+    "table6.toml",
+    "padding.toml",
+    "sensitivity.toml",
 )];
 
 /// The file that the others refer to.

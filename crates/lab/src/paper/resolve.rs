@@ -150,6 +150,10 @@ fn variant(
     for (key, value) in &written.change {
         text = crate::systems::changed(&text, key, value.get_ref())
             .map_err(|message| source.error(value.span(), message))?;
+        crate::systems::parse(Path::new(name.get_ref()), &text).map_err(|error| match error {
+            Error::File { message, .. } => source.error(value.span(), message),
+            other => source.error(value.span(), other.to_string()),
+        })?;
         changes.push(format!("{key} = {}", value.get_ref()));
     }
     let system = crate::systems::parse(Path::new(name.get_ref()), &text)
