@@ -26,7 +26,7 @@ impl Axis {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.last().copied().unwrap_or(1.0);
-        let usual = sorted.get(sorted.len().saturating_sub(1) * 17 / 20).copied().unwrap_or(1.0);
+        let usual = sorted.get(sorted.len().saturating_sub(1) * 3 / 4).copied().unwrap_or(1.0);
         let high = if usual > 0.0 && last > CUT_ABOVE * usual { usual * 1.25 } else { last };
         let low = sorted.first().copied().unwrap_or(0.0).min(0.0);
         let (low, high, step) = ticks(low, if high > low { high } else { low + 1.0 });
@@ -59,8 +59,8 @@ fn total(bar: &Bar) -> Option<f64> {
     bar.values.iter().map(|value| value.map(|value| value.mean)).sum()
 }
 
-/// The figure, drawn.
-pub(super) fn draw(figure: &Figure) -> String {
+/// The figure, drawn. A scenario has the colour of its place in `colours`.
+pub(super) fn draw(figure: &Figure, colours: &[&str]) -> String {
     let stacked = figure.shape == Shape::Stacks;
     let bars = || figure.groups.iter().flat_map(|group| &group.bars);
     let highs = |bar: &Bar| match stacked {
@@ -80,7 +80,6 @@ pub(super) fn draw(figure: &Figure) -> String {
     let width = (room / slots.max(1) as f64).min(46.0);
     let used = width * slots as f64 + gap * figure.groups.len() as f64;
     let mut x = LEFT + gap / 2.0 + (WIDTH - LEFT - used) / 2.0;
-    let order = scenarios(figure);
     for (number, group) in figure.groups.iter().enumerate() {
         let is_first_mean = group.is_mean && number > 0 && !figure.groups[number - 1].is_mean;
         if is_first_mean {
@@ -94,7 +93,7 @@ pub(super) fn draw(figure: &Figure) -> String {
                 let middle = x + width / 2.0 + 3.5;
                 picture.text_upward(middle, TOP + PLOT + 6.0, 10.0, Anchor::End, &bar.scenario);
             } else {
-                let fill = Fill(order.iter().position(|name| *name == bar.scenario).unwrap_or(0));
+                let fill = fill_of(&bar.scenario, colours);
                 plain(&mut picture, &axis, place, bar, fill);
             }
             x += width;
@@ -104,6 +103,11 @@ pub(super) fn draw(figure: &Figure) -> String {
         x += gap;
     }
     picture.finish(&format!("{}: {}", figure.title, figure.unit))
+}
+
+/// The colour of a scenario.
+pub(super) fn fill_of(scenario: &str, colours: &[&str]) -> Fill {
+    Fill(colours.iter().position(|name| *name == scenario).unwrap_or(colours.len()))
 }
 
 /// The scenarios of a figure, in the order in which they first come.
@@ -190,5 +194,19 @@ pub(super) fn with_interval(value: &Interval) -> String {
         format!("{} ({} to {})", short(value.mean), short(value.low), short(value.high))
     } else {
         short(value.mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_high_bars_are_cut_and_many_are_not() {
+        let mut values = vec![1.0; 30];
+        values.extend([127.0; 6]);
+        assert_eq!(Axis::over(&values).high, 1.4);
+        assert_eq!(Axis::over(&[1.0, 1.1, 1.2, 127.0, 127.0]).high, 150.0);
+        assert_eq!(Axis::over(&[]).high, 1.0);
     }
 }

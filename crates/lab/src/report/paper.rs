@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::chart::{self, with_interval};
+use super::chart::{self, fill_of, with_interval};
 use super::html::{Cell, Page, Table, details, escape};
 use super::number::short;
 use super::svg::{Fill, swatch};
@@ -19,8 +19,9 @@ pub fn of_results(results: &Results) -> String {
     let mut page = Page::new(&format!("{}: reproduced", results.title));
     head(&mut page, results);
     claims(&mut page, &results.claims);
+    let colours: Vec<&str> = results.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     for figure in &results.figures {
-        show_figure(&mut page, figure);
+        show_figure(&mut page, figure, &colours);
     }
     differences(&mut page, results);
     conditions(&mut page, results);
@@ -132,20 +133,22 @@ fn value(of: &serde_json::Value) -> String {
     }
 }
 
-fn show_figure(page: &mut Page, figure: &Figure) {
+fn show_figure(page: &mut Page, figure: &Figure, colours: &[&str]) {
     let place = if figure.place.is_empty() { String::new() } else { format!("{}. ", figure.place) };
     page.heading(&anchor(&figure.id), &format!("{place}{}", figure.title));
     if figure.shape == Shape::Table {
         page.table(&numbers(figure));
         return;
     }
-    let series: Vec<&str> = match figure.shape {
-        Shape::Stacks => figure.parts.iter().map(String::as_str).collect(),
-        _ => chart::scenarios(figure),
+    let series: Vec<(&str, Fill)> = match figure.shape {
+        Shape::Stacks => {
+            figure.parts.iter().enumerate().map(|(at, part)| (part.as_str(), Fill(at))).collect()
+        }
+        _ => chart::scenarios(figure).into_iter().map(|name| (name, fill_of(name, colours))).collect(),
     };
     page.raw("<ul class=\"legend\">\n");
-    for (number, name) in series.iter().enumerate() {
-        page.raw(&format!("<li>{}{}</li>\n", swatch(Fill(number)), escape(name)));
+    for (name, fill) in series {
+        page.raw(&format!("<li>{}{}</li>\n", swatch(fill), escape(name)));
     }
     let has_published =
         figure.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.published.is_empty());
@@ -153,13 +156,16 @@ fn show_figure(page: &mut Page, figure: &Figure) {
         page.raw("<li>\u{25c7} published</li>\n");
     }
     page.raw("</ul>\n<figure>\n");
-    page.raw(&chart::draw(figure));
+    page.raw(&chart::draw(figure, colours));
     page.raw("</figure>\n");
     page.raw(&details("Numbers", &numbers(figure).html()));
 }
 
-/// Every number of a figure.
+/// Every number of a figure. Plain bars stand side by side, as they are drawn.
 fn numbers(figure: &Figure) -> Table {
+    if figure.shape == Shape::Bars {
+        return beside(figure);
+    }
     let mut headings = vec!["".to_owned(), "scenario".to_owned()];
     headings.extend(figure.parts.iter().cloned());
     let is_stack = figure.shape == Shape::Stacks;
@@ -189,6 +195,33 @@ fn numbers(figure: &Figure) -> Table {
         figure.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.published.is_empty());
     let published = if has_published { "; published in brackets" } else { "" };
     Table { caption: format!("{}{published}", figure.unit), headings, rows: groups.collect() }
+}
+
+/// The numbers of plain bars: a row for each group, a column for each scenario.
+fn beside(figure: &Figure) -> Table {
+    let scenarios = chart::scenarios(figure);
+    let mut has_published = false;
+    let mut rows = Vec::new();
+    for group in &figure.groups {
+        let mut cells = vec![Cell::from(group.label.as_str())];
+        for scenario in &scenarios {
+            let bar = group.bars.iter().find(|bar| bar.scenario == *scenario);
+            let mut text = match bar.and_then(|bar| bar.values.first().copied().flatten()) {
+                Some(value) => with_interval(&value),
+                None => bar.and_then(|bar| bar.missing.clone()).unwrap_or_else(|| "-".to_owned()),
+            };
+            if let Some(published) = bar.and_then(|bar| bar.published.first().copied().flatten()) {
+                has_published = true;
+                write!(text, " [{}]", short(published)).ok();
+            }
+            cells.push(Cell::Number(text));
+        }
+        rows.push(cells);
+    }
+    let mut headings = vec![String::new()];
+    headings.extend(scenarios.into_iter().map(str::to_owned));
+    let published = if has_published { "; published in brackets" } else { "" };
+    Table { caption: format!("{}{published}", figure.unit), headings, rows }
 }
 
 /// The cycles between the first scenario and each other, over all inputs.
