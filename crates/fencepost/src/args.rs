@@ -1,6 +1,8 @@
 //! What can be typed.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -14,8 +16,10 @@ use lab::experiment::Question;
   fencepost list protocols
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
+  fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
 
-Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck), 2 bad input.")]
+Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a litmus test that
+is not as expected or not fully covered), 2 bad input.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -29,6 +33,15 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Check litmus tests under a memory model: outcomes, races, scopes
+    Litmus(LitmusArguments),
+    /// Say what a graph is like
+    #[command(
+        subcommand,
+        after_help = "Example:
+  fencepost graph info USA-road-d.BAY"
+    )]
+    Graph(GraphCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one page a command into a folder
@@ -68,9 +81,13 @@ pub(crate) struct Common {
     /// Files in ./systems come before the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
-    /// An input of the workload, where it has several
-    #[arg(long, value_name = "INPUT")]
+    /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
+    /// file in Matrix Market, DIMACS, METIS or SNAP format, perhaps compressed by gzip
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
+    /// Which part of a stand-in is made, as 1/16
+    #[arg(long, value_name = "FRACTION", requires = "input")]
+    pub(crate) scale: Option<String>,
     /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
     #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
     pub(crate) seed: u64,
@@ -90,6 +107,7 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system hlrc-128cu --protocol vi --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
@@ -126,6 +144,115 @@ pub(crate) struct CompareArguments {
     pub(crate) workload: Vec<String>,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum GraphCommand {
+    /// Print the statistics of a graph file or of a stand-in
+    Info(GraphInfoArguments),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost graph info USA-road-d.BAY --scale 1/16
+  fencepost graph info my-graph.mtx.gz --json")]
+pub(crate) struct GraphInfoArguments {
+    /// A graph file, or the name of a stand-in
+    #[arg(value_name = "FILE|NAME")]
+    pub(crate) input: String,
+    /// Which part of a stand-in is made, as 1/16
+    #[arg(long, value_name = "FRACTION")]
+    pub(crate) scale: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost litmus litmus/c11/SB.litmus --model tso
+  fencepost litmus litmus/ptx/MP+cta.litmus --model ptx-7.5 --explain --dot mp.dot
+  fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
+  fencepost litmus litmus/c11 --model my-model.cat --json
+  fencepost litmus --model opencl --expect litmus/opencl-expected.csv --quiet
+
+Exit codes: 0 success (whatever is allowed, forbidden or racy); 1 a test is not as expected, or
+not everything was covered (a bound, --timeout, Ctrl-C: what was found so far is printed); 2 bad
+input: a test, model or table that cannot be read, or a model that does not fit a test. Of several
+tests the others are still checked.")]
+pub(crate) struct LitmusArguments {
+    /// Tests, and folders of tests: every *.litmus file in and below them. With
+    /// --expect, of the tests in folders those that are in the table
+    #[arg(value_name = "FILE|DIR", required_unless_present_any = ["expect", "expect_race_free"])]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The memory model: a name of `list models`, or the path of a .cat file
+    #[arg(long, short, value_name = "NAME|FILE.cat")]
+    pub(crate) model: String,
+    /// Print JSON instead of herd's blocks
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Tell why: the execution that shows an outcome or the check that refuses
+    /// it, and every race. Of a single test, its first race is told anyway
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Advise on scopes: the smallest changes that make a racy test race-free,
+    /// or which scopes of a race-free one could be smaller (drf and hrf models)
+    #[arg(long)]
+    pub(crate) advise: bool,
+    /// Write an execution of each test for Graphviz: a race, or else the
+    /// outcome asked for, or else what refuses it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<PathBuf>,
+    /// A table of lines `file,1` or `file,0`, relative to it: is the test's
+    /// condition met?
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) expect: Option<PathBuf>,
+    /// The same: is the test free of races?
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) expect_race_free: Option<PathBuf>,
+    /// Print only the summary
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// How often a loop goes back; rounds that only wait do not count [default:
+    /// 2, or 8 under drf and hrf models]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) unroll: Option<u16>,
+    /// Give a test up after so many seconds, and print what was found until then
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// How many tests are checked at once [default: one a core]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Which releases and acquires of a scope synchronize (drf and hrf models)
+    #[arg(long, value_name = "READING")]
+    pub(crate) so: Option<SyncOrder>,
+    /// Operations of nested scopes synchronize (hrf models)
+    #[arg(long)]
+    pub(crate) inclusion: bool,
+    /// What a relaxed atomic is (drf and hrf models, which do not define it)
+    #[arg(long, value_name = "READING")]
+    pub(crate) relaxed_as: Option<RelaxedAs>,
+}
+
+/// A reading of the scoped synchronization order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyncOrder {
+    /// Any release with any later acquire of its scope: as printed, the default
+    #[value(name = "any-location", alias = "all")]
+    AnyLocation,
+    /// Only those of one location
+    SameLocation,
+}
+
+/// A reading of relaxed atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RelaxedAs {
+    /// An ordinary data access
+    Data,
+    /// Synchronization that orders nothing
+    Sync,
+    /// Loads acquire, stores release
+    AcqRel,
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
@@ -150,6 +277,7 @@ impl Common {
         Question {
             system: self.system.clone(),
             input: self.input.clone(),
+            scale: self.scale.clone(),
             settings: self.parameters.clone(),
             seed: self.seed,
             patience_cycles: self.patience,
@@ -167,6 +295,12 @@ fn cycles(text: &str) -> Result<u64, String> {
         Ok(cycles @ 1..) => Ok(cycles),
         _ => Err(format!("expected a whole number from 1 to {}", u64::MAX)),
     }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: Option<f64> = text.strip_suffix('s').unwrap_or(text).parse().ok();
+    let time = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| String::from("expected a number of seconds, for example 10 or 0.5"))
 }
 
 fn message(text: &str) -> Result<(String, u64), String> {

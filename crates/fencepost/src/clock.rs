@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the edge tells how long a run took; no result depends on it")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Measures how long something takes on the host.
 #[derive(Clone, Copy, Debug)]
@@ -15,5 +15,20 @@ impl Stopwatch {
 
     pub(crate) fn seconds(self) -> f64 {
         self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// A moment after which something is given up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// So long from now; never, if that is longer than the clock can tell.
+    pub(crate) fn after(time: Option<Duration>) -> Deadline {
+        Deadline(time.and_then(|time| Instant::now().checked_add(time)))
+    }
+
+    pub(crate) fn passed(self) -> bool {
+        self.0.is_some_and(|moment| Instant::now() >= moment)
     }
 }

@@ -8,10 +8,12 @@ mod args;
 mod clock;
 mod compare;
 mod extras;
+mod graph;
 mod list;
 pub mod output;
 mod progress;
 mod run;
+mod suite;
 mod table;
 
 use std::ffi::OsString;
@@ -24,7 +26,8 @@ use args::{Arguments, Command};
 
 /// The exit code of success.
 pub const SUCCESS: u8 = 0;
-/// The exit code of a check that failed: a wrong answer, a run that is stuck.
+/// The exit code of a check that failed: a wrong answer, a run that is stuck, a
+/// test that is not as expected or not covered.
 pub const CHECK_FAILED: u8 = 1;
 /// The exit code of bad input.
 pub const BAD_INPUT: u8 = 2;
@@ -69,6 +72,8 @@ where
         Command::List(arguments) => list::list(&arguments, out),
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
+        Command::Litmus(arguments) => suite::litmus(&arguments, out),
+        Command::Graph(command) => graph::graph(&command, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     human_panic::setup_panic!();
-    fencepost::output::remove_unfinished_files_on_interrupt();
+    fencepost::output::handle_interrupts();
     ExitCode::from(fencepost::run(
         std::env::args_os(),
         &mut std::io::stdout().lock(),

@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
@@ -17,18 +18,52 @@ use crate::Failure;
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The exit code of a process that a signal ended.
-const INTERRUPTED: i32 = 130;
+const INTERRUPT_CODE: i32 = 130;
 
-/// Lets Ctrl-C and a termination request remove unfinished files first.
-pub fn remove_unfinished_files_on_interrupt() {
+/// Does a command end by itself when it is asked to?
+static LISTENING: AtomicBool = AtomicBool::new(false);
+/// Was it asked to?
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Handles Ctrl-C and a termination request. A command that [listens] ends by
+/// itself with what it has, unless it is asked again; any other ends at once, and
+/// its unfinished files are removed.
+///
+/// [listens]: Listening
+pub fn handle_interrupts() {
     let handler = || {
+        if LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst) {
+            return;
+        }
         for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             fs::remove_file(path).ok();
         }
-        std::process::exit(INTERRUPTED);
+        std::process::exit(INTERRUPT_CODE);
     };
     // Without a handler the system ends the process as it always does.
     ctrlc::set_handler(handler).ok();
+}
+
+/// While it lives, Ctrl-C asks the command to end instead of ending it.
+#[derive(Debug)]
+pub(crate) struct Listening(());
+
+impl Listening {
+    pub(crate) fn start() -> Listening {
+        LISTENING.store(true, Ordering::SeqCst);
+        Listening(())
+    }
+
+    /// Was the command asked to end?
+    pub(crate) fn interrupted(&self) -> bool {
+        INTERRUPTED.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        LISTENING.store(false, Ordering::SeqCst);
+    }
 }
 
 /// Writes a value as indented JSON and a newline.

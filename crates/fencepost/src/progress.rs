@@ -38,6 +38,30 @@ impl Progress {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Of several tests: a bar.
+    pub(crate) fn of_tests(tests: usize, model: &str) -> Progress {
+        let bar = ProgressBar::with_draw_target(Some(tests as u64), ProgressDrawTarget::stderr_with_hz(10));
+        if !bar.is_hidden() {
+            let template = "{spinner} {bar:24} {pos} of {len} tests under {msg} [{elapsed}]";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar.set_message(model.to_owned());
+            bar.enable_steady_tick(REDRAW);
+        }
+        Progress { bar, done: Arc::default() }
+    }
+
+    /// One test is over.
+    pub(crate) fn one_more_test(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Takes the line away while `write` writes to the terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
     fn with(pulse: Pulse, text: impl Fn(usize, u64) -> String + Clone + Send + Sync + 'static) -> Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
         let done = Arc::new(AtomicUsize::new(0));

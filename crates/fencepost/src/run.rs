@@ -75,6 +75,13 @@ fn show(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     if !settings.is_empty() {
         writeln!(out, "{}", settings.join(" "))?;
     }
+    if let Some(graph) = &record.graph {
+        let [vertices, arcs] = [graph.vertices, graph.arcs].map(grouped);
+        writeln!(out, "{}: {vertices} vertices, {arcs} arcs", graph.origin)?;
+        for (count, what) in graph.repairs.iter() {
+            writeln!(out, "repaired: {} {what}", grouped(count))?;
+        }
+    }
     let answer = if record.answer_ok { "right" } else { "WRONG" };
     writeln!(out)?;
     let mut table = Table::new(&[("answer", Side::Left), (answer, Side::Right)]);

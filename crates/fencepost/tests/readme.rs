@@ -1,11 +1,20 @@
-//! The README keeps its word.
+//! The README and the pages on litmus tests keep their word.
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
 
 fn readme() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap()
+    page("README.md")
 }
 
 /// Every command line in the README that begins with `fencepost` or runs it.
@@ -36,6 +45,43 @@ fn every_command_of_the_readme_is_understood() {
         let mut err = Vec::new();
         let refused = fencepost::refuses(words.clone(), &mut Vec::new(), &mut err);
         assert_eq!(refused, None, "{words:?}: {}", String::from_utf8_lossy(&err));
+    }
+}
+
+/// Commands that check litmus tests take no time, so they are run. They succeed;
+/// what is not as expected is not in our pages.
+#[test]
+fn every_litmus_command_of_the_pages_works() {
+    let mut count = 0;
+    for name in ["README.md", "docs/litmus.md", "docs/hrf.md"] {
+        for words in commands(&page(name)).into_iter().filter(|words| words[1] == "litmus") {
+            let mut words = words;
+            // Drawings go where tests may write.
+            if let Some(at) = words.iter().position(|word| word == "--dot") {
+                words[at + 1] = Path::new(env!("CARGO_TARGET_TMPDIR")).join("drawn.dot").into();
+            }
+            let output = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+                .args(&words[1..])
+                .current_dir(root())
+                .output()
+                .unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), &*err), (Some(0), ""), "{name}: {words:?}");
+            assert!(!output.stdout.is_empty(), "{name}: {words:?}");
+            count += 1;
+        }
+    }
+    assert!(count >= 8, "only {count} commands");
+}
+
+#[test]
+fn every_command_of_the_pages_is_understood() {
+    for name in ["docs/litmus.md", "docs/hrf.md"] {
+        for words in commands(&page(name)) {
+            let mut err = Vec::new();
+            let refused = fencepost::refuses(words.clone(), &mut Vec::new(), &mut err);
+            assert_eq!(refused, None, "{name}: {words:?}: {}", String::from_utf8_lossy(&err));
+        }
     }
 }
 

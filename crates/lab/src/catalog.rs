@@ -115,39 +115,25 @@ pub struct ModelEntry {
     pub claimed_by: Vec<&'static str>,
 }
 
-/// The names of memory models, and what they are.
-const MODELS: [(&str, &str); 12] = [
-    ("sc", "Sequential consistency"),
-    ("tso", "Total store order"),
-    ("rmo", "Relaxed memory order"),
-    ("c11", "C11 atomics"),
-    ("rc11", "Repaired C11 atomics"),
-    ("opencl", "OpenCL 2.0, scoped atomics"),
-    ("opencl-rsp", "OpenCL 2.0 with remote-scope promotion"),
-    ("ptx-6.0", "NVIDIA PTX, ISA 6.0"),
-    ("ptx-7.5", "NVIDIA PTX, ISA 7.5"),
-    ("drf", "Sequential consistency for data-race-free programs"),
-    ("hrf-direct", "Sequential consistency for heterogeneous-race-free programs, equal scopes synchronize"),
-    ("hrf-indirect", "Sequential consistency for heterogeneous-race-free programs, scopes compose"),
-];
-
-/// The models that some protocol claims to implement.
+/// The models under which litmus tests can be checked.
 #[must_use]
 pub fn models() -> Vec<ModelEntry> {
-    let mut names: Vec<&'static str> =
-        zoo::ALL.iter().flat_map(|info| info.claims.iter().map(|claim| claim.model)).collect();
-    names.sort_unstable();
-    names.dedup();
-    let entry = |name: &'static str| ModelEntry {
-        name,
-        summary: MODELS.iter().find(|(known, _)| *known == name).map_or("", |(_, summary)| summary),
+    let entry = |model: &litmus::cat::Shipped| ModelEntry {
+        name: model.name,
+        summary: model.summary,
         claimed_by: zoo::ALL
             .iter()
-            .filter(|info| info.claims.iter().any(|claim| claim.model == name))
+            .filter(|info| info.claims.iter().any(|claim| claim.model == model.name))
             .map(|info| info.name)
             .collect(),
     };
-    names.into_iter().map(entry).collect()
+    litmus::cat::shipped_names().iter().map(entry).collect()
+}
+
+/// The names of all models.
+#[must_use]
+pub fn model_names() -> Vec<&'static str> {
+    litmus::cat::shipped_names().iter().map(|model| model.name).collect()
 }
 
 /// A paper, as `list papers` shows it.
@@ -201,9 +187,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_protocol_claims_models_that_are_described() {
-        assert!(protocols().iter().all(|protocol| !protocol.claim.is_empty()));
-        assert!(models().iter().all(|model| !model.summary.is_empty() && !model.claimed_by.is_empty()));
+    fn every_protocol_claims_models_that_exist() {
+        for info in zoo::ALL {
+            assert!(!info.claims.is_empty(), "{}", info.name);
+            for claim in info.claims {
+                assert!(model_names().contains(&claim.model), "{} claims {}", info.name, claim.model);
+            }
+        }
+        assert!(models().iter().any(|model| !model.claimed_by.is_empty()));
     }
 
     #[test]

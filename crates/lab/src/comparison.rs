@@ -135,6 +135,7 @@ mod tests {
             policy: String::new(),
             workload,
             input: None,
+            graph: None,
             settings: BTreeMap::new(),
             seed: 0,
             cycles,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::place::Place;
 use workloads::nearest::nearest;
+use workloads::stealing::App;
 
 /// One sentence about what is wrong, where, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,13 +39,20 @@ pub enum Error {
         known: Vec<String>,
     },
     /// An input of a workload that it does not have.
-    #[error("workload `{workload}` has no input `{input}`, it makes its own from its settings")]
+    #[error(
+        "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
+         graphs are the input of {}",
+        App::ALL.map(|app| app.workload().name).join(", ")
+    )]
     UnknownInput {
         /// The workload.
         workload: &'static str,
         /// What was found.
         input: String,
     },
+    /// A graph that cannot be read or made.
+    #[error(transparent)]
+    Graph(#[from] workloads::graph::GraphError),
     /// Things that exist, but not together.
     #[error("{0}")]
     Impossible(String),

@@ -2,16 +2,14 @@
 
 use proto::Info;
 use sim::config::System;
+use workloads::stealing::App;
 use workloads::{Instance, Kind, Settings, Workload};
 
 use crate::catalog;
-use crate::error::Error;
+use crate::error::{Error, printable};
+use crate::input::{GraphInput, INPUT_SEED};
 use crate::scenario::Scenario;
 use crate::systems::Systems;
-
-/// The seed of a workload's input. The seed of a run perturbs the machine and
-/// leaves the input as it is.
-const INPUT_SEED: u64 = 1;
 
 /// What is asked, as it was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,8 +20,10 @@ pub struct Question {
     pub scenario: String,
     /// A workload's name.
     pub workload: String,
-    /// One of the workload's inputs.
+    /// The graph of an application on graphs: a file, or the name of a stand-in.
     pub input: Option<String>,
+    /// Which part of a stand-in is made, as `1/16`.
+    pub scale: Option<String>,
     /// Settings of the workload, name and value.
     pub settings: Vec<(String, String)>,
     /// Perturbs the order of dispatch and the start of wavefronts; zero
@@ -45,6 +45,8 @@ pub struct Experiment {
     pub scenario: Scenario,
     /// The program.
     pub workload: &'static Workload,
+    /// The graph that it works on, if it does not make its own.
+    pub input: Option<GraphInput>,
     /// Its settings, the policy's included.
     pub settings: Settings,
     /// See [`Question::seed`].
@@ -61,12 +63,19 @@ impl Experiment {
     /// # Errors
     /// The first name that is unknown, or the first thing that does not fit.
     pub fn new(systems: &Systems, question: &Question) -> Result<Experiment, Error> {
+        Experiment::on(systems, question, &mut None)
+    }
+
+    /// As [`Experiment::new`]; a graph that is there already is not opened again.
+    fn on(
+        systems: &Systems,
+        question: &Question,
+        graph: &mut Option<GraphInput>,
+    ) -> Result<Experiment, Error> {
         let system = systems.load(&question.system)?;
         let scenario = Scenario::parse(&question.scenario)?;
         let workload = workload(&question.workload)?;
-        if let Some(input) = &question.input {
-            return Err(Error::unknown_input(workload.name, input));
-        }
+        check_input(workload, question)?;
         let mut settings = workload.defaults();
         for (name, value) in &question.settings {
             settings.set(name, value).map_err(|error| Error::Impossible(error.to_string()))?;
@@ -74,10 +83,14 @@ impl Experiment {
         if let Some(policy) = &scenario.policy {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
+        if let (None, Some(name)) = (&graph, &question.input) {
+            *graph = Some(GraphInput::open(name, question.scale.as_deref())?);
+        }
         let experiment = Experiment {
             system,
             scenario,
             workload,
+            input: graph.clone(),
             settings,
             seed: question.seed,
             drop: question.drop.clone(),
@@ -100,7 +113,7 @@ impl Experiment {
     ) -> Result<Vec<Experiment>, Error> {
         let named = workloads.iter().map(|name| workload(name)).collect::<Result<Vec<_>, _>>()?;
         let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
-        let mut experiments = Vec::new();
+        let (mut experiments, mut graph) = (Vec::new(), None);
         for workload in &named {
             let known_elsewhere = |name: &str| named.iter().any(|other| has(other, name));
             let mut settings = question.settings.clone();
@@ -112,7 +125,7 @@ impl Experiment {
                     settings: settings.clone(),
                     ..question.clone()
                 };
-                experiments.push(Experiment::new(systems, &question)?);
+                experiments.push(Experiment::on(systems, &question, &mut graph)?);
             }
         }
         Ok(experiments)
@@ -123,7 +136,10 @@ impl Experiment {
     /// # Errors
     /// Settings that do not go together.
     pub fn instance(&self) -> Result<Instance, Error> {
-        let made = self.workload.instance(&self.settings, INPUT_SEED);
+        let made = match (&self.input, App::of(self.workload)) {
+            (Some(input), Some(app)) => app.instance(&input.opened.graph, &self.settings, INPUT_SEED),
+            _ => self.workload.instance(&self.settings, INPUT_SEED),
+        };
         made.map_err(|error| Error::Impossible(error.to_string()))
     }
 
@@ -134,12 +150,41 @@ impl Experiment {
         named.expect("a scenario holds a name of the list")
     }
 
+    /// The settings by name, without those that say nothing about a given graph.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+        let says = |name: &str| self.input.is_none() || !App::GRAPH_SETTINGS.contains(&name);
+        let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));
+        settings.filter(move |(name, _)| says(name))
+    }
+
     /// The choices of the workload's policies, joined by commas; empty where
     /// it has none.
     #[must_use]
     pub fn policy(&self) -> String {
         let choices = self.settings.iter().filter(|(setting, _)| matches!(setting.kind, Kind::Policy(_)));
         choices.map(|(_, value)| value).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// Does what is asked about the input fit the workload?
+fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
+    let Some(input) = &question.input else {
+        return match &question.scale {
+            Some(scale) => Err(Error::Impossible(format!("the scale `{}` is of no input", printable(scale)))),
+            None => Ok(()),
+        };
+    };
+    if App::of(workload).is_none() {
+        return Err(Error::unknown_input(workload.name, input));
+    }
+    let of_graph = |(name, _): &&(String, String)| App::GRAPH_SETTINGS.contains(&name.as_str());
+    match question.settings.iter().find(of_graph) {
+        Some((name, value)) => Err(Error::Impossible(format!(
+            "`{name}={}` cannot be set: the graph is {}",
+            printable(value),
+            printable(input)
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -209,7 +254,35 @@ mod tests {
         assert!(error(|q| q.workload = "vecadd".to_owned()).contains(near));
         assert!(error(|q| q.scenario = "vi+sideways".to_owned()).contains("`sideways`"));
         assert!(error(|q| q.input = Some("T1".to_owned())).contains("`T1`"));
+        assert!(error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` is of no input"));
         assert!(error(|q| q.settings = vec![("m".to_owned(), "1".to_owned())]).contains("`m`"));
         assert!(error(|q| q.settings = vec![("n".to_owned(), "-1".to_owned())]).contains("`-1`"));
+    }
+
+    #[test]
+    fn an_application_takes_a_stand_in_or_a_file_and_refuses_what_does_not_fit() {
+        let on = |input: &str, scale: Option<&str>, setting: Option<(&str, &str)>| {
+            let settings = setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            ask(&Question {
+                workload: "sssp".to_owned(),
+                input: Some(input.to_owned()),
+                scale: scale.map(str::to_owned),
+                settings: settings.into_iter().collect(),
+                ..question()
+            })
+        };
+        let experiment = on("dictionary28", Some("1/256"), Some(("sweeps", "3"))).unwrap();
+        let graph = &experiment.input.as_ref().unwrap().opened.graph;
+        assert_eq!(graph.vertices(), 206);
+        let settings: Vec<_> = experiment.settings().collect();
+        assert!(settings.contains(&("sweeps", "3".to_owned())));
+        assert!(settings.iter().all(|(name, _)| *name != "vertices"));
+        let error = |input: &str, scale, setting| on(input, scale, setting).unwrap_err();
+        assert!(error("dictionary82", None, None).contains("did you mean `dictionary28`?"));
+        assert!(error("c-68", Some("2"), None).contains("found the scale `2`"));
+        assert!(error("Cargo.toml", Some("1/2"), None).contains("is a file"));
+        assert!(error("Cargo.toml", None, None).contains("cannot tell the format"));
+        assert!(error("c-68", None, Some(("edges", "7"))).contains("`edges=7` cannot be set"));
+        assert!(error("c-68", Some("1/1024"), Some(("source", "63"))).contains("start at vertex 63"));
     }
 }

@@ -11,6 +11,7 @@ pub mod catalog;
 mod comparison;
 mod error;
 pub mod experiment;
+pub mod input;
 mod place;
 mod record;
 pub mod results;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::input::GraphRecord;
+
 /// The result of one run. Its keys are an interface: they stay, and more may
 /// be added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,6 +20,9 @@ pub struct Record {
     pub workload: &'static str,
     /// The workload's input, where it has several.
     pub input: Option<String>,
+    /// What its graph is, where the input is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphRecord>,
     /// The settings of the workload.
     pub settings: BTreeMap<&'static str, String>,
     /// The seed.

@@ -1,9 +1,15 @@
-//! Tables of expected verdicts: `file,1`.
+//! Tests by the dozen: a [`Judge`] answers for any of them under one model, and
+//! tables say what is expected.
 //!
-//! Each line names a test, relative to the table, and the expected answer:
-//! whether the test's condition is met, or whether the test is free of races.
+//! A line of a table is `file,1` or `file,0`: a test, relative to the table, and
+//! whether its condition is met, or whether it is free of races.
 
-use crate::check::Report;
+mod answer;
+mod judge;
+
+pub use answer::Answer;
+pub use judge::{Judge, Method};
+
 use crate::parse::{Place, TextError};
 
 /// A line of a table.
@@ -70,13 +76,13 @@ pub fn expectations(table: &str) -> Result<Vec<Expectation>, TextError> {
     Ok(list)
 }
 
-/// Compares a report with the expected answer.
+/// Compares an answer with the expected one.
 #[must_use]
-pub fn compare(report: &Report, asked: Asked, expected: bool) -> Comparison {
+pub fn compare(answer: &Answer<'_>, asked: Asked, expected: bool) -> Comparison {
     let (found, decided) = match asked {
-        Asked::Verdict => (report.verdict, report.decided),
+        Asked::Verdict => (answer.verdict(), answer.is_decided()),
         // A race that was found stays, whatever else there is.
-        Asked::RaceFree => (!report.has_race(), report.complete || report.has_race()),
+        Asked::RaceFree => (!answer.has_race(), answer.is_complete() || answer.has_race()),
     };
     match (decided, found == expected) {
         (true, true) => Comparison::Match,

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use litmus::check::{Options, check};
-use litmus::suite::{Asked, Comparison, compare, expectations};
+use litmus::hrf::{Model, Reading};
+use litmus::suite::{Asked, Comparison, Judge, Method, compare, expectations};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus")
@@ -11,21 +11,28 @@ fn corpus() -> PathBuf {
 
 /// Compares every test of a table; gives how many there were.
 fn assert_table(table: &str, model: &str, asked: Asked) -> usize {
-    let model = litmus::cat::shipped(model).expect("it is shipped").expect("it is a model");
+    let method = match model.parse::<Model>() {
+        Ok(model) => Method::Explored(Reading::of(model)),
+        Err(_) => {
+            let model = litmus::cat::shipped(model).expect("it is shipped").expect("it is a model");
+            Method::Clauses(Box::new(model))
+        }
+    };
+    let judge = Judge { method, unroll: None };
     let text = std::fs::read_to_string(corpus().join(table)).expect("the table is readable");
     let list = expectations(&text).expect("a table");
     for line in &list {
         let text = std::fs::read_to_string(corpus().join(&line.file)).expect("the test is readable");
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", line.file));
-        let report = check(&program, &model, &mut Options::default()).expect("the model fits");
-        let comparison = compare(&report, asked, line.expected);
+        let answer = judge.judge(&program, &text, &mut || false).expect("the model fits");
+        let comparison = compare(&answer, asked, line.expected);
         assert_eq!(
             comparison,
             Comparison::Match,
             "{table}, {}: expected {}\n{}",
             line.file,
             line.expected,
-            report.herd_block()
+            answer.herd_block()
         );
     }
     list.len()
@@ -33,7 +40,20 @@ fn assert_table(table: &str, model: &str, asked: Asked) -> usize {
 
 #[test]
 fn verdicts_are_as_the_tables_say() {
-    for model in ["sc", "tso", "rmo", "c11", "rc11", "opencl", "opencl-rsp", "ptx-6.0", "ptx-7.5"] {
+    for model in [
+        "sc",
+        "tso",
+        "rmo",
+        "c11",
+        "rc11",
+        "opencl",
+        "opencl-rsp",
+        "ptx-6.0",
+        "ptx-7.5",
+        "drf",
+        "hrf-direct",
+        "hrf-indirect",
+    ] {
         let count = assert_table(&format!("{model}-expected.csv"), model, Asked::Verdict);
         assert!(count >= 10, "{model} has {count} tests");
     }
@@ -41,7 +61,7 @@ fn verdicts_are_as_the_tables_say() {
 
 #[test]
 fn races_are_as_the_tables_say() {
-    for model in ["c11", "rc11", "opencl", "opencl-rsp"] {
+    for model in ["c11", "rc11", "opencl", "opencl-rsp", "drf", "hrf-direct", "hrf-indirect"] {
         let count = assert_table(&format!("{model}-race-free.csv"), model, Asked::RaceFree);
         assert!(count >= 10, "{model} has {count} tests");
     }

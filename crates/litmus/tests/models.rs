@@ -336,3 +336,46 @@ fn values_out_of_thin_air_need_a_cycle_of_reads() {
     assert!(allows("c11", copy), "C11 does not rule them out");
     assert!(!allows("rc11", copy));
 }
+
+#[test]
+fn a_race_in_a_round_that_only_waits_is_found() {
+    // What is read while the flag is still zero races; the register is dead.
+    let test = |read: &str| {
+        format!(
+            "C idle\n{{}}\nP0(int* data, atomic_int* f) {{ *data = 1; {ST}(f, 1, memory_order_release); }}\n\
+             P1(int* data, atomic_int* f) {{ while ({LD}(f, memory_order_acquire) == 0) {{ {read} }} int r = *data; }}\nexists (1:r=0)"
+        )
+    };
+    for model in ["c11", "rc11"] {
+        let report = run(model, &[], &test("int dead = *data;"));
+        assert!(report.has_race() && report.complete, "{model}\n{}", report.herd_block());
+        // It ends in the same states, each as often, as the program that only waits.
+        let only_waits = run(model, &[], &test(""));
+        assert!(!only_waits.has_race() && only_waits.complete, "{model}\n{}", only_waits.herd_block());
+        let states = |report: &Report| report.states.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(states(&report), states(&only_waits));
+        assert_eq!(report.negative, only_waits.negative);
+        assert!(!report.verdict && report.negative == 1);
+    }
+}
+
+#[test]
+fn a_race_in_an_execution_that_waits_for_ever_is_found() {
+    // Nobody writes 2, so no execution ends.
+    let test = |order: &str| {
+        format!(
+            "OPENCL stuck\n{{}}\nP0@wg 0, dev 0 (global int* x, global atomic_int* f) {{ *x = 1; {ST}(f, 1, {order}, memory_scope_device); await(f == 2); }}\n\
+             P1@wg 0, dev 0 (global int* x, global atomic_int* f) {{ await(f == 1, memory_order_acquire, memory_scope_device); int r = *x; await(f == 2); }}\nexists (1:r=1)"
+        )
+    };
+    for (order, races) in [("memory_order_relaxed", true), ("memory_order_release", false)] {
+        let report = run("opencl", &[], &test(order));
+        assert_eq!(report.has_race(), races, "{}", report.herd_block());
+        assert!(report.states.is_empty() && report.complete);
+    }
+    for model in ["drf", "hrf-direct", "hrf-indirect"] {
+        assert!(!run(model, &[], &test("memory_order_release")).has_race(), "{model}");
+        let racy = test("memory_order_release").replace("await(f == 1", "await(f == 0");
+        assert!(run(model, &[], &racy).has_race(), "{model}");
+    }
+}

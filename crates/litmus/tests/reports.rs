@@ -147,7 +147,7 @@ fn a_check_ends_when_it_is_told_to() {
     let mut options = Options { stop: Box::new(|| true), ..Options::default() };
     let report = check(&program, &model, &mut options).expect("the model fits");
     assert!(!report.complete && !report.decided);
-    assert_eq!(report.bound.as_deref(), Some("the time was up"));
+    assert_eq!(report.bound.as_deref(), Some("it was stopped before the end"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::symbols::Symbol;
 use crate::table::{
     Change, Coverage, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView,
 };
+use crate::uses::{Spending, Uses};
 use core::fmt::Debug;
 use core::hash::Hash;
 
@@ -121,37 +122,6 @@ pub struct MemoryReply {
     pub data: LineData,
 }
 
-/// What arrays and checks were used by a step: latency, energy, statistics.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Uses {
-    /// Tag lookups.
-    pub tag_lookups: u32,
-    /// Requests and messages that ask for a line, counted when they first come.
-    pub accesses: u32,
-    /// Accesses dealt with at once, here.
-    pub hits: u32,
-    /// Accesses that had to wait.
-    pub misses: u32,
-    /// Accesses that a controller passed on without looking for bytes.
-    pub bypasses: u32,
-    /// Reads of a data line.
-    pub data_reads: u32,
-    /// Writes of a data line.
-    pub data_writes: u32,
-    /// Atomic updates performed here.
-    pub atomics: u32,
-    /// Cache-wide invalidations.
-    pub invalidations: u32,
-    /// Lines that were invalidated by them.
-    pub lines_invalidated: u32,
-    /// Cache-wide flushes begun.
-    pub flushes: u32,
-    /// Lines whose dirty bytes were written out.
-    pub lines_written_out: u32,
-    /// Lines evicted.
-    pub evictions: u32,
-}
-
 /// What the station itself carries out after a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inner {
@@ -177,6 +147,8 @@ pub struct Effects<M> {
     pub touches: Vec<Way>,
     /// Arrays used.
     pub uses: Uses,
+    /// On what requests spend their time from now on; see [`Effects::spend`].
+    pub spends: Vec<(Slot, Spending)>,
     /// How often each row fired.
     pub coverage: Coverage,
     /// Broken by the last input: the reason of an impossible row.
@@ -194,6 +166,7 @@ impl<M> Default for Effects<M> {
             needs: Vec::new(),
             touches: Vec::new(),
             uses: Uses::default(),
+            spends: Vec::new(),
             coverage: Coverage::default(),
             violation: None,
             inner: Vec::new(),
@@ -211,6 +184,7 @@ impl<M> Effects<M> {
         self.needs.clear();
         self.touches.clear();
         self.uses = Uses::default();
+        self.spends.clear();
         self.violation = None;
         self.inner.clear();
     }
@@ -269,6 +243,14 @@ impl<M> Effects<M> {
     #[inline]
     pub fn wake(&mut self, key: Key) {
         self.inner.push(Inner::Wake(key));
+    }
+
+    /// Says on what a request spends its time from now on. Until this is said,
+    /// an access spends it on itself, the beginning of a kernel on its acquire
+    /// and the end on its release. It changes nothing but statistics.
+    #[inline]
+    pub fn spend(&mut self, slot: Slot, on: Spending) {
+        self.spends.push((slot, on));
     }
 
     /// Asks for a timer.

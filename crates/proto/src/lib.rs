@@ -20,6 +20,7 @@ mod shape;
 mod station;
 mod symbols;
 mod table;
+mod uses;
 
 pub use contract::*;
 pub use line::*;
@@ -29,3 +30,4 @@ pub use shape::*;
 pub use station::Station;
 pub use symbols::Symbol;
 pub use table::*;
+pub use uses::*;

@@ -277,6 +277,17 @@ pub struct Request {
 }
 
 impl Request {
+    /// Is it an atomic access to a line?
+    #[inline]
+    #[must_use]
+    pub fn is_atomic_access(&self) -> bool {
+        match self.op {
+            Op::Rmw(_) => true,
+            Op::Load | Op::Store => self.order.is_atomic(),
+            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => false,
+        }
+    }
+
     /// Does the request acquire, given its operation and order?
     #[inline]
     #[must_use]

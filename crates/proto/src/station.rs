@@ -10,6 +10,7 @@ use crate::line::{LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::request::{Op, Request};
+use core::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -21,8 +22,27 @@ struct Held {
     data: LineData,
     /// It is parked under its own slot, and stands in no list.
     own: bool,
+    known: Known,
+}
+
+/// What statistics know about a request. It decides nothing, so requests that
+/// differ only in it are the same.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
     /// Is it known whether it hits, misses or passes on?
     counted: bool,
+    /// Has it needed anything from below?
+    below: bool,
+}
+
+impl PartialEq for Known {
+    fn eq(&self, _: &Known) -> bool {
+        true
+    }
+}
+impl Eq for Known {}
+impl Hash for Known {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// An input that waits for a key.
@@ -125,16 +145,17 @@ impl<P: Protocol> Station<P> {
     ) {
         let (mut stage, data) = (0, LineData::default());
         let bypasses = fx.uses.bypasses;
+        let mut known = Known::default();
         let found = loop {
-            match self.step_request(Ask { slot, req, data: &data }, &mut stage, world, fx) {
+            match self.step_request(Ask { slot, req, data: &data }, &mut stage, &mut known, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
         };
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
-        let counted = count_request(fx, bypasses, found, is_order);
+        known.counted = count_request(fx, bypasses, found, is_order);
         if let Some(key) = found.and_then(|found| found.key(fx)) {
-            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, counted }));
+            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, known }));
         }
         self.settle(world, fx);
     }
@@ -305,12 +326,22 @@ impl<P: Protocol> Station<P> {
         &mut self,
         ask: Ask<'_>,
         stage: &mut u8,
+        known: &mut Known,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
+        let asked = fx.uses.fetches + fx.uses.bypasses;
         let mut cx = Cx { world, me: self.id, stage: *stage, fx };
         let disposition = self.node.step(Input::Request(ask), &mut cx);
         *stage = cx.stage;
+        if ask.req.is_atomic_access() {
+            known.below |= fx.uses.fetches + fx.uses.bypasses > asked;
+            let waits = matches!(disposition, Disposition::Wait(_));
+            if waits || disposition == Disposition::Done {
+                fx.uses.sync_accesses += 1;
+                fx.uses.sync_hits += u32::from(!waits && !known.below);
+            }
+        }
         match disposition {
             Disposition::Done => None,
             Disposition::Wait(line) => {
@@ -345,10 +376,11 @@ impl<P: Protocol> Station<P> {
         let mut stage = held.stage;
         let ask = Ask { slot, req: &held.req, data: &held.data };
         let bypasses = fx.uses.bypasses;
-        let found = self.step_request(ask, &mut stage, world, fx);
-        let counted = count_request(fx, bypasses, found, held.counted);
+        let mut known = held.known;
+        let found = self.step_request(ask, &mut stage, &mut known, world, fx);
+        known.counted = count_request(fx, bypasses, found, known.counted);
         let key = found?.key(fx)?;
-        (held.stage, held.counted) = (stage, counted);
+        (held.stage, held.known) = (stage, known);
         self.park(slot, key, held);
         Some(key)
     }

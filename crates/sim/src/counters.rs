@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proto::{Role, Symbol, Uses};
+use proto::{ByCause, CAUSES, Cause, LineAddr, Role, Symbol, Uses};
+use rustc_hash::FxHashSet;
 
 use crate::dram::DramTraffic;
 use crate::noc::NocTraffic;
@@ -60,16 +61,35 @@ counts! {
     order_requests,
     /// Requests that were answered.
     answers,
-    /// Cycles that loads were under way, over all of them.
+    /// Cycles that operations of wavefronts were under way, local memory apart,
+    /// and kernel boundaries. What follows up to `release_wait_cycles` are its parts.
+    op_wait_cycles,
+    /// Cycles that loads of data were under way, over all of them.
     load_wait_cycles,
-    /// Cycles that stores were under way, over all of them.
+    /// Cycles that stores of data were under way, over all of them.
     store_wait_cycles,
-    /// Cycles that atomics were under way, over all of them.
-    atomic_wait_cycles,
-    /// Cycles that fences were under way, over all of them.
-    fence_wait_cycles,
+    /// Cycles that atomic loads were under way, but for what they acquire.
+    atomic_load_wait_cycles,
+    /// Cycles that atomic stores were under way, but for what they release.
+    atomic_store_wait_cycles,
+    /// Cycles that read-modify-writes were under way, but for what they acquire
+    /// and release.
+    atomic_rmw_wait_cycles,
     /// Cycles that wavefronts stood at barriers, over all of them.
     barrier_wait_cycles,
+    /// Cycles that acquires took beside their access, the beginning of kernels
+    /// included.
+    acquire_wait_cycles,
+    /// Cycles that releases took beside their access, the end of kernels
+    /// included.
+    release_wait_cycles,
+    /// Requests for an atomic access to a line.
+    atomic_requests,
+    /// Bytes of the distinct lines that atomics touched.
+    atomic_line_bytes,
+    /// The most bytes of lines that were registered to first-level caches at
+    /// one time.
+    registered_bytes_peak,
     /// Cycles that line requests waited for the port of their L1.
     l1_port_wait_cycles,
     /// Cycles that messages waited for their busy receiver.
@@ -94,12 +114,19 @@ pub(crate) struct RoleUses {
     pub(crate) hits: u64,
     pub(crate) misses: u64,
     pub(crate) bypasses: u64,
+    pub(crate) fetches: u64,
+    pub(crate) sync_accesses: u64,
+    pub(crate) sync_hits: u64,
+    pub(crate) sync_remote: u64,
+    pub(crate) sync_evictions: u64,
+    pub(crate) lines_registered: u64,
+    pub(crate) lines_unregistered: u64,
     pub(crate) data_reads: u64,
     pub(crate) data_writes: u64,
     pub(crate) atomics: u64,
-    pub(crate) invalidations: u64,
+    pub(crate) invalidations: [u64; CAUSES],
     pub(crate) lines_invalidated: u64,
-    pub(crate) flushes: u64,
+    pub(crate) flushes: [u64; CAUSES],
     pub(crate) lines_written_out: u64,
     pub(crate) evictions: u64,
 }
@@ -112,32 +139,59 @@ impl RoleUses {
         self.hits += u64::from(uses.hits);
         self.misses += u64::from(uses.misses);
         self.bypasses += u64::from(uses.bypasses);
+        self.fetches += u64::from(uses.fetches);
+        self.sync_accesses += u64::from(uses.sync_accesses);
+        self.sync_hits += u64::from(uses.sync_hits);
+        self.sync_remote += u64::from(uses.sync_remote);
+        self.sync_evictions += u64::from(uses.sync_evictions);
+        self.lines_registered += u64::from(uses.lines_registered);
+        self.lines_unregistered += u64::from(uses.lines_unregistered);
         self.data_reads += u64::from(uses.data_reads);
         self.data_writes += u64::from(uses.data_writes);
         self.atomics += u64::from(uses.atomics);
-        self.invalidations += u64::from(uses.invalidations);
+        add_causes(&mut self.invalidations, &uses.invalidations);
         self.lines_invalidated += u64::from(uses.lines_invalidated);
-        self.flushes += u64::from(uses.flushes);
+        add_causes(&mut self.flushes, &uses.flushes);
         self.lines_written_out += u64::from(uses.lines_written_out);
         self.evictions += u64::from(uses.evictions);
     }
 
-    fn entries(&self) -> [(&'static str, u64); 13] {
-        [
+    fn entries(&self) -> Vec<(String, u64)> {
+        let mut entries: Vec<(String, u64)> = [
             ("accesses", self.accesses),
             ("hits", self.hits),
             ("misses", self.misses),
             ("bypasses", self.bypasses),
+            ("fetches", self.fetches),
             ("tag_lookups", self.tag_lookups),
             ("data_reads", self.data_reads),
             ("data_writes", self.data_writes),
             ("atomics", self.atomics),
-            ("invalidations", self.invalidations),
+            ("invalidations", self.invalidations.iter().sum()),
             ("lines_invalidated", self.lines_invalidated),
-            ("flushes", self.flushes),
+            ("flushes", self.flushes.iter().sum()),
             ("lines_written_out", self.lines_written_out),
             ("evictions", self.evictions),
         ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        for cause in Cause::ALL {
+            let (invalidation, flush) = match cause {
+                Cause::Kernel => ("kernel_start", "kernel_end"),
+                Cause::Order => ("acquire", "release"),
+                Cause::Remote => ("remote", "remote"),
+                Cause::Atomic => ("atomic_in", "atomic_out"),
+            };
+            entries.push((format!("invalidations.{invalidation}"), self.invalidations[cause.index()]));
+            entries.push((format!("flushes.{flush}"), self.flushes[cause.index()]));
+        }
+        entries
+    }
+}
+
+fn add_causes(sum: &mut [u64; CAUSES], more: &ByCause) {
+    for (sum, more) in sum.iter_mut().zip(more.0) {
+        *sum += u64::from(more);
     }
 }
 
@@ -162,6 +216,10 @@ pub(crate) struct Tally {
     recent_steps: u32,
     present: [bool; ROLES],
     names: Vec<Named>,
+    /// Lines that are registered now.
+    registered: u64,
+    registered_peak: u64,
+    touched_by_atomics: FxHashSet<LineAddr>,
 }
 
 impl Tally {
@@ -178,18 +236,46 @@ impl Tally {
         sum.hits += uses.hits;
         sum.misses += uses.misses;
         sum.bypasses += uses.bypasses;
+        sum.fetches += uses.fetches;
+        sum.sync_accesses += uses.sync_accesses;
+        sum.sync_hits += uses.sync_hits;
+        sum.sync_remote += uses.sync_remote;
+        sum.sync_evictions += uses.sync_evictions;
+        sum.lines_registered += uses.lines_registered;
+        sum.lines_unregistered += uses.lines_unregistered;
         sum.data_reads += uses.data_reads;
         sum.data_writes += uses.data_writes;
         sum.atomics += uses.atomics;
-        sum.invalidations += uses.invalidations;
+        for (sum, more) in sum.invalidations.0.iter_mut().zip(uses.invalidations.0) {
+            *sum += more;
+        }
         sum.lines_invalidated += uses.lines_invalidated;
-        sum.flushes += uses.flushes;
+        for (sum, more) in sum.flushes.0.iter_mut().zip(uses.flushes.0) {
+            *sum += more;
+        }
         sum.lines_written_out += uses.lines_written_out;
         sum.evictions += uses.evictions;
+        if uses.lines_registered != uses.lines_unregistered {
+            self.registered = (self.registered + u64::from(uses.lines_registered))
+                .saturating_sub(u64::from(uses.lines_unregistered));
+            self.registered_peak = self.registered_peak.max(self.registered);
+        }
         self.recent_steps += 1;
         if self.recent_steps == STEPS_BETWEEN_SUMS {
             self.sum_up();
         }
+    }
+
+    /// Counts a request for an atomic access.
+    pub(crate) fn atomic_request(&mut self, line: LineAddr) {
+        self.counts.atomic_requests += 1;
+        self.touched_by_atomics.insert(line);
+    }
+
+    /// What is measured in lines is counted in bytes.
+    pub(crate) fn price_lines(&mut self, line_bytes: u64) {
+        self.counts.atomic_line_bytes = self.touched_by_atomics.len() as u64 * line_bytes;
+        self.counts.registered_bytes_peak = self.registered_peak * line_bytes;
     }
 
     /// Moves the recent uses to where they cannot overflow.
@@ -244,6 +330,26 @@ impl Tally {
         }
         let asked = c.line_requests + c.access_messages;
         equal("accesses of all stations", sum(|r| r.accesses), "requests and messages for a line", asked)?;
+        equal(
+            "atomic accesses of all stations",
+            sum(|r| r.sync_accesses),
+            "requests for one",
+            c.atomic_requests,
+        )?;
+        at_most("hits of atomic accesses", sum(|r| r.sync_hits), "all of them", sum(|r| r.sync_accesses))?;
+        let below = sum(|r| r.sync_accesses) - sum(|r| r.sync_hits);
+        at_most("atomic accesses served from afar", sum(|r| r.sync_remote), "those that did not hit", below)?;
+        let registered = sum(|r| r.lines_registered);
+        at_most("lines given back", sum(|r| r.lines_unregistered), "lines registered", registered)?;
+        let parts = c.load_wait_cycles
+            + c.store_wait_cycles
+            + c.atomic_load_wait_cycles
+            + c.atomic_store_wait_cycles
+            + c.atomic_rmw_wait_cycles
+            + c.barrier_wait_cycles
+            + c.acquire_wait_cycles
+            + c.release_wait_cycles;
+        equal("waits by operation", parts, "waits of all operations", c.op_wait_cycles)?;
         equal("answers", c.answers, "requests", c.line_requests + c.order_requests)?;
         equal("messages delivered", noc.delivered_messages, "messages sent", noc.messages)?;
         equal("bytes delivered", noc.delivered_bytes, "bytes sent", noc.bytes)?;
@@ -271,6 +377,14 @@ impl Tally {
                 put(format!("{}_{name}", role_name(*role)), value);
             }
         }
+        let sum = |f: fn(&RoleUses) -> u64| self.roles.iter().map(f).sum::<u64>();
+        let (synched, hits, remote) =
+            (sum(|r| r.sync_accesses), sum(|r| r.sync_hits), sum(|r| r.sync_remote));
+        put("sync_accesses".into(), synched);
+        put("sync_l1_hits".into(), hits);
+        put("sync_remote_l1_hits".into(), remote);
+        put("sync_l2_hits".into(), synched - hits - remote);
+        put("sync_evictions".into(), sum(|r| r.sync_evictions));
         for n in &self.names {
             put(format!("messages.{}", n.name), n.messages);
             put(format!("message_bytes.{}", n.name), n.bytes);
@@ -310,6 +424,13 @@ fn equal(what: &str, found: u64, of: &str, expected: u64) -> Result<(), String> 
         return Ok(());
     }
     Err(format!("{what} ({found}) do not add up to {of} ({expected})"))
+}
+
+fn at_most(what: &str, found: u64, of: &str, most: u64) -> Result<(), String> {
+    if found <= most {
+        return Ok(());
+    }
+    Err(format!("{what} ({found}) are more than {of} ({most})"))
 }
 
 #[cfg(test)]

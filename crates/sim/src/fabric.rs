@@ -7,8 +7,8 @@
 
 use proto::{
     Agent, ArrayUse, Coverage, Effects, Homes, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
-    Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Station, TimerClass, Uses, Way,
-    World,
+    Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station, TimerClass, Uses,
+    Way, World,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -36,6 +36,7 @@ pub(crate) struct Out {
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
     pub(crate) uses: Uses,
+    pub(crate) spends: Vec<(Slot, Spending)>,
     pub(crate) violation: Option<String>,
 }
 
@@ -232,6 +233,9 @@ impl<P: Protocol> Stations<P> {
         }
         if !self.fx.timers.is_empty() {
             core::mem::swap(&mut out.timers, &mut self.fx.timers);
+        }
+        if !self.fx.spends.is_empty() {
+            core::mem::swap(&mut out.spends, &mut self.fx.spends);
         }
         out.uses = self.fx.uses;
         if self.fx.violation.is_some() {

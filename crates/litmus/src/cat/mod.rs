@@ -69,6 +69,18 @@ impl Model {
         Ok(model)
     }
 
+    /// Has it flags, such as that of a data race?
+    pub(crate) fn has_flags(&self) -> bool {
+        any_flag(&self.steps, &|_| true)
+    }
+
+    /// Does the model tell of races? It does so by flags with `race` in their
+    /// names; without any, no program has a race.
+    #[must_use]
+    pub fn tells_races(&self) -> bool {
+        any_flag(&self.steps, &|name| name.is_some_and(|name| name.contains("race")))
+    }
+
     fn add(
         &mut self,
         file: &str,
@@ -96,6 +108,16 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Is there a flag whose name is one of those wanted?
+fn any_flag(steps: &[Step], wanted: &dyn Fn(Option<&str>) -> bool) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Check(check) => check.flag && wanted(check.name.as_deref()),
+        Step::Procedure(_, _, steps) | Step::ForAll(_, _, _, steps) => any_flag(steps, wanted),
+        Step::If(_, then, other) => any_flag(then, wanted) || any_flag(other, wanted),
+        Step::Let(_) | Step::With(..) | Step::Enum(..) | Step::Call(..) => false,
+    })
 }
 
 /// Files of herd's own that say nothing the tool does not know.

@@ -18,7 +18,7 @@ use super::execution::Execution;
 use super::outcome::final_states;
 use super::report::{Flag, Report};
 use super::search::{Found, Halt, Search, Setting, Visitor};
-use super::{Gaps, Options, fence_orders, for_each_skeleton};
+use super::{Gaps, Options, Ways, fence_orders, for_each_skeleton};
 
 /// A check that alone stands against an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +43,9 @@ pub fn refusals(
     model: &Model,
     options: &mut Options<'_>,
 ) -> Result<Vec<Refusal>, TextError> {
-    let unfoldings: Vec<Unfolding> =
-        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), options.unroll)).collect();
+    let unfoldings: Vec<Unfolding> = (0..program.threads.len())
+        .map(|t| unfold(program, ThreadId(t as u8), options.unroll, false))
+        .collect();
     let numbers = numbers_of(program);
     let setting = Setting {
         file: &model.file,
@@ -58,7 +59,7 @@ pub fn refusals(
     };
     let mut refusals: Vec<Refusal> = Vec::new();
     let mut gaps = Gaps::default();
-    for_each_skeleton(program, &unfoldings, &mut gaps, &mut |skeleton| {
+    for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
         if skeleton.fault.is_some() || skeleton.divergent {
             return Ok(true);
         }
@@ -246,8 +247,18 @@ pub fn explain(
         }
         None => {
             let what = if wants_positive { "that outcome" } else { "another outcome" };
-            let refusals = refusals(program, model, options)?;
-            if refusals.is_empty() {
+            let mut stopped = false;
+            let mut stop = || {
+                stopped |= (options.stop)();
+                stopped
+            };
+            let mut until = Options { unroll: options.unroll, stop: Box::new(&mut stop) };
+            let refusals = refusals(program, model, &mut until)?;
+            drop(until);
+            if stopped {
+                let _ =
+                    writeln!(text, "The search for what stands against {what} was stopped before the end.");
+            } else if refusals.is_empty() {
                 let _ =
                     writeln!(text, "No single check stands against {what} alone, or no values lead to it.");
             }
@@ -276,8 +287,8 @@ pub fn explain(
 }
 
 /// A flag and the execution on which it holds, in words.
-fn flag_text(program: &Program, flag: &Flag) -> String {
-    let mut text = format!("Flag `{}` holds on {} executions, for example:\n", flag.name, flag.count);
+pub(crate) fn flag_text(program: &Program, flag: &Flag) -> String {
+    let mut text = format!("Flag `{}` holds on {} of the executions, for example:\n", flag.name, flag.count);
     text.push_str(&narrate(program, &flag.example));
     let mut shown: Vec<(usize, usize)> = Vec::new();
     for &(a, b) in &flag.pairs {

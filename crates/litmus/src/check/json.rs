@@ -34,7 +34,7 @@ impl Report {
     fn races_json(&self, program: &Program) -> Vec<Value> {
         self.flags
             .iter()
-            .filter(|flag| flag.name.contains("race"))
+            .filter(|flag| flag.is_race())
             .flat_map(|flag| {
                 let mut pairs: Vec<(usize, usize)> =
                     flag.pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();

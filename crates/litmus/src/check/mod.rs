@@ -30,6 +30,7 @@ mod search;
 
 pub use dot::dot;
 pub use execution::Execution;
+pub(crate) use explain::flag_text;
 pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
 pub(crate) use report::condition_text;
 pub use report::{Flag, Report, State};
@@ -74,6 +75,8 @@ pub(crate) struct Gaps {
     pub(crate) size: bool,
     pub(crate) states: bool,
     pub(crate) time: bool,
+    /// Of the executions in which some thread waits; no final state is missing.
+    pub(crate) waiting: bool,
 }
 
 /// Checks `program` against `model`.
@@ -82,11 +85,14 @@ pub(crate) struct Gaps {
 /// If the model does not fit the test: a name that its format does not define,
 /// a definition that does not settle.
 pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Result<Report, TextError> {
+    let has_flags = model.has_flags();
+    let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<Unfolding> =
-        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), options.unroll)).collect();
+        threads.map(|thread| unfold(program, thread, options.unroll, has_flags)).collect();
     let mut gaps = Gaps {
         loops: unfoldings.iter().any(|u| u.cut),
         size: unfoldings.iter().any(|u| u.overflow),
+        waiting: unfoldings.iter().any(|u| u.partial_overflow),
         ..Gaps::default()
     };
     let numbers = numbers_of(program);
@@ -97,32 +103,49 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         unchecked: false,
     };
     let mut outcomes = Outcomes::new(program, &mut options.stop);
-    let mut flag_names = Vec::new();
-    for_each_skeleton(program, &unfoldings, &mut gaps, &mut |skeleton| {
-        let staged = stage::stage(model, &skeleton)?;
-        if flag_names.is_empty() {
-            flag_names = staged.checks.iter().map(|c| (c.name.clone(), c.flag)).collect();
+    let mut checks: Vec<(String, bool)> = Vec::new();
+    for ways in [Ways::Whole, Ways::Waiting] {
+        for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
+            let mut visitor =
+                OnSkeleton { skeleton: &skeleton, into: &mut outcomes, waits: ways == Ways::Waiting };
+            if search::Visitor::stop(&mut visitor) {
+                return Ok(false);
+            }
+            let staged = stage::stage(model, &skeleton)?;
+            if checks.is_empty() {
+                checks = staged.checks.iter().map(|c| (c.name.clone(), c.flag)).collect();
+            }
+            let open = |(number, check): (usize, &(String, bool))| {
+                check.1 && search::Visitor::wants_flag(&visitor, number)
+            };
+            if ways == Ways::Waiting && !checks.iter().enumerate().any(open) {
+                return Ok(false);
+            }
+            let syncs =
+                if staged.uses_sync_fence { fence_orders(&skeleton) } else { vec![vec![0; skeleton.len()]] };
+            match Search::new(&skeleton, staged, &setting, &mut visitor).run(&syncs) {
+                Ok(()) => Ok(true),
+                Err(Halt::Stopped) => Ok(false),
+                Err(Halt::Model(error)) => Err(error),
+            }
+        })?;
+        if outcomes.stopped || outcomes.too_many_states {
+            let gap = if ways == Ways::Whole { &mut gaps.time } else { &mut gaps.waiting };
+            *gap |= outcomes.stopped;
+            break;
         }
-        let syncs =
-            if staged.uses_sync_fence { fence_orders(&skeleton) } else { vec![vec![0; skeleton.len()]] };
-        let mut visitor = OnSkeleton { skeleton: &skeleton, into: &mut outcomes };
-        if visitor_stops(&mut visitor) {
-            return Ok(false);
-        }
-        let mut search = Search::new(&skeleton, staged, &setting, &mut visitor);
-        match search.run(&syncs) {
-            Ok(()) => Ok(true),
-            Err(Halt::Stopped) => Ok(false),
-            Err(Halt::Model(error)) => Err(error),
-        }
-    })?;
+    }
     gaps.states = outcomes.too_many_states;
-    gaps.time = outcomes.stopped;
-    Ok(report::report(program, model, options.unroll, outcomes, &flag_names, gaps))
+    Ok(report::report(program, model, options.unroll, outcomes, &checks, gaps))
 }
 
-fn visitor_stops(visitor: &mut OnSkeleton<'_, '_, '_, '_>) -> bool {
-    search::Visitor::stop(visitor)
+/// Which ways through the threads are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ways {
+    /// Those on which all threads end.
+    Whole,
+    /// Those on which some thread waits, or went round a loop in vain.
+    Waiting,
 }
 
 /// Puts every combination of the threads' ways together. `visit` says whether
@@ -130,22 +153,34 @@ fn visitor_stops(visitor: &mut OnSkeleton<'_, '_, '_, '_>) -> bool {
 fn for_each_skeleton<'p>(
     program: &'p Program,
     unfoldings: &[Unfolding],
+    ways: Ways,
     gaps: &mut Gaps,
     visit: &mut dyn FnMut(Skeleton<'p>) -> Result<bool, TextError>,
 ) -> Result<(), TextError> {
-    if unfoldings.iter().any(|u| u.traces.is_empty()) {
+    let of_threads: Vec<Vec<&Trace>> = unfoldings
+        .iter()
+        .map(|u| match ways {
+            Ways::Whole => u.traces.iter().collect(),
+            Ways::Waiting => u.traces.iter().chain(&u.partial).collect(),
+        })
+        .collect();
+    let none_waits = unfoldings.iter().all(|u| u.partial.is_empty());
+    if of_threads.iter().any(Vec::is_empty) || ways == Ways::Waiting && none_waits {
         return Ok(());
     }
-    let mut choice = vec![0usize; unfoldings.len()];
+    let mut choice = vec![0usize; of_threads.len()];
     loop {
-        let traces: Vec<&Trace> = unfoldings.iter().zip(&choice).map(|(u, &c)| &u.traces[c]).collect();
-        match Skeleton::new(program, &traces) {
-            Ok(skeleton) => {
-                if skeleton.is_plausible() && !visit(skeleton)? {
-                    return Ok(());
+        let traces: Vec<&Trace> = of_threads.iter().zip(&choice).map(|(of, &c)| of[c]).collect();
+        if ways == Ways::Whole || is_waiting(&traces) {
+            match Skeleton::new(program, &traces) {
+                Ok(skeleton) => {
+                    if skeleton.is_plausible() && !skeleton.goes_on(&traces) && !visit(skeleton)? {
+                        return Ok(());
+                    }
                 }
+                Err(Misfit::TooManyEvents) if ways == Ways::Whole => gaps.size = true,
+                Err(Misfit::TooManyEvents) => gaps.waiting = true,
             }
-            Err(Misfit::TooManyEvents) => gaps.size = true,
         }
         // The next combination, the last thread first.
         let mut thread = choice.len();
@@ -155,12 +190,19 @@ fn for_each_skeleton<'p>(
             }
             thread -= 1;
             choice[thread] += 1;
-            if choice[thread] < unfoldings[thread].traces.len() {
+            if choice[thread] < of_threads[thread].len() {
                 break;
             }
             choice[thread] = 0;
         }
     }
+}
+
+/// Does some thread wait, and is there no more than one idle round that a
+/// thread went on from? A race is between two accesses, one of which writes.
+fn is_waiting(traces: &[&Trace]) -> bool {
+    let idle = traces.iter().filter(|t| t.idle && t.stands.is_none()).count();
+    idle <= 1 && traces.iter().any(|t| t.idle || t.stands.is_some())
 }
 
 /// The orders that PTX's sequentially consistent fences may take: for each

@@ -13,7 +13,7 @@ use crate::program::{
 };
 
 use super::search::{Found, Search, Setting, Visitor, satisfied};
-use super::{Gaps, Options, check, fence_orders, for_each_skeleton};
+use super::{Gaps, Options, Ways, check, fence_orders, for_each_skeleton};
 
 /// A small deterministic source of choices.
 struct Dice(u64);
@@ -178,11 +178,11 @@ fn judge(
 /// how many candidates there were and how many are allowed.
 fn compare(model: &Model, program: &Program) -> (usize, usize) {
     let unfoldings: Vec<_> =
-        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), 1)).collect();
+        (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), 1, false)).collect();
     let numbers = numbers_of(program);
     let (mut candidates, mut allowed) = (0, 0);
     let mut gaps = Gaps::default();
-    for_each_skeleton(program, &unfoldings, &mut gaps, &mut |skeleton| {
+    for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
         let setting = |unchecked| Setting {
             file: &model.file,
             partial_coherence: model.partial_coherence,

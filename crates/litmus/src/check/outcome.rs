@@ -32,6 +32,8 @@ pub(crate) struct Flagged {
     /// The first execution, and the pairs there.
     pub(crate) example: Execution,
     pub(crate) pairs: Vec<(usize, usize)>,
+    /// Is it one in which some thread waits?
+    pub(crate) waits: bool,
 }
 
 /// All that is found in the executions of one program.
@@ -42,7 +44,6 @@ pub(crate) struct Outcomes<'o> {
     pub(crate) states: BTreeMap<Vec<Value>, Outcome>,
     /// By the number of the check.
     pub(crate) flags: BTreeMap<usize, Flagged>,
-    pub(crate) executions: u64,
     pub(crate) fault: Option<(&'static str, u32)>,
     pub(crate) divergent: bool,
     pub(crate) too_many_states: bool,
@@ -68,7 +69,6 @@ impl<'o> Outcomes<'o> {
             shown,
             states: BTreeMap::new(),
             flags: BTreeMap::new(),
-            executions: 0,
             fault: None,
             divergent: false,
             too_many_states: false,
@@ -82,6 +82,8 @@ impl<'o> Outcomes<'o> {
 pub(crate) struct OnSkeleton<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,
+    /// Does some thread wait? Then only flags count.
+    pub(crate) waits: bool,
 }
 
 impl Visitor for OnSkeleton<'_, '_, '_, '_> {
@@ -94,14 +96,15 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
             self.into.divergent = true;
             return ControlFlow::Continue(());
         }
-        self.into.executions += 1;
+        let waits = self.waits;
         for (check, rows) in found.flags {
             let events = self.skeleton.len();
             self.into.flags.entry(*check).and_modify(|flagged| flagged.count += 1).or_insert_with(|| {
-                Flagged { count: 1, example: Execution::of(self.skeleton, found), pairs: pairs(rows, events) }
+                let example = Execution::of(self.skeleton, found);
+                Flagged { count: 1, example, pairs: pairs(rows, events), waits }
             });
         }
-        self.state(found)
+        if waits { ControlFlow::Continue(()) } else { self.state(found) }
     }
 
     fn stop(&mut self) -> bool {

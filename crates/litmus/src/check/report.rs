@@ -44,6 +44,14 @@ pub struct Flag {
     pub example: Execution,
 }
 
+impl Flag {
+    /// Does it tell of a race?
+    #[must_use]
+    pub fn is_race(&self) -> bool {
+        self.name.contains("race")
+    }
+}
+
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -116,6 +124,10 @@ pub(crate) fn report(
     if divergent {
         notes.push("some executions diverge at a barrier: not all of its threads come to it".to_owned());
     }
+    for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
+        let name = checks.get(*check).map_or("", |(name, _)| name);
+        notes.push(format!("`{name}` was found where some thread still waits, perhaps for ever"));
+    }
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
     let complete = gaps == Gaps::default();
@@ -143,7 +155,7 @@ pub(crate) fn report(
             })
             .collect(),
         complete,
-        decided: complete || settled,
+        decided: Gaps { waiting: false, ..gaps } == Gaps::default() || settled,
         bound: bound_text(gaps, unroll),
         notes,
     }
@@ -162,7 +174,10 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
         parts.push("there are too many final states".to_owned());
     }
     if gaps.time {
-        parts.push("the time was up".to_owned());
+        parts.push("it was stopped before the end".to_owned());
+    }
+    if gaps.waiting {
+        parts.push("not all executions were seen in which some thread waits".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -260,6 +275,6 @@ impl Report {
     /// Does any execution have a race? A model reports races as flags.
     #[must_use]
     pub fn has_race(&self) -> bool {
-        self.flags.iter().any(|flag| flag.name.contains("race"))
+        self.flags.iter().any(Flag::is_race)
     }
 }

@@ -36,6 +36,14 @@ pub struct Meeting {
     pub arrive: bool,
 }
 
+impl Meeting {
+    /// What is the same for all who meet.
+    #[must_use]
+    pub const fn key(&self) -> (ScopeId, Value, Value, u16) {
+        (self.group, self.instance, self.id, self.round)
+    }
+}
+
 /// An event of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {

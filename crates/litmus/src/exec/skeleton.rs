@@ -1,12 +1,12 @@
 //! One choice of a way for every thread: the events and all that does not
 //! depend on who reads from whom.
 
-use crate::program::{Level, LocId, Program, ScopeId, ThreadId, Value};
+use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet, Value};
 
 use super::event::{Event, EventKind, Meeting};
 use super::matrix::{EVENTS_MAX, all, members};
 use super::sym::{Sym, Unknown};
-use super::unfold::Trace;
+use super::unfold::{Stand, Trace};
 
 /// A rows-of-words relation.
 pub type Rows = Vec<u64>;
@@ -96,6 +96,36 @@ impl<'p> Skeleton<'p> {
         }
         of.meet();
         Ok(of)
+    }
+
+    /// Could one of the threads that stand still go on for certain? Then other
+    /// ways through the code show all that these ways show.
+    pub(crate) fn goes_on(&self, traces: &[&Trace]) -> bool {
+        traces.iter().any(|trace| match &trace.stands {
+            None | Some(Stand::Loop) => false,
+            Some(Stand::Await(loc, cmp, wanted)) => {
+                let word = Some(self.program.loc(*loc).physical);
+                let written = self.set(|e| e.writes() && e.thread.is_some() && self.word(e) == word);
+                let holds = |value: Sym| Sym::binary(*cmp, value, wanted.clone()).constant();
+                let surely = |value| holds(value).is_some_and(|holds| holds != 0);
+                match written {
+                    0 => surely(Sym::Const(self.program.loc(*loc).init)),
+                    _ => members(written).all(|write| surely(self.values[write].clone())),
+                }
+            }
+            Some(Stand::Barrier(meeting)) => {
+                let came = self.events.iter().filter_map(|e| Some((e.thread?, e.meeting?)));
+                let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.stands {
+                    Some(Stand::Barrier(other)) => Some((ThreadId(thread as u8), *other)),
+                    _ => None,
+                });
+                let arrived = came
+                    .chain(stand)
+                    .filter(|(_, other)| other.key() == meeting.key())
+                    .fold(ThreadSet::NONE, |set, (thread, _)| set.union(ThreadSet::only(thread)));
+                self.is_met(meeting, arrived)
+            }
+        })
     }
 
     fn add_thread(&mut self, thread: usize, trace: &Trace) {
@@ -209,45 +239,33 @@ impl<'p> Skeleton<'p> {
     fn meet(&mut self) {
         let meetings: Vec<(usize, Meeting, ThreadId)> =
             self.events.iter().enumerate().filter_map(|(i, e)| Some((i, e.meeting?, e.thread?))).collect();
-        let key = |m: &Meeting| (m.group, m.instance, m.id, m.round);
         for &(a, here, thread) in &meetings {
-            let mut arrived = crate::program::ThreadSet::NONE;
+            let mut arrived = ThreadSet::NONE;
             for &(b, other, other_thread) in &meetings {
-                if key(&other) == key(&here) {
-                    arrived = arrived.union(crate::program::ThreadSet::only(other_thread));
+                if other.key() == here.key() {
+                    arrived = arrived.union(ThreadSet::only(other_thread));
                     if a != b && other_thread != thread {
                         self.meets[a] |= 1 << b;
                     }
                 }
             }
-            if here.arrive {
-                continue;
-            }
-            let passed = match here.quorum {
-                Some(quorum) => Value::from(arrived.count()) >= quorum,
-                None => self.all_arrived(&here, arrived),
-            };
-            self.divergent |= !passed;
+            self.divergent |= !here.arrive && !self.is_met(&here, arrived);
         }
     }
 
-    /// Have all threads of the group arrived whose code has this barrier? One
-    /// that meets others under another number is not waited for.
-    fn all_arrived(&self, meeting: &Meeting, arrived: crate::program::ThreadSet) -> bool {
-        self.program.scopes.get(meeting.group).members.iter().all(|thread| {
-            if arrived.contains(thread) {
-                return true;
-            }
-            let code = &self.program.thread(thread).code;
-            let has_it = code.iter().any(|instr| {
-                matches!(instr, crate::program::Instr::Barrier(b)
-                    if b.instance == meeting.instance && b.group == meeting.group)
-            });
-            let elsewhere = self.events.iter().any(|e| {
-                e.thread == Some(thread)
-                    && e.meeting.is_some_and(|m| m.instance == meeting.instance && m.id != meeting.id)
-            });
-            !has_it || elsewhere
+    /// Have enough come? Without a number these are all threads of the group
+    /// whose code has this barrier, but for those that meet others under
+    /// another number.
+    fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
+        if let Some(quorum) = meeting.quorum {
+            return Value::from(arrived.count()) >= quorum;
+        }
+        self.program.threads_at(meeting.group, meeting.instance).iter().all(|thread| {
+            arrived.contains(thread)
+                || self.events.iter().any(|e| {
+                    e.thread == Some(thread)
+                        && e.meeting.is_some_and(|m| m.instance == meeting.instance && m.id != meeting.id)
+                })
         })
     }
 }

@@ -78,6 +78,20 @@ pub enum CheckError {
     },
 }
 
+impl CheckError {
+    /// The instruction that it is about, if it is about one.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match *self {
+            CheckError::Undefined { place, .. }
+            | CheckError::NotMember { place, .. }
+            | CheckError::Eval { place, .. }
+            | CheckError::NotAnAddress { place, .. } => Some(place),
+            CheckError::TooLarge { .. } => None,
+        }
+    }
+}
+
 impl fmt::Display for CheckError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

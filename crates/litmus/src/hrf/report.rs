@@ -76,21 +76,41 @@ impl Verdict {
     /// The verdict in words: what races and why, or what the outcomes are.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
-        let mut text = match (self.is_race_free(), self.incomplete) {
+        let races = self.races.iter().map(|race| race.describe(program, self.reading));
+        self.heading() + &races.collect::<String>()
+    }
+
+    /// The same with only the first race in full.
+    #[must_use]
+    pub fn describe_briefly(&self, program: &Program) -> String {
+        let mut text = self.heading();
+        let mut races = self.races.iter();
+        if let Some(first) = races.next() {
+            text.push_str(&first.describe(program, self.reading));
+        }
+        for race in races {
+            let (first, second) = (race.pair.first, race.pair.second);
+            let location = &program.loc(race.location).name;
+            let _ = writeln!(text, "{first} and {second} race on {location} too.");
+        }
+        text
+    }
+
+    fn heading(&self) -> String {
+        match (self.is_race_free(), self.incomplete) {
             (true, None) => format!(
-                "Race-free under {} in every sequentially consistent execution: its {} outcomes are all there are.\n",
+                "Race-free under {} in every sequentially consistent execution: {}.\n",
                 self.reading,
-                self.states.len()
+                match self.states.len() {
+                    1 => "its outcome is the only one".to_owned(),
+                    outcomes => format!("its {outcomes} outcomes are all there are"),
+                }
             ),
             (true, Some(incomplete)) => {
                 format!("No race under {} was found, but not all was covered: {incomplete}.\n", self.reading)
             }
             (false, _) => format!("Racy: {} promises nothing.\n", self.reading),
-        };
-        for race in &self.races {
-            text.push_str(&race.describe(program, self.reading));
         }
-        text
     }
 
     /// The verdict as JSON; `file` is the test's file as it was given.

@@ -410,7 +410,7 @@ impl State {
 
     fn arrive(&mut self, plan: &Plan<'_>, t: usize, barrier: &Barrier) -> Result<(), CheckError> {
         let id = self.eval(plan, t, &barrier.id)?;
-        let everyone = plan.program.scopes.get(barrier.group).members.count();
+        let everyone = plan.program.threads_at(barrier.group, barrier.instance).count();
         let quorum = match &barrier.quorum {
             Some(quorum) => self.eval(plan, t, quorum)?,
             None => Value::from(everyone),

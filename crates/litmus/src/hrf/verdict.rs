@@ -37,7 +37,7 @@ impl fmt::Display for Incomplete {
             Incomplete::Unroll(bound) => write!(f, "some loop runs more than {bound} times"),
             Incomplete::Accesses(bound) => write!(f, "some thread makes more than {bound} accesses"),
             Incomplete::States(bound) => write!(f, "more than {bound} states"),
-            Incomplete::Stopped => f.write_str("stopped before the end"),
+            Incomplete::Stopped => f.write_str("it was stopped before the end"),
         }
     }
 }

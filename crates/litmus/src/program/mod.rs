@@ -200,6 +200,20 @@ impl Program {
         &self.threads[usize::from(thread.0)]
     }
 
+    /// The threads of the group whose code has a barrier of that group and
+    /// name. A barrier waits for these.
+    #[must_use]
+    pub fn threads_at(&self, group: ScopeId, instance: Value) -> ThreadSet {
+        let has_it = |thread: &ThreadId| {
+            self.thread(*thread)
+                .code
+                .iter()
+                .any(|instr| matches!(instr, Instr::Barrier(b) if b.group == group && b.instance == instance))
+        };
+        let members = self.scopes.get(group).members.iter();
+        members.filter(has_it).fold(ThreadSet::NONE, |set, thread| set.union(ThreadSet::only(thread)))
+    }
+
     /// The terms whose values make a final state, each once: those of the
     /// condition first, then the observed ones.
     #[must_use]

@@ -215,7 +215,7 @@ impl Oracle<'_> {
                     members.iter().map(|u| usize::from(u.0)).filter(|&u| m.meets[u] == 1).collect();
                 let quorum = match &barrier.quorum {
                     Some(q) => q.eval(&m.registers[t]).unwrap() as usize,
-                    None => members.count() as usize,
+                    None => members.iter().filter(|u| has_barrier(self.program, *u, barrier)).count(),
                 };
                 if waiting.len() >= quorum {
                     waiting.iter().for_each(|&u| m.meets[u] = 2);
@@ -328,4 +328,12 @@ impl Oracle<'_> {
             }
         }
     }
+}
+
+/// Has the thread this barrier in its code?
+fn has_barrier(program: &Program, thread: ThreadId, barrier: &litmus::program::Barrier) -> bool {
+    program.threads[usize::from(thread.0)].code.iter().any(|instr| match instr {
+        Instr::Barrier(own) => (own.group, own.instance) == (barrier.group, barrier.instance),
+        _ => false,
+    })
 }

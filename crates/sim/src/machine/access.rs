@@ -4,6 +4,7 @@ use kernel::{Action, LANES_MAX, OpId, Packed, Placed, Posted, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp, Verdict};
 use proto::{ArrayId, Hints, Issuer, Level, LineData, Op, Order, Request, RmwKind, Scope, Width};
 
+use super::spent::Beside;
 use super::wave::{LastOp, Stage};
 use super::{Machine, Owner};
 use crate::coalesce::LinePart;
@@ -39,6 +40,9 @@ pub(super) struct Instr {
     pub(super) done_at: Cycle,
     pub(super) issued_at: Cycle,
     pub(super) ask: AskHead,
+    /// What it spent beside its access in earlier phases, and in this one.
+    pub(super) spent: Beside,
+    pub(super) spent_now: Beside,
     /// The operands of a store whose issuer has gone on.
     pub(super) kept: Option<Box<Kept>>,
 }
@@ -262,6 +266,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             issued_at: now,
             ask,
             kept: None,
+            spent: Beside::default(),
+            spent_now: Beside::default(),
         };
         if self.watch.is_examining() {
             examine(&mut self.watch, now, number, op);
@@ -365,6 +371,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             issued_at: now,
             ask,
             kept: None,
+            spent: Beside::default(),
+            spent_now: Beside::default(),
         };
         let instr = self.add_instr(number, instr);
         self.at(now + 1, super::Event::Complete(instr));

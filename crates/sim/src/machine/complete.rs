@@ -1,7 +1,6 @@
 //! The end of an instruction.
 
 use kernel::OpId;
-use proto::Op;
 
 use super::access::{Instr, Phase};
 use super::wave::Stage;
@@ -13,7 +12,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// All of an instruction's requests are answered.
     #[inline(never)]
     pub(super) fn complete(&mut self, now: Cycle, number: u32) {
-        let Some(instr) = self.instrs.get(number) else { return };
+        let Some(instr) = self.instrs.get_mut(number) else { return };
+        instr.close_phase();
         match (instr.phase, instr.owner) {
             (Phase::BarrierRelease, _) => return self.arrive_at_barrier(now, number),
             (Phase::BarrierWait, _) => return self.behind_barrier(now, number),
@@ -23,7 +23,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         match instr.owner {
             Owner::Wave(wave) => self.complete_in_wave(now, wave, &instr),
             Owner::Host(op) => self.host_completed(now, op),
-            Owner::Kernel(_) => self.boundary_done(now),
+            Owner::Kernel(_) => {
+                self.count_wait(&instr, now);
+                self.boundary_done(now);
+            }
         }
     }
 
@@ -74,19 +77,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if wave.waits_for == Some(id) {
             wave.waits_for = None;
             self.poll_wave(now, number);
-        }
-    }
-
-    fn count_wait(&mut self, instr: &Instr, now: Cycle) {
-        let counts = &mut self.tally.counts;
-        let cycles = now - instr.issued_at;
-        match (instr.phase, instr.ask.op) {
-            (Phase::Lds, _) => {}
-            (Phase::Simple, Op::Load) => counts.load_wait_cycles += cycles,
-            (Phase::Simple, Op::Store) => counts.store_wait_cycles += cycles,
-            (Phase::Simple, Op::Rmw(_)) => counts.atomic_wait_cycles += cycles,
-            (Phase::Simple, _) => counts.fence_wait_cycles += cycles,
-            _ => counts.barrier_wait_cycles += cycles,
         }
     }
 }

@@ -10,6 +10,7 @@ use kernel::{Action, OpId, Polled};
 use proto::issue::IssueId;
 
 use super::access::{AskHead, Instr, Phase, split};
+use super::spent::Beside;
 use super::{Event, Machine, Owner};
 use crate::error::RunError;
 use crate::probe::{Probe, WaveAt};
@@ -151,6 +152,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             issued_at: now,
             ask,
             kept: None,
+            spent: Beside::default(),
+            spent_now: Beside::default(),
         });
         if parts.is_empty() {
             self.ask_order(now, self.host_port, instr);

@@ -13,6 +13,7 @@ use proto::issue::{Issue, IssueId};
 use proto::{ArrayId, Hints, KernelId, Op, Order, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
+use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
 use crate::config::System;
@@ -181,6 +182,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 issued_at: now,
                 ask,
                 kept: None,
+                spent: Beside::default(),
+                spent_now: Beside::default(),
             });
             self.ask_order(now, port, instr);
         }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
+use super::spent::Spent;
 use super::travel::Origin;
 use super::{Event, Machine};
 use crate::coalesce::LinePart;
@@ -30,6 +31,7 @@ pub(super) struct LineAsk {
 pub(super) struct Flight {
     pub(super) instr: u32,
     pub(super) part: LinePart,
+    pub(super) spent: Spent,
 }
 
 /// The way into one station.
@@ -135,13 +137,17 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn present(&mut self, now: Cycle, number: u32, ask: LineAsk) {
         let Some(instr) = self.instrs.get(ask.instr) else { return };
         let request = self.build_request(instr, &ask.part);
+        if request.is_atomic_access() {
+            self.tally.atomic_request(request.line);
+        }
+        let spent = Spent::new(now, request.op);
         let counts = &mut self.tally.counts;
         match request.op {
             Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
             Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => counts.order_requests += 1,
         }
         let port = &mut self.ports[number as usize];
-        let slot = port.flights.insert(Flight { instr: ask.instr, part: ask.part });
+        let slot = port.flights.insert(Flight { instr: ask.instr, part: ask.part, spent });
         let entry = port.entry;
         self.catch_up(now, entry);
         self.fabric.request(entry, Slot(slot), &request, self.out.get_or_insert_default());
@@ -168,6 +174,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
         instr.left -= 1;
+        if at >= instr.done_at {
+            instr.spent_now = flight.spent.until(at);
+        }
         instr.done_at = instr.done_at.max(at);
         if let (Some(data), Some(op)) = (data, instr.op) {
             let mut ops = self.session.ops();
@@ -199,12 +208,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Keeps an L1 from serving requests while it invalidates its lines.
     #[inline]
     pub(super) fn invalidation_cycles(&self, station: StationId, uses: &Uses) -> u64 {
-        if uses.invalidations == 0 || self.stations[station as usize].role != Role::L1 {
+        if uses.invalidations.total() == 0 || self.stations[station as usize].role != Role::L1 {
             return 0;
         }
         let l1 = &self.system.l1;
         let times = match l1.invalidation {
-            crate::config::Invalidation::Flash => uses.invalidations,
+            crate::config::Invalidation::Flash => uses.invalidations.total(),
             crate::config::Invalidation::Walked => uses.lines_invalidated,
         };
         u64::from(times) * u64::from(l1.invalidate_cycles)

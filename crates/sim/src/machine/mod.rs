@@ -16,6 +16,7 @@ mod kernels;
 mod l1;
 mod lds;
 mod memory_bytes;
+mod spent;
 mod stuck;
 mod travel;
 mod wave;
@@ -382,6 +383,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             });
         }
         self.tally.sum_up();
+        self.tally.price_lines(u64::from(self.system.l1.line_bytes));
         self.tally.check(&noc, &dram).map_err(RunError::Unreconciled)?;
         let Some(answer) = self.session.answer().cloned() else {
             return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));

@@ -74,6 +74,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.send_to_memory(leaving.sends, station, op);
             }
         }
+        if !out.spends.is_empty() {
+            self.spend_all(now, station, &mut out);
+        }
         if !out.replies.is_empty() {
             self.answer_all(now, station, leaving, &out);
             out.replies.clear();

@@ -64,6 +64,15 @@ impl App {
     /// All of them.
     pub const ALL: [App; 3] = [App::Sssp, App::Color, App::PageRank];
 
+    /// The settings that say which graph is made, and mean nothing where one is given.
+    pub const GRAPH_SETTINGS: [&'static str; 2] = [VERTICES.name, EDGES.name];
+
+    /// The application that is this workload, if it is one.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Option<App> {
+        App::ALL.into_iter().find(|app| app.workload().name == workload.name)
+    }
+
     /// The workload of the same name, on a graph that is made.
     #[must_use]
     pub fn workload(self) -> &'static Workload {

@@ -70,6 +70,7 @@ impl Port {
     {
         while let Some(step) = cx.step_of::<PortPlans>(ask.req, cx.stage) {
             let shape = cx.world.params;
+            step.spends(ask, cx.fx);
             let parked = match step {
                 Step::Below => Some(self.lower.below(ask, false, cx)),
                 Step::BelowSystem => Some(self.lower.below(ask, true, cx)),
@@ -78,7 +79,7 @@ impl Port {
                     None
                 }
                 Step::Flush => {
-                    let parked = self.lower.flush(ask.slot, cx);
+                    let parked = self.lower.flush(ask, cx);
                     // No lines are queued: the marker is dealt with at once.
                     self.lower.pop(cx);
                     parked

@@ -4,9 +4,9 @@ use super::bank_table::{BankAction, BankEvent, BankState, BankTable};
 use super::msg::{Answer, ToBank, ToL1};
 use proto::parts::{AckParity, CacheArray, Lines, Place};
 use proto::{
-    ByteMask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess, MemoryOp,
-    MemoryReply, MemoryTag, NodeId, Op, Protocol, Rank, SetIndex, Shape, Slot, Symbol, TimerClass, Way,
-    WritePolicy,
+    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
+    MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Protocol, Rank, SetIndex, Shape, Slot, Symbol, TimerClass,
+    Way, WritePolicy,
 };
 
 /// A bank of the L2.
@@ -91,7 +91,7 @@ impl Bank {
                 Disposition::Done
             }
             ToBank::Invalidate { slot } => {
-                cx.fx.uses.invalidations += 1;
+                cx.fx.uses.invalidations.count(Cause::Remote);
                 for way in 0..self.array.way_count() {
                     let Some(line) = self.array.line(Way(way)) else { continue };
                     cx.fx.uses.lines_invalidated += 1;
@@ -234,7 +234,7 @@ impl Bank {
     where
         P: Protocol<Params = Shape, Msg: From<ToL1>>,
     {
-        cx.fx.uses.flushes += 1;
+        cx.fx.uses.flushes.count(Cause::Remote);
         self.flush.cursor = self.array.next_dirty(Way(0));
         match self.flush.cursor {
             Some(_) => cx.fx.timer(TimerClass::Drain),
@@ -277,7 +277,7 @@ impl Bank {
             }
             std::mem::swap(&mut self.flush.now, &mut self.flush.next);
             if !self.flush.now.is_empty() {
-                cx.fx.uses.flushes += 1;
+                cx.fx.uses.flushes.count(Cause::Remote);
                 self.flush.cursor = self.array.next_dirty(Way(0));
                 match self.flush.cursor {
                     Some(_) => cx.fx.timer(TimerClass::Drain),

@@ -5,8 +5,8 @@ use super::lower::{Lower, Step, bank};
 use super::msg::{ToBank, ToL1};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    Ask, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank, SetIndex,
-    Shape, Symbol, TimerClass, Way, WritePolicy,
+    Ask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank,
+    SetIndex, Shape, Symbol, TimerClass, Way, WritePolicy,
 };
 
 /// An L1 cache.
@@ -41,6 +41,7 @@ impl L1 {
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
     {
         while let Some(step) = cx.step_of::<L1Plans>(ask.req, cx.stage) {
+            step.spends(ask, cx.fx);
             let parked = match step {
                 Step::Here => {
                     let stage = cx.stage;
@@ -58,7 +59,7 @@ impl L1 {
                     None
                 }
                 Step::Flush => {
-                    let parked = self.lower.flush(ask.slot, cx);
+                    let parked = self.lower.flush(ask, cx);
                     self.drain_if_due(cx);
                     parked
                 }
@@ -66,7 +67,7 @@ impl L1 {
                     let shape = cx.world.params;
                     Some(self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx))
                 }
-                Step::Invalidate => self.invalidate(cx).not_done(),
+                Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).not_done(),
                 Step::InvalidateBanks => {
                     let shape = cx.world.params;
                     Some(self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx))
@@ -192,11 +193,11 @@ impl L1 {
         Disposition::Done
     }
 
-    fn invalidate<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    fn invalidate<P>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition
     where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
     {
-        cx.fx.uses.invalidations += 1;
+        cx.fx.uses.invalidations.count(cause);
         for way in 0..self.array.way_count() {
             let Some(line) = self.array.line(Way(way)) else { continue };
             cx.fx.uses.lines_invalidated += 1;
@@ -226,6 +227,7 @@ where
         match (action, carried) {
             (LineAction::SendGet, _) => {
                 self.fills += 1;
+                cx.fx.uses.fetches += 1;
                 let to = bank(cx, line);
                 cx.fx.send(to, ToBank::Get { line });
             }

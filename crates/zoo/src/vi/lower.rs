@@ -4,7 +4,10 @@
 use super::BANK;
 use super::msg::{Answer, ToBank, ToL1};
 use proto::parts::{AckCounts, Popped, StoreBuffer};
-use proto::{Ask, Cx, Disposition, Key, LineAddr, NodeId, Protocol, Shape, Slot, symbols};
+use proto::{
+    Ask, Cause, Cx, Disposition, Effects, Key, LineAddr, NodeId, Order, Protocol, Shape, Slot, Spending,
+    symbols,
+};
 
 symbols! {
     /// The steps of operations.
@@ -29,6 +32,24 @@ symbols! {
         InvalidateBanks,
         /// Answer the request.
         AnswerIt,
+    }
+}
+
+impl Step {
+    /// Says on what a request spends its time from this step on.
+    pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
+        if ask.req.order == Order::Plain {
+            return;
+        }
+        match self {
+            Step::Flush | Step::FlushBanks => fx.spend(ask.slot, Spending::Release),
+            Step::Invalidate | Step::InvalidateBanks => fx.spend(ask.slot, Spending::Acquire),
+            Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::Post => {
+                fx.spend(ask.slot, Spending::Access);
+            }
+            // The answer leaves when the step before it is done.
+            Step::AnswerIt => {}
+        }
     }
 }
 
@@ -84,12 +105,12 @@ impl Lower {
     }
 
     /// [`Step::Flush`]: `None` if there is nothing to wait for.
-    pub fn flush<P: Protocol>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
-        cx.fx.uses.flushes += 1;
-        if self.buffer.flush(slot) {
+    pub fn flush<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        cx.fx.uses.flushes.count(Cause::of(ask.req));
+        if self.buffer.flush(ask.slot) {
             return None;
         }
-        Some(go_on_later(slot, cx))
+        Some(go_on_later(ask.slot, cx))
     }
 
     /// [`Step::FlushBanks`] and [`Step::InvalidateBanks`]: the same word to

@@ -1,8 +1,10 @@
 //! Threads as traces: every way through the code, with values left open.
 
+mod access;
+
 use crate::program::{
-    Access, Barrier, BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, Thread, ThreadId, UnaryOp,
-    Value, address_value, value_address,
+    Barrier, BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, Thread, ThreadId, UnaryOp, Value,
+    address_value,
 };
 
 use super::event::{Event, EventKind, Meeting};
@@ -34,12 +36,33 @@ pub(crate) struct Trace {
     pub(crate) registers: Vec<Sym>,
     /// This way leaves the defined behaviour: why, and in which line.
     pub(crate) fault: Option<(&'static str, u32)>,
+    /// The thread goes no further: where it stands.
+    pub(crate) stands: Option<Stand>,
+    /// Holds a round of a loop that changed nothing.
+    pub(crate) idle: bool,
+}
+
+/// Where a thread stands still, perhaps for ever.
+#[derive(Clone, Debug)]
+pub(crate) enum Stand {
+    /// In front of an `await`, until the word compares so.
+    Await(LocId, BinaryOp, Sym),
+    /// In front of a barrier.
+    Barrier(Meeting),
+    /// Behind a round of a loop that changed nothing.
+    Loop,
 }
 
 /// All ways through one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfolding {
+    /// Those to the end, without rounds that change nothing.
     pub(crate) traces: Vec<Trace>,
+    /// The others, if they were asked for. They add no final state, but what
+    /// the thread does there may race.
+    pub(crate) partial: Vec<Trace>,
+    /// Were there too many of these?
+    pub(crate) partial_overflow: bool,
     /// Was a way cut because a loop went on beyond the bound?
     pub(crate) cut: bool,
     /// Was a way cut because it had too many events or steps, or because
@@ -73,8 +96,9 @@ struct State {
     rounds: Vec<(Value, Value, u16)>,
 }
 
-/// Unfolds `thread`; a backward jump is taken at most `bound` times.
-pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize) -> Unfolding {
+/// Unfolds `thread`; a backward jump is taken at most `bound` times. `partial`
+/// asks for the ways on which it waits, too.
+pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: bool) -> Unfolding {
     let thread = program.thread(id);
     let registers: Vec<_> =
         thread.registers.iter().map(|r| Register { value: Sym::Const(r.init), from: 0 }).collect();
@@ -91,6 +115,8 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize) -> Unfolding
             guards: Vec::new(),
             registers: Vec::new(),
             fault: None,
+            stands: None,
+            idle: false,
         },
         deciding: Vec::new(),
         backward: Vec::new(),
@@ -102,6 +128,7 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize) -> Unfolding
         thread,
         id,
         bound,
+        partial,
         live: live_registers(program, id),
         heads: loop_heads(thread),
         numbers: numbers_of(program),
@@ -179,6 +206,8 @@ struct Run<'p> {
     thread: &'p Thread,
     id: ThreadId,
     bound: usize,
+    /// Are the ways asked for on which it waits?
+    partial: bool,
     /// For each position the registers that matter there.
     live: Vec<Vec<bool>>,
     /// The targets of backward jumps.
@@ -224,7 +253,24 @@ impl Run<'_> {
     /// Keeps a way, unless it can never be taken.
     fn keep(&mut self, trace: Trace) {
         if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
-            self.out.traces.push(trace);
+            let whole = trace.stands.is_none() && !trace.idle;
+            if whole {
+                self.out.traces.push(trace);
+            } else if self.out.partial.len() < TRACES_MAX {
+                self.out.partial.push(trace);
+            } else {
+                self.out.partial_overflow = true;
+            }
+        }
+    }
+
+    /// Keeps the way on which the thread goes no further.
+    fn stand(&mut self, state: &State, at: Stand) {
+        if self.partial {
+            let mut trace = state.trace.clone();
+            trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
+            trace.stands = Some(at);
+            self.keep(trace);
         }
     }
 
@@ -266,7 +312,7 @@ impl Run<'_> {
             return Next::Go;
         }
         // A round that wrote nothing and left nothing behind was idle: the way
-        // without it shows all that this way can show.
+        // without it ends in the same states. What it read may race, though.
         let live = &self.live[target];
         if let Some((_, since, registers)) = state.heads.iter().rfind(|(head, ..)| *head == target) {
             let wrote = state.trace.events[*since..].iter().any(|e| e.writes() || e.meeting.is_some());
@@ -276,7 +322,11 @@ impl Run<'_> {
                 .zip(live)
                 .all(|((old, new), live)| !live || (old.value == new.value && old.from == new.from));
             if !wrote && same {
-                return Next::Stop;
+                let read = state.trace.events.len() > *since;
+                self.stand(state, Stand::Loop);
+                // Of several such rounds any one could be the only one.
+                let first = !core::mem::replace(&mut state.trace.idle, true);
+                return if self.partial && read && first { Next::Go } else { Next::Stop };
             }
         }
         let taken = match state.backward.iter_mut().find(|(at, _)| *at == pc) {
@@ -349,7 +399,7 @@ impl Run<'_> {
         }
         let Some(id) = id.constant() else {
             // The number is open: try each number of the program.
-            for &number in &self.numbers {
+            for number in self.numbers.clone() {
                 let mut other = state.clone();
                 other.trace.guards.push(Sym::binary(BinaryOp::Eq, id.clone(), Sym::Const(number)));
                 self.pass_barrier(&mut other, pc, barrier, number, quorum.as_ref());
@@ -362,7 +412,7 @@ impl Run<'_> {
     }
 
     fn pass_barrier(
-        &self,
+        &mut self,
         state: &mut State,
         pc: usize,
         barrier: &Barrier,
@@ -387,6 +437,9 @@ impl Run<'_> {
             quorum: quorum.and_then(|q| q.value.constant()),
             arrive: barrier.arrive,
         };
+        if !barrier.arrive {
+            self.stand(state, Stand::Barrier(meeting));
+        }
         let kinds: &[EventKind] = if self.program.dialect == Dialect::OpenCl {
             &[EventKind::BarrierEntry, EventKind::BarrierExit]
         } else {
@@ -405,160 +458,6 @@ impl Run<'_> {
             event.tags = barrier.tags.clone();
             push(state, event, Sym::Const(0), 0, 0);
         }
-    }
-
-    /// An access; its address may have to be guessed first.
-    fn memory(&mut self, state: &mut State, pc: usize, access: &Access) -> Next {
-        let address = evaluate(state, &access.address);
-        let line = self.thread.lines.get(pc).copied().unwrap_or(0);
-        if let Some(value) = address.value.constant() {
-            let home = access.address_home();
-            return match self.resolve(value, home) {
-                Some(loc) => self.access(state, pc, access, loc, address.from),
-                None => {
-                    state.trace.fault = Some(("an access outside of the test's memory", line));
-                    self.fault(state)
-                }
-            };
-        }
-        let candidates = self.candidates(&address.value);
-        let mut outside = state.clone();
-        for loc in candidates {
-            let same = Sym::binary(BinaryOp::Eq, address.value.clone(), Sym::Const(address_value(loc)));
-            let differs = Sym::unary(UnaryOp::Not, same.clone());
-            outside.trace.guards.push(differs);
-            let mut here = state.clone();
-            here.trace.guards.push(same);
-            if matches!(self.access(&mut here, pc, access, loc, address.from), Next::Go) {
-                self.pending.push(here);
-            }
-        }
-        outside.trace.fault = Some(("an access outside of the test's memory", line));
-        self.fault(&mut outside)
-    }
-
-    fn fault(&mut self, state: &mut State) -> Next {
-        state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
-        self.keep(state.trace.clone());
-        Next::Stop
-    }
-
-    /// The location at an address. An address computed from an array stays in
-    /// that array.
-    fn resolve(&self, value: Value, home: Option<LocId>) -> Option<LocId> {
-        let loc = value_address(value)?;
-        let location = self.program.locations.get(usize::from(loc.0))?;
-        match home {
-            Some(home) if self.program.loc(home).object != location.object => None,
-            _ => Some(loc),
-        }
-    }
-
-    /// Where an open address may point: into the array it is computed from,
-    /// or anywhere.
-    fn candidates(&self, address: &Sym) -> Vec<LocId> {
-        let base = base_of(address).and_then(value_address);
-        let base = base.and_then(|loc| self.program.locations.get(usize::from(loc.0)));
-        (0..self.program.locations.len() as u16)
-            .map(LocId)
-            .filter(|&loc| base.is_none_or(|base| base.object == self.program.loc(loc).object))
-            .collect()
-    }
-
-    fn access(&mut self, state: &mut State, pc: usize, access: &Access, loc: LocId, addr: u64) -> Next {
-        let mut event = self.event(EventKind::Read, pc);
-        event.loc = Some(loc);
-        event.order = access.order;
-        event.scope = access.scope;
-        event.proxy = access.proxy;
-        event.remote = access.remote;
-        event.tags = access.tags.clone();
-        let read = Sym::Read(state.trace.events.len() as u16);
-        let read_register = Register { value: read.clone(), from: 1 << state.trace.events.len() };
-        match &self.thread.code[pc] {
-            Instr::Load { dst, .. } => {
-                push(state, event, read, addr, 0);
-                state.registers[usize::from(dst.0)] = read_register;
-            }
-            Instr::Store { value, .. } => {
-                let value = evaluate(state, value);
-                event.kind = EventKind::Write;
-                push(state, event, value.value, addr, value.from);
-            }
-            Instr::Await { dst, cmp, value, .. } => {
-                let wanted = evaluate(state, value);
-                push(state, event, read.clone(), addr, 0);
-                state.trace.guards.push(Sym::binary(*cmp, read, wanted.value));
-                state.deciding.push((read_register.from | wanted.from, None));
-                if let Some(dst) = dst {
-                    state.registers[usize::from(dst.0)] = read_register;
-                }
-            }
-            Instr::Rmw { dst, op, operand, .. } => {
-                let operand = evaluate(state, operand);
-                event.rmw = true;
-                let mut write = event.clone();
-                write.kind = EventKind::Write;
-                push(state, event, read.clone(), addr, 0);
-                let new = Sym::rmw(*op, read, operand.value);
-                let mut data = operand.from;
-                if *op != crate::program::RmwOp::Exchange {
-                    data |= read_register.from;
-                }
-                push(state, write, new, addr, data);
-                if let Some(dst) = dst {
-                    state.registers[usize::from(dst.0)] = read_register;
-                }
-            }
-            Instr::Cas(cas) => {
-                let expected = evaluate(state, &cas.expected);
-                let desired = evaluate(state, &cas.desired);
-                self.cas_failure(state, cas, event.clone(), &expected, addr);
-                event.rmw = true;
-                let mut write = event.clone();
-                write.kind = EventKind::Write;
-                push(state, event, read.clone(), addr, 0);
-                state.trace.guards.push(Sym::binary(BinaryOp::Eq, read, expected.value.clone()));
-                push(state, write, desired.value, addr, desired.from);
-                let last = state.trace.events.len() - 1;
-                state.trace.ctrl[last] |= read_register.from | expected.from;
-                set_cas(state, cas, read_register, 1, expected.from);
-            }
-            _ => {}
-        }
-        Next::Go
-    }
-
-    /// The way on which a compare-and-swap only reads.
-    fn cas_failure(
-        &mut self,
-        state: &State,
-        cas: &crate::program::Cas,
-        mut event: Event,
-        expected: &Register,
-        addr: u64,
-    ) {
-        let mut state = state.clone();
-        let at = state.trace.events.len();
-        let read = Sym::Read(at as u16);
-        event.order = cas.order_failure;
-        push(&mut state, event, read.clone(), addr, 0);
-        if !cas.weak {
-            let same = Sym::binary(BinaryOp::Eq, read.clone(), expected.value.clone());
-            state.trace.guards.push(Sym::unary(UnaryOp::Not, same));
-        }
-        set_cas(&mut state, cas, Register { value: read, from: 1 << at }, 0, expected.from);
-        self.pending.push(state);
-    }
-}
-
-fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success: Value, from: u64) {
-    if let Some(dst) = cas.success {
-        let from = read.from | from;
-        state.registers[usize::from(dst.0)] = Register { value: Sym::Const(success), from };
-    }
-    if let Some(dst) = cas.dst {
-        state.registers[usize::from(dst.0)] = read;
     }
 }
 
@@ -585,30 +484,5 @@ fn evaluate(state: &State, expr: &Expr) -> Register {
             let (a, b) = (evaluate(state, a), evaluate(state, b));
             Register { value: Sym::binary(*op, a.value, b.value), from: a.from | b.from }
         }
-    }
-}
-
-/// The constant address in a sum, if there is one.
-fn base_of(address: &Sym) -> Option<Value> {
-    match address {
-        Sym::Const(value) => value_address(*value).map(|_| *value),
-        Sym::Binary(BinaryOp::Add, a, b) => base_of(a).or_else(|| base_of(b)),
-        Sym::Binary(BinaryOp::Sub, a, _) => base_of(a),
-        _ => None,
-    }
-}
-
-impl Access {
-    /// The location from which the address is computed.
-    fn address_home(&self) -> Option<LocId> {
-        fn home(expr: &Expr) -> Option<LocId> {
-            match expr {
-                Expr::Addr(loc) => Some(*loc),
-                Expr::Binary(BinaryOp::Add, a, b) => home(a).or_else(|| home(b)),
-                Expr::Binary(BinaryOp::Sub, a, _) => home(a),
-                _ => None,
-            }
-        }
-        home(&self.address)
     }
 }

@@ -1,0 +1,24 @@
+//! `fencepost graph`.
+
+use std::io::Write;
+
+use lab::input::GraphInput;
+
+use crate::Failure;
+use crate::args::{GraphCommand, GraphInfoArguments};
+use crate::output::write_json;
+
+pub(crate) fn graph(command: &GraphCommand, out: &mut dyn Write) -> Result<(), Failure> {
+    match command {
+        GraphCommand::Info(arguments) => info(arguments, out),
+    }
+}
+
+fn info(arguments: &GraphInfoArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = GraphInput::open(&arguments.input, arguments.scale.as_deref())?;
+    let description = input.opened.describe();
+    match arguments.json {
+        true => write_json(out, &description),
+        false => Ok(write!(out, "{description}")?),
+    }
+}

@@ -1,0 +1,203 @@
+//! Which tests are meant: files, folders and tables of expectations.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use litmus::suite::{Asked, expectations, is_test_file};
+
+use crate::Failure;
+use crate::args::LitmusArguments;
+
+/// The longest test or model that is read.
+const TEXT_BYTES_MAX: u64 = 1 << 20;
+/// The longest table that is read.
+const TABLE_BYTES_MAX: u64 = 1 << 26;
+
+/// A test that is to be checked.
+#[derive(Debug)]
+pub(super) struct Test {
+    /// Where it lies, as it was given.
+    pub(super) path: PathBuf,
+    /// What the tables say of it.
+    pub(super) expected: Expected,
+    /// Why it cannot be read, if that is known already.
+    pub(super) trouble: Option<String>,
+}
+
+/// What tables say of a test.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected {
+    pub(super) verdict: Option<bool>,
+    pub(super) race_free: Option<bool>,
+}
+
+/// The tests that are meant, and what is left out.
+#[derive(Debug, Default)]
+pub(super) struct Tests {
+    pub(super) list: Vec<Test>,
+    /// Tests of folders that no table names.
+    pub(super) in_no_table: usize,
+    /// Tests of tables that lie in none of the folders.
+    pub(super) outside: usize,
+}
+
+/// Reads a text of at most a mebibyte.
+pub(super) fn read_text(path: &Path) -> Result<String, String> {
+    read(path, TEXT_BYTES_MAX)
+}
+
+fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
+    let refuse = |reason: String| format!("cannot read {}: {reason}", path.display());
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|error| refuse(error.to_string()))?;
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(refuse(format!("it is larger than {} MiB", bytes_max >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..at]);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+        let byte = error.as_bytes()[at];
+        format!("{}:{line}:{column}: found the byte {byte:#04x}, expected text in UTF-8", path.display())
+    })
+}
+
+/// Finds the tests that the arguments mean, in the order in which they are given;
+/// those of a folder by name.
+pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
+    let mut tables = Table::default();
+    for (path, asked) in [(&arguments.expect, Asked::Verdict), (&arguments.expect_race_free, Asked::RaceFree)]
+    {
+        if let Some(path) = path {
+            tables.add(path, asked).map_err(Failure::BadInput)?;
+        }
+    }
+    let mut tests = Tests::default();
+    if arguments.paths.is_empty() {
+        tests.list = tables.missing;
+        tests.list.extend(tables.rows.into_values().map(|row| Test {
+            path: row.path,
+            expected: row.expected,
+            trouble: None,
+        }));
+        if tests.list.is_empty() {
+            return Err(Failure::BadInput(String::from("the table names no test")));
+        }
+        return Ok(tests);
+    }
+    let has_table = arguments.expect.is_some() || arguments.expect_race_free.is_some();
+    let mut met = BTreeSet::new();
+    for path in &arguments.paths {
+        let is_folder = fs::metadata(path).is_ok_and(|there| there.is_dir());
+        let found = if is_folder { in_folder(path)? } else { vec![(path.clone(), None)] };
+        for (path, trouble) in found {
+            let key = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            let row = tables.by_file.get(&key).and_then(|number| tables.rows.get(number));
+            if has_table && is_folder && row.is_none() && trouble.is_none() {
+                tests.in_no_table += 1;
+                continue;
+            }
+            met.insert(key);
+            tests.list.push(Test {
+                path,
+                expected: row.map_or(Expected::default(), |r| r.expected),
+                trouble,
+            });
+        }
+    }
+    tests.outside = tables.by_file.keys().filter(|key| !met.contains(*key)).count();
+    if has_table && tests.outside == tables.by_file.len() && !tables.by_file.is_empty() {
+        let places: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
+        let places = places.join(", ");
+        return Err(Failure::BadInput(format!("no test of the table is {places}, or lies there")));
+    }
+    tests.list.append(&mut tables.missing);
+    Ok(tests)
+}
+
+/// A test of a folder, or what could not be read and why.
+type Found = (PathBuf, Option<String>);
+
+/// The tests in and below a folder. Links to folders are not followed.
+fn in_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => {
+                let trouble = format!("cannot read the folder {}: {error}", folder.display());
+                found.push((folder, Some(trouble)));
+                continue;
+            }
+        };
+        for entry in entries {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(path);
+            } else if is_test_file(&entry.file_name().to_string_lossy())
+                && !fs::metadata(&path).is_ok_and(|there| there.is_dir())
+            {
+                found.push((path, None));
+            }
+        }
+    }
+    if found.is_empty() {
+        let folder = folder.display();
+        return Err(Failure::BadInput(format!("there is no *.litmus file in or below {folder}")));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The lines of all tables.
+#[derive(Debug, Default)]
+struct Table {
+    /// By their order; the tables one after the other.
+    rows: BTreeMap<usize, Row>,
+    by_file: BTreeMap<PathBuf, usize>,
+    /// Lines whose tests do not exist.
+    missing: Vec<Test>,
+}
+
+#[derive(Debug)]
+struct Row {
+    path: PathBuf,
+    expected: Expected,
+}
+
+impl Table {
+    fn add(&mut self, table: &Path, asked: Asked) -> Result<(), String> {
+        let text = read(table, TABLE_BYTES_MAX)?;
+        let shown = table.display().to_string();
+        let folder = table.parent().unwrap_or(Path::new(""));
+        for line in expectations(&text).map_err(|error| error.in_file(&shown).to_string())? {
+            let path = folder.join(&line.file);
+            let place = format!("{shown}:{}:1", line.line);
+            let key = match fs::canonicalize(&path) {
+                Ok(key) => key,
+                Err(error) => {
+                    let trouble = Some(format!("{place}: cannot read {}: {error}", path.display()));
+                    self.missing.push(Test { path, expected: Expected::default(), trouble });
+                    continue;
+                }
+            };
+            let next = self.rows.len();
+            let number = *self.by_file.entry(key).or_insert(next);
+            let row = self.rows.entry(number).or_insert_with(|| Row { path, expected: Expected::default() });
+            let answer = match asked {
+                Asked::Verdict => &mut row.expected.verdict,
+                Asked::RaceFree => &mut row.expected.race_free,
+            };
+            if answer.replace(line.expected).is_some_and(|before| before != line.expected) {
+                return Err(format!("{place}: {} was there before, with the other answer", line.file));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! `fencepost litmus`.
+//!
+//! Tests are checked on several threads and printed in their order, each as soon
+//! as all before it are there.
+
+mod files;
+mod model;
+mod one;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use litmus::suite::Judge;
+
+use crate::Failure;
+use crate::args::LitmusArguments;
+use crate::output::{Listening, WholeFile};
+use crate::progress::Progress;
+use crate::table::grouped;
+
+use files::Tests;
+use one::{Limits, Outcome};
+
+pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let judge = model::judge(arguments)?;
+    let tests = files::tests(arguments)?;
+    let dot = arguments.dot.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
+    let mut printer = Printer { arguments, out, dot, printed: 0, sum: Sum::default() };
+    perform(&tests, &judge, arguments, &mut printer)?;
+    printer.finish(&tests, &judge)
+}
+
+/// What the summary says.
+#[derive(Debug, Default)]
+struct Sum {
+    met: usize,
+    not_met: usize,
+    races: usize,
+    not_begun: usize,
+    expectations: usize,
+    unexpected: Vec<String>,
+    incomplete: Vec<String>,
+    broken: Vec<String>,
+}
+
+/// Prints outcomes in the order of their tests.
+struct Printer<'a> {
+    arguments: &'a LitmusArguments,
+    out: &'a mut dyn Write,
+    dot: Option<WholeFile>,
+    printed: usize,
+    sum: Sum,
+}
+
+/// Checks all tests. A verdict depends on nothing but its test and the model, so
+/// the order in which they are done does not matter.
+fn perform(
+    tests: &Tests,
+    judge: &Judge,
+    arguments: &LitmusArguments,
+    printer: &mut Printer<'_>,
+) -> Result<(), Failure> {
+    let count = tests.list.len();
+    let progress = Progress::of_tests(count, judge.name());
+    let listening = Listening::start();
+    let closed = AtomicBool::new(false);
+    let interrupted = || closed.load(Ordering::Relaxed) || listening.interrupted();
+    let limits = Limits { timeout: arguments.timeout, interrupted: &interrupted };
+    let next = AtomicUsize::new(0);
+    let done: Mutex<BTreeMap<usize, Outcome>> = Mutex::new(BTreeMap::new());
+    let more = Condvar::new();
+    let work = || {
+        while let Some((at, test)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            tests.list.get(at).map(|test| (at, test))
+        } {
+            let outcome = one::check(test, judge, arguments, &limits, count == 1);
+            progress.one_more_test();
+            done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, outcome);
+            more.notify_all();
+        }
+    };
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = arguments.jobs.map_or_else(cores, NonZeroUsize::get).min(count);
+    std::thread::scope(|scope| {
+        for at in 0..threads {
+            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+            // Fewer threads do, but not none.
+            if let Err(error) = started.map(drop)
+                && at == 0
+            {
+                return Err(Failure::BadInput(format!("cannot start a thread: {error}")));
+            }
+        }
+        for at in 0..count {
+            let mut waiting = done.lock().unwrap_or_else(PoisonError::into_inner);
+            let outcome = loop {
+                match waiting.remove(&at) {
+                    Some(outcome) => break outcome,
+                    None => waiting = more.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+                }
+            };
+            drop(waiting);
+            if let Err(error) = progress.aside(|| printer.print(outcome)) {
+                // Nobody reads on.
+                closed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// For the deepest nesting that the parsers let through.
+const STACK_BYTES: usize = 16 << 20;
+
+impl Printer<'_> {
+    fn print(&mut self, outcome: Outcome) -> Result<(), Failure> {
+        if let (Some(file), Some(graph)) = (&mut self.dot, &outcome.dot) {
+            file.write_all(graph.as_bytes())?;
+        }
+        self.write(&outcome.text)?;
+        let sum = &mut self.sum;
+        match outcome.verdict {
+            Some(true) => sum.met += 1,
+            Some(false) => sum.not_met += 1,
+            None => sum.not_begun += usize::from(outcome.broken.is_none()),
+        }
+        sum.races += usize::from(outcome.race);
+        sum.expectations += outcome.expectations;
+        sum.unexpected.extend(outcome.unexpected);
+        sum.incomplete.extend(outcome.incomplete);
+        sum.broken.extend(outcome.broken);
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        let separator = match (self.arguments.json, self.printed) {
+            (true, 0) => "[\n  ",
+            (true, _) => ",\n  ",
+            (false, 0) => "",
+            (false, _) => "\n",
+        };
+        if self.arguments.json {
+            self.printed += 1;
+            write!(self.out, "{separator}{}", text.replace('\n', "\n  "))?;
+        } else if !self.arguments.quiet && !text.is_empty() {
+            self.printed += 1;
+            write!(self.out, "{separator}{text}")?;
+        }
+        self.out.flush()
+    }
+
+    fn finish(self, tests: &Tests, judge: &Judge) -> Result<(), Failure> {
+        let Printer { arguments, out, dot, printed, sum } = self;
+        if arguments.json {
+            writeln!(out, "\n]")?;
+        } else if tests.list.len() > 1 || sum.expectations > 0 || arguments.quiet {
+            if printed > 0 {
+                writeln!(out)?;
+            }
+            sum.write(tests, judge, out)?;
+        }
+        if let Some(file) = dot {
+            file.commit().map_err(Failure::BadInput)?;
+        }
+        let is_broken = !sum.broken.is_empty();
+        let mut complaints = [sum.broken, sum.unexpected, sum.incomplete].concat();
+        if sum.not_begun > 0 {
+            complaints.push(format!(
+                "interrupted: {} of {} tests were not begun",
+                sum.not_begun,
+                tests.list.len()
+            ));
+        }
+        if complaints.len() > 1 {
+            complaints.insert(0, format!("{} complaints:", complaints.len()));
+        }
+        let complaints = complaints.join("\n");
+        match (is_broken, complaints.is_empty()) {
+            (true, _) => Err(Failure::BadInput(complaints)),
+            (false, false) => Err(Failure::CheckFailed(complaints)),
+            (false, true) => Ok(()),
+        }
+    }
+}
+
+impl Sum {
+    fn write(&self, tests: &Tests, judge: &Judge, out: &mut dyn Write) -> io::Result<()> {
+        let count = |number: usize, one: &str, many: &str| {
+            format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })
+        };
+        let mut parts = vec![format!("{} met", self.met), format!("{} not met", self.not_met)];
+        if judge.tells_races() {
+            parts.push(format!("{} with races", self.races));
+        }
+        for (number, word) in [
+            (self.incomplete.len(), "incomplete"),
+            (self.not_begun, "not begun"),
+            (self.broken.len(), "not checked"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{number} {word}"));
+            }
+        }
+        let tests_text = count(tests.list.len(), "test", "tests");
+        writeln!(out, "{tests_text} under {}: {}", judge.name(), parts.join(", "))?;
+        if self.expectations > 0 {
+            let wrong = self.unexpected.len();
+            let right = self.expectations - wrong;
+            writeln!(out, "{} as expected, {} not", grouped(right as u64), grouped(wrong as u64))?;
+        }
+        if tests.in_no_table > 0 {
+            writeln!(
+                out,
+                "{} of the folders not in the table, left out",
+                count(tests.in_no_table, "test", "tests")
+            )?;
+        }
+        if tests.outside > 0 {
+            writeln!(
+                out,
+                "{} of the table not in the folders, left out",
+                count(tests.outside, "test", "tests")
+            )?;
+        }
+        Ok(())
+    }
+}

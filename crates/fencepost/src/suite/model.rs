@@ -1,0 +1,79 @@
+//! Which model is meant: one that comes with the tool, or the user's own.
+
+use std::path::Path;
+
+use lab::catalog::model_names;
+use litmus::cat::{Model, shipped, shipped_file};
+use litmus::hrf;
+use litmus::suite::{Judge, Method};
+
+use super::files::read_text;
+use crate::Failure;
+use crate::args::{LitmusArguments, RelaxedAs, SyncOrder};
+
+/// The judge under the model that the arguments name.
+pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
+    let method = match arguments.model.parse::<hrf::Model>() {
+        Ok(model) => Method::Explored(reading(arguments, model)),
+        Err(_) => Method::Clauses(Box::new(clauses(arguments)?)),
+    };
+    let judge = Judge { method, unroll: arguments.unroll };
+    if arguments.expect_race_free.is_some() && !judge.tells_races() {
+        return Err(Failure::BadInput(format!(
+            "--expect-race-free: the model `{}` does not tell racy tests from others",
+            arguments.model
+        )));
+    }
+    Ok(judge)
+}
+
+fn reading(arguments: &LitmusArguments, model: hrf::Model) -> hrf::Reading {
+    hrf::Reading {
+        model,
+        so: match arguments.so {
+            None | Some(SyncOrder::AnyLocation) => hrf::SyncOrder::AnyLocation,
+            Some(SyncOrder::SameLocation) => hrf::SyncOrder::SameLocation,
+        },
+        inclusion: arguments.inclusion,
+        relaxed_as: arguments.relaxed_as.map(|relaxed_as| match relaxed_as {
+            RelaxedAs::Data => hrf::RelaxedAs::Data,
+            RelaxedAs::Sync => hrf::RelaxedAs::Sync,
+            RelaxedAs::AcqRel => hrf::RelaxedAs::AcqRel,
+        }),
+    }
+}
+
+fn clauses(arguments: &LitmusArguments) -> Result<Model, Failure> {
+    let name = arguments.model.as_str();
+    let model = match shipped(name) {
+        Some(model) => model.map_err(|error| Failure::BadInput(error.to_string()))?,
+        None => own(name)?,
+    };
+    let options = [
+        ("--so", arguments.so.is_some()),
+        ("--inclusion", arguments.inclusion),
+        ("--relaxed-as", arguments.relaxed_as.is_some()),
+        ("--advise", arguments.advise),
+    ];
+    match options.into_iter().find(|(_, given)| *given) {
+        None => Ok(model),
+        Some((option, _)) => Err(Failure::BadInput(format!(
+            "{option} goes with the models drf, hrf-direct and hrf-indirect, not with `{name}`"
+        ))),
+    }
+}
+
+fn own(name: &str) -> Result<Model, Failure> {
+    let path = Path::new(name);
+    let looks_like_file = name.ends_with(".cat") || path.components().count() > 1 || path.is_file();
+    if !looks_like_file {
+        let error = lab::Error::unknown("model", name, &model_names());
+        return Err(Failure::BadInput(format!("{error} A model of your own is the path of a .cat file")));
+    }
+    let text = read_text(path).map_err(Failure::BadInput)?;
+    let mut include = |file: &str| {
+        let beside = path.with_file_name(file);
+        if beside.exists() { read_text(&beside) } else { shipped_file(file) }
+    };
+    Model::parse(name, name, &text, &mut include).map_err(|error| Failure::BadInput(error.to_string()))
+}

@@ -1,0 +1,213 @@
+//! One test: read, judged, compared with what is expected, and put into words.
+
+use std::time::Duration;
+
+use litmus::parse::parse;
+use litmus::suite::{Answer, Asked, Comparison, Judge, compare};
+use serde_json::{Value, json};
+
+use super::files::{Expected, Test, read_text};
+use crate::args::LitmusArguments;
+use crate::clock::Deadline;
+
+/// What is to be printed of a test and counted in the summary.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Herd's block and what follows it, or JSON.
+    pub(super) text: String,
+    /// The graph.
+    pub(super) dot: Option<String>,
+    /// Why it could not be checked.
+    pub(super) broken: Option<String>,
+    /// What was not covered.
+    pub(super) incomplete: Option<String>,
+    /// In what it is not as expected.
+    pub(super) unexpected: Vec<String>,
+    /// How many expectations there were of it.
+    pub(super) expectations: usize,
+    /// The verdict, if there is one.
+    pub(super) verdict: Option<bool>,
+    pub(super) race: bool,
+}
+
+/// What ends the check of a test before its end.
+pub(super) struct Limits<'a> {
+    pub(super) timeout: Option<Duration>,
+    pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Checks a test. `single` tells its races even if nobody asked.
+pub(super) fn check(
+    test: &Test,
+    judge: &Judge,
+    arguments: &LitmusArguments,
+    limits: &Limits<'_>,
+    single: bool,
+) -> Outcome {
+    let file = test.path.display().to_string();
+    if (limits.interrupted)() {
+        return not_begun(&file, judge, arguments.json);
+    }
+    let deadline = Deadline::after(limits.timeout);
+    let mut stop = || (limits.interrupted)() || deadline.passed();
+    let mut found = match examine(test, &file, judge, arguments, &mut stop, single) {
+        Ok(found) => found,
+        Err(reason) => return broken(&file, judge, arguments.json, reason),
+    };
+    if found.stopped {
+        let cause = match limits.timeout {
+            Some(limit) if !(limits.interrupted)() => format!("the limit of {} s", limit.as_secs_f64()),
+            _ => String::from("interrupted"),
+        };
+        found.outcome.incomplete.iter_mut().for_each(|bound| *bound = format!("{bound} ({cause})"));
+        found.block.push_str(&format!("Stopped {cause}\n"));
+        if let (Value::Object(entry), Some(bound)) = (&mut found.json, &found.outcome.incomplete) {
+            entry.insert(String::from("bound"), Value::from(bound.as_str()));
+        }
+    }
+    let incomplete = &mut found.outcome.incomplete;
+    *incomplete = incomplete.take().map(|bound| format!("{file}: not everything was covered: {bound}"));
+    found.outcome.text = if arguments.json { pretty(&found.json) } else { found.block + &found.explanation };
+    found.outcome
+}
+
+/// What was found, before it is known why it ended.
+struct Found {
+    outcome: Outcome,
+    block: String,
+    explanation: String,
+    json: Value,
+    stopped: bool,
+}
+
+fn examine(
+    test: &Test,
+    file: &str,
+    judge: &Judge,
+    arguments: &LitmusArguments,
+    stop: &mut dyn FnMut() -> bool,
+    single: bool,
+) -> Result<Found, String> {
+    if let Some(trouble) = &test.trouble {
+        return Err(trouble.clone());
+    }
+    let text = read_text(&test.path)?;
+    let program = parse(&text).map_err(|error| error.in_file(file).to_string())?;
+    // The error may lie in a model, which it then names.
+    let misfit = |error: litmus::parse::TextError| match &error.file {
+        Some(model) if model != file => format!("{file}: {error}"),
+        _ => error.in_file(file).to_string(),
+    };
+    let mut stopped = false;
+    let mut stop = || {
+        stopped = stopped || stop();
+        stopped
+    };
+    let answer = judge.judge(&program, &text, &mut stop).map_err(misfit)?;
+    let mut outcome = Outcome {
+        verdict: Some(answer.verdict()),
+        race: answer.has_race(),
+        incomplete: answer.bound(),
+        ..Outcome::default()
+    };
+    expect(&mut outcome, &answer, test.expected, file);
+    let mut json = if arguments.json { answer.json(file) } else { Value::Null };
+    let mut add = |key: &str, value: Value| {
+        if let Value::Object(entry) = &mut json {
+            entry.insert(key.to_owned(), value);
+        }
+    };
+    if let Some(expected) = test.expected.verdict {
+        add("expected", Value::from(expected));
+    }
+    if let Some(expected) = test.expected.race_free {
+        add("expected_race_free", Value::from(expected));
+    }
+    let mut explanation = String::new();
+    if arguments.explain {
+        explanation = answer.explanation(&mut stop).map_err(misfit)?;
+    } else if single {
+        explanation = answer.races();
+    }
+    add("explanation", Value::from(explanation.as_str()));
+    if arguments.advise
+        && let Some((words, value, complete)) =
+            answer.advice(&mut stop).map_err(|error| format!("{file}: {error}"))?
+    {
+        add("advice", value);
+        explanation.push_str(&words);
+        if !complete {
+            outcome.incomplete.get_or_insert_with(|| String::from("the search for advice was cut short"));
+        }
+    }
+    if arguments.dot.is_some() {
+        outcome.dot = Some(answer.dot(&mut stop).map_err(misfit)?);
+    }
+    if stopped {
+        outcome.incomplete.get_or_insert_with(|| String::from("it was stopped before the end"));
+        add("complete", Value::from(false));
+    }
+    if !explanation.is_empty() {
+        explanation.insert(0, '\n');
+    }
+    Ok(Found { block: answer.herd_block(), outcome, explanation, json, stopped })
+}
+
+/// Compares an answer with what the tables say.
+fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: &str) {
+    let mut compare = |asked: Asked, expected: Option<bool>, words: [&str; 2]| {
+        let Some(expected) = expected else { return };
+        outcome.expectations += 1;
+        let [yes, no] = if expected { words } else { [words[1], words[0]] };
+        match compare(answer, asked, expected) {
+            Comparison::Match => {}
+            Comparison::Mismatch => outcome.unexpected.push(format!("{file}: expected {yes}, found {no}")),
+            Comparison::Undecided => outcome.unexpected.push(format!(
+                "{file}: expected {yes}, which is not decided: {}",
+                answer.bound().unwrap_or_default()
+            )),
+        }
+    };
+    compare(Asked::Verdict, expected.verdict, ["that the condition is met", "that the condition is not met"]);
+    compare(Asked::RaceFree, expected.race_free, ["no race", "a race"]);
+    // What is not covered does not matter where all that was asked is decided.
+    if outcome.expectations > 0 && outcome.unexpected.is_empty() {
+        outcome.incomplete = None;
+    }
+}
+
+fn broken(file: &str, judge: &Judge, json: bool, reason: String) -> Outcome {
+    let text = if json {
+        let mut entry = blank(file, judge, "it could not be checked");
+        entry["error"] = Value::from(reason.as_str());
+        pretty(&entry)
+    } else {
+        String::new()
+    };
+    Outcome { text, broken: Some(reason), ..Outcome::default() }
+}
+
+fn not_begun(file: &str, judge: &Judge, json: bool) -> Outcome {
+    let bound = "it was not begun (interrupted)";
+    let text = if json { pretty(&blank(file, judge, bound)) } else { String::new() };
+    Outcome { text, ..Outcome::default() }
+}
+
+/// The promised keys of a test that has no verdict.
+fn blank(file: &str, judge: &Judge, bound: &str) -> Value {
+    json!({
+        "file": file,
+        "test": null,
+        "model": judge.name(),
+        "condition": null,
+        "verdict": null,
+        "states": [],
+        "races": [],
+        "complete": false,
+        "bound": bound,
+    })
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

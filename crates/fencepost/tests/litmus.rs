@@ -1,0 +1,513 @@
+//! `fencepost litmus` as its users meet it: blocks, JSON, tables, limits, and
+//! files that are not what they seem.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const STORE_BUFFERING: &str = "C SB
+{}
+P0(atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(y, memory_order_relaxed);
+}
+P1(atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(y, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(x, memory_order_relaxed);
+}
+exists (0:r0=0 /\\ 1:r0=0)
+";
+
+const MESSAGE: &str = "OPENCL message
+{ [x]=0; [f]=0; }
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_work_group);
+}
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_work_group);
+  if (r0 == 1) { int r1 = *x; }
+}
+exists (1:r0=1)
+";
+
+/// A loop that ends only after more rounds than any bound: it counts.
+const COUNTS: &str = "C counts
+{}
+P0(atomic_int* x) {
+  int i = 0;
+  while (i < 1000) { atomic_store_explicit(x, i, memory_order_seq_cst); i = i + 1; }
+}
+exists (x=7)
+";
+
+/// Every thread exchanges so often that nobody sees the end of it.
+fn endless() -> String {
+    let threads = (0..5).map(|t| {
+        let ops = (0..5).map(|n| {
+            let word = ["x", "y"][(t + n) % 2];
+            format!(
+                "  int r{n} = atomic_exchange_explicit({word}, {}, memory_order_relaxed);\n",
+                t * 5 + n + 1
+            )
+        });
+        format!("P{t}(atomic_int* x, atomic_int* y) {{\n{}}}\n", ops.collect::<String>())
+    });
+    format!("C endless\n{{}}\n{}exists (0:r0=1)\n", threads.collect::<String>())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn ours(test: &str) -> String {
+    root().join("litmus").join(test).to_str().unwrap().to_owned()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("litmus").join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The exit code and what was written to the two outputs.
+fn litmus(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let all = ["fencepost", "litmus"].iter().chain(args).map(OsString::from);
+    let code = fencepost::run(all, &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+fn succeed(args: &[&str]) -> String {
+    let (code, out, err) = litmus(args);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+fn json(args: &[&str]) -> (u8, Vec<Value>) {
+    let (code, out, _) = litmus(&[args, &["--json"]].concat());
+    let value: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    (code, value.as_array().unwrap().clone())
+}
+
+/// The sentence that refuses bad input, of which nothing is printed.
+fn refused(args: &[&str]) -> String {
+    let (code, out, err) = litmus(args);
+    assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+    err.trim_end().to_owned()
+}
+
+#[test]
+fn the_block_is_the_one_that_herd_prints() {
+    let folder = scratch("block");
+    let test = put(&folder, "SB.litmus", STORE_BUFFERING);
+    let tso = "Test SB Allowed
+States 4
+0:r0=0; 1:r0=0;
+0:r0=0; 1:r0=1;
+0:r0=1; 1:r0=0;
+0:r0=1; 1:r0=1;
+Ok
+Witnesses
+Positive: 1 Negative: 3
+Condition exists (0:r0=0 /\\ 1:r0=0)
+Observation SB Sometimes 1 3
+";
+    assert_eq!(succeed(&[&test, "--model", "tso"]), tso);
+    let sc = "Test SB Allowed
+States 3
+0:r0=0; 1:r0=1;
+0:r0=1; 1:r0=0;
+0:r0=1; 1:r0=1;
+No
+Witnesses
+Positive: 0 Negative: 3
+Condition exists (0:r0=0 /\\ 1:r0=0)
+Observation SB Never 0 3
+";
+    assert_eq!(succeed(&[&test, "--model", "sc"]), sc);
+}
+
+#[test]
+fn json_has_the_promised_keys_for_every_model() {
+    let keys = ["file", "test", "model", "condition", "verdict", "states", "races", "complete", "bound"];
+    let models = litmus::cat::shipped_names();
+    assert_eq!(models.len(), 12);
+    for model in models {
+        let test = match model.name {
+            "ptx-6.0" | "ptx-7.5" => ours("ptx/MP+cta.litmus"),
+            "opencl" | "opencl-rsp" => ours("opencl/MP+wg.litmus"),
+            _ => ours("c11/SB+sc.litmus"),
+        };
+        let (code, entries) = json(&[&test, "--model", model.name]);
+        assert_eq!((code, entries.len()), (0, 1), "{}", model.name);
+        for key in keys {
+            assert!(entries[0].get(key).is_some(), "{}: {key}", model.name);
+        }
+        assert_eq!(entries[0]["file"], test.as_str());
+        assert_eq!(entries[0]["model"], model.name);
+        assert_eq!((&entries[0]["complete"], &entries[0]["bound"]), (&Value::from(true), &Value::Null));
+        // Of these, only TSO and RMO let the loads pass the stores.
+        let allowed = matches!(model.name, "tso" | "rmo") && model.name != "rmo";
+        assert_eq!(entries[0]["verdict"], allowed, "{}", model.name);
+    }
+}
+
+#[test]
+fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
+    let folder = scratch("race");
+    let test = put(&folder, "message.litmus", MESSAGE);
+    let out = succeed(&[&test, "--model", "hrf-indirect"]);
+    for words in ["Flag heterogeneous-race", "Racy: hrf-indirect promises nothing", "line 4", "line 9"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    // Both ends at the device make it race-free.
+    let (_, entries) = json(&[&test, "--model", "hrf-indirect", "--advise"]);
+    assert_eq!(entries[0]["race_free"], false);
+    assert_eq!(entries[0]["advice"]["advice"], "change");
+    let sets = entries[0]["advice"]["sets"].as_array().unwrap();
+    assert!(!sets.is_empty() && sets.iter().all(|set| set.as_array().unwrap().len() == 2), "{sets:?}");
+    let mended = put(&folder, "mended.litmus", MESSAGE.replace("scope_work_group", "scope_device"));
+    let out = succeed(&[&mended, "--model", "hrf-indirect", "--advise"]);
+    assert!(out.contains("Race-free under hrf-indirect") && out.contains("No scope can be smaller"), "{out}");
+    // A model in cat tells races too, with the execution.
+    let out = succeed(&[&ours("c11/MP+plain-racy.litmus"), "--model", "rc11"]);
+    assert!(out.contains("race") && out.contains("between"), "{out}");
+}
+
+#[test]
+fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome() {
+    let folder = scratch("explain");
+    let test = put(&folder, "SB.litmus", STORE_BUFFERING);
+    let out = succeed(&[&test, "--model", "sc", "--explain"]);
+    assert!(out.contains("is not met") && out.contains("-fr->") && out.contains("-po->"), "{out}");
+    let out = succeed(&[&test, "--model", "tso", "--explain"]);
+    assert!(out.contains("This execution ends with 0:r0=0; 1:r0=0;"), "{out}");
+    // Race-free under HRF: the execution is shown as well.
+    let out = succeed(&[&ours("hrf/fig2.litmus"), "--model", "hrf-direct", "--explain"]);
+    assert!(out.contains("Race-free") && out.contains("This execution ends with"), "{out}");
+    let (_, entries) = json(&[&test, "--model", "sc", "--explain"]);
+    assert!(entries[0]["explanation"].as_str().unwrap().contains("is not met"));
+}
+
+#[test]
+fn a_drawing_is_a_graph_a_test_whatever_the_model() {
+    let folder = scratch("dot");
+    let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
+    let message = put(&folder, "message.litmus", MESSAGE);
+    let drawing = folder.join("out.dot");
+    let draw = |args: &[&str]| {
+        succeed(&[args, &["--dot", drawing.to_str().unwrap()]].concat());
+        fs::read_to_string(&drawing).unwrap()
+    };
+    let graph = draw(&[&sb, "--model", "sc"]);
+    assert!(graph.contains("refused by") && graph.contains("label=fr"), "{graph}");
+    let graph = draw(&[&sb, "--model", "tso"]);
+    assert!(graph.contains("0:r0=0; 1:r0=0;") && !graph.contains("refused"), "{graph}");
+    let graph = draw(&[&message, "--model", "hrf-direct"]);
+    assert!(graph.contains("label=\"race\""), "{graph}");
+    let graph = draw(&[&ours("hrf/fig2.litmus"), "--model", "hrf-direct"]);
+    assert!(graph.contains("label=rf"), "{graph}");
+    let graphs = draw(&[&ours("hrf"), "--model", "hrf-direct", "--quiet"]);
+    assert_eq!(graphs.matches("digraph").count(), 15, "one a test");
+    assert_eq!(graphs.matches('{').count(), graphs.matches('}').count());
+    let sentence = refused(&[&sb, "--model", "sc", "--dot", folder.to_str().unwrap()]);
+    assert!(sentence.contains("it is a folder"), "{sentence}");
+}
+
+#[test]
+fn a_folder_prints_the_same_whatever_the_number_of_jobs() {
+    let one = succeed(&[&ours("c11"), "--model", "rc11", "--jobs", "1"]);
+    let many = succeed(&[&ours("c11"), "--model", "rc11", "--jobs", "7"]);
+    assert_eq!(one, many);
+    let tests: Vec<&str> = one.lines().filter_map(|line| line.strip_prefix("Test ")).collect();
+    assert_eq!(tests.len(), 26);
+    let (_, entries) = json(&[&ours("c11"), "--model", "rc11"]);
+    let files: Vec<&str> = entries.iter().map(|entry| entry["file"].as_str().unwrap()).collect();
+    assert!(files.is_sorted() && files[0].ends_with("c11/2+2W+rel.litmus"), "{files:?}");
+    assert_eq!(one.lines().filter(|line| line.starts_with("Observation ")).count(), 26);
+    let summary = one.lines().last().unwrap();
+    assert!(summary.starts_with("26 tests under rc11: "), "{summary}");
+}
+
+#[test]
+fn broken_files_in_a_folder_are_reported_and_the_others_still_run() {
+    let folder = scratch("mixed");
+    put(&folder, "a/SB.litmus", STORE_BUFFERING);
+    put(&folder, "b/cut.litmus", &STORE_BUFFERING[..80]);
+    put(&folder, "b/empty.litmus", "");
+    put(&folder, "c/binary.litmus", b"C x\n\xff\xfe\x00");
+    put(&folder, "d/notes.txt", "no test");
+    put(&folder, "e/strange.litmus", "X86 SB\n{}\n");
+    put(&folder, "z.litmus", STORE_BUFFERING.replace("C SB", "C Z"));
+    let args = [folder.to_str().unwrap(), "--model", "sc"];
+    let (code, out, err) = litmus(&args);
+    assert_eq!(code, 2);
+    assert!(out.contains("Test SB Allowed") && out.contains("Test Z Allowed"), "{out}");
+    assert!(out.ends_with("6 tests under sc: 0 met, 2 not met, 4 not checked\n"), "{out}");
+    for (place, found) in [
+        ("b/cut.litmus:4:", "expected"),
+        ("b/empty.litmus:1:1:", "expected"),
+        ("c/binary.litmus:2:1:", "0xff"),
+        ("e/strange.litmus:1:1:", "found `X86`, expected"),
+    ] {
+        assert!(err.lines().any(|line| line.contains(place) && line.contains(found)), "{place} in {err}");
+    }
+    let (code, entries) = json(&args);
+    assert_eq!((code, entries.len()), (2, 6));
+    assert_eq!(entries[0]["verdict"], false);
+    for entry in &entries[1..5] {
+        assert!(entry["verdict"].is_null() && entry["complete"] == false && entry["error"].is_string());
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_its_place_and_what_was_expected() {
+    let folder = scratch("bad");
+    let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
+    let cases: &[(&[&str], &[&str])] = &[
+        (&[&sb, "--model", "rc1"], &["rc1", "did you mean `rc11`"]),
+        (&[&sb, "--model", "power"], &["power", "expected one of", ".cat"]),
+        (&[&sb, "--model", "none.cat"], &["cannot read none.cat"]),
+        (&["nowhere.litmus", "--model", "sc"], &["cannot read nowhere.litmus"]),
+        (&[folder.to_str().unwrap(), "--model", "sc", "--so", "all"], &["--so goes with", "`sc`"]),
+        (&[&sb, "--model", "rc11", "--advise"], &["--advise goes with"]),
+        (&[&sb, "--model", "hrf-direct"], &["SB.litmus:4:3: ", "relaxed", "--relaxed-as"]),
+        (&[&sb, "--model", "sc", "--unroll", "0"], &["--unroll"]),
+        (&[&sb, "--model", "sc", "--timeout", "soon"], &["expected a number of seconds"]),
+        (&[&sb, "--model", "sc", "--timeout", "-1"], &["-1"]),
+        (&[&sb, "--model", "sc", "--jobs", "0"], &["--jobs"]),
+        (&[&sb, "--model", "sc", "--expect-race-free", "t.csv"], &["does not tell racy tests"]),
+        (&[&sb, "--model", "sc", "--expect", "none.csv"], &["cannot read none.csv"]),
+        (&[&sb], &["--model"]),
+        (&["--model", "sc"], &["FILE|DIR"]),
+    ];
+    for (args, words) in cases {
+        let sentence = refused(args);
+        for word in *words {
+            assert!(sentence.contains(word), "{word} in {sentence}");
+        }
+    }
+    fs::create_dir(folder.join("empty")).unwrap();
+    let sentence = refused(&[folder.join("empty").to_str().unwrap(), "--model", "sc"]);
+    assert!(sentence.contains("no *.litmus file"), "{sentence}");
+}
+
+#[test]
+fn a_model_of_the_users_own_works_with_what_it_includes_and_its_mistakes_have_a_place() {
+    let folder = scratch("model");
+    let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
+    put(&folder, "part.cat", "let through = rf | co | fr\n");
+    let model = put(&folder, "mine.cat", "\"mine\"\ninclude \"part.cat\"\nacyclic po | through as order\n");
+    let out = succeed(&[&sb, "--model", &model]);
+    assert!(out.contains("Observation SB Never 0 3"), "{out}");
+    let weak = put(&folder, "weak.cat", "\"weak\"\nacyclic rf | co as order\n");
+    assert!(succeed(&[&sb, "--model", &weak]).contains("Observation SB Sometimes 1 3"));
+    // What comes with the tool can be included.
+    let more = put(&folder, "more.cat", "\"more\"\ninclude \"sc.cat\"\n");
+    assert!(succeed(&[&sb, "--model", &more]).contains("Observation SB Never 0 3"));
+    for (text, place, words) in [
+        ("\"m\"\nacyclic po |\n", "bad.cat:3:1", "expected"),
+        ("\"m\"\nlet a = 1\n", "bad.cat:2:9", "not defined"),
+        ("\"m\"\nacyclic nothing as a\n", "bad.cat:2:9", "nothing"),
+        ("\"m\"\nacyclic sync_barrier as a\n", "bad.cat:2:9", "sync_barrier"),
+        ("\"m\"\nlet rec r = ~r\nacyclic r as a\n", "bad.cat:2:", "r"),
+        ("\"m\"\ninclude \"gone.cat\"\n", "bad.cat:2:", "gone.cat"),
+    ] {
+        let bad = put(&folder, "bad.cat", text);
+        let sentence = refused(&[&sb, "--model", &bad]);
+        assert!(sentence.contains(place) && sentence.contains(words), "{text}: {sentence}");
+    }
+}
+
+#[test]
+fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
+    let folder = scratch("expect");
+    put(&folder, "tests/SB.litmus", STORE_BUFFERING);
+    put(&folder, "tests/message.litmus", MESSAGE);
+    put(&folder, "tests/other.litmus", STORE_BUFFERING);
+    let right = put(&folder, "right.csv", "file,verdict\ntests/SB.litmus,0\ntests/message.litmus,1\n");
+    let out = succeed(&["--model", "sc", "--expect", &right, "--quiet"]);
+    assert_eq!(out, "2 tests under sc: 1 met, 1 not met\n2 as expected, 0 not\n");
+    let wrong = put(&folder, "wrong.csv", "tests/SB.litmus,1\ntests/message.litmus,1\n");
+    let (code, out, err) = litmus(&["--model", "sc", "--expect", &wrong, "--quiet"]);
+    assert_eq!(code, 1);
+    assert!(out.ends_with("1 as expected, 1 not\n"), "{out}");
+    let sentence = "expected that the condition is met, found that the condition is not met";
+    assert!(err.contains("SB.litmus") && err.contains(sentence) && !err.contains("message"), "{err}");
+    let (code, entries) = json(&["--model", "sc", "--expect", &wrong]);
+    assert_eq!((code, &entries[0]["expected"], &entries[0]["verdict"]), (1, &true.into(), &false.into()));
+    // Races have a table of their own; both may be given.
+    let free = put(&folder, "free.csv", "tests/message.litmus,1\n");
+    let (code, _, err) = litmus(&["--model", "drf", "--expect-race-free", &free]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (code, _, err) = litmus(&["--model", "hrf-direct", "--expect-race-free", &free]);
+    assert!(code == 1 && err.contains("expected no race, found a race"), "{err}");
+    // Of a folder, what is in the table; what is left out is said.
+    let tests = folder.join("tests");
+    let out = succeed(&[tests.to_str().unwrap(), "--model", "sc", "--expect", &right]);
+    assert!(out.contains("1 test of the folders not in the table") && !out.contains("Test other"), "{out}");
+    let out = succeed(&[tests.join("SB.litmus").to_str().unwrap(), "--model", "sc", "--expect", &right]);
+    assert!(out.contains("1 as expected, 0 not") && out.contains("1 test of the table not in"), "{out}");
+    let sentence = refused(&[&ours("hrf"), "--model", "sc", "--expect", &right]);
+    assert!(sentence.contains("no test of the table"), "{sentence}");
+}
+
+#[test]
+fn tables_that_make_no_sense_are_refused_with_their_line() {
+    let folder = scratch("tables");
+    put(&folder, "SB.litmus", STORE_BUFFERING);
+    for (text, words) in [
+        ("SB.litmus,0\nSB.litmus,maybe\n", ":2:11: found `maybe`, expected `1` or `0`"),
+        ("SB.litmus\n", ":1:1: found `SB.litmus`"),
+        ("SB.litmus,0\n./SB.litmus,1\n", ":2:1: "),
+        ("", "names no test"),
+    ] {
+        let table = put(&folder, "table.csv", text);
+        let sentence = refused(&["--model", "sc", "--expect", &table]);
+        assert!(sentence.contains(words), "{text}: {sentence}");
+    }
+    // A test that is not there is counted, and the others are checked.
+    let table = put(&folder, "table.csv", "gone.litmus,0\nSB.litmus,0\n");
+    let (code, out, err) = litmus(&["--model", "sc", "--expect", &table]);
+    assert_eq!(code, 2);
+    assert!(err.contains("table.csv:1:1: cannot read") && err.contains("gone.litmus"), "{err}");
+    assert!(out.contains("Test SB") && out.contains("1 as expected, 0 not"), "{out}");
+}
+
+#[test]
+fn what_is_not_covered_is_said_and_exits_with_1() {
+    let folder = scratch("bounds");
+    let test = put(&folder, "counts.litmus", COUNTS);
+    for model in ["sc", "hrf-indirect"] {
+        let (code, out, err) = litmus(&[&test, "--model", model, "--unroll", "3"]);
+        assert_eq!(code, 1, "{model}");
+        assert!(out.contains("\nIncomplete ") && err.contains("not everything was covered"), "{out}{err}");
+        let (code, entries) = json(&[&test, "--model", model, "--unroll", "3"]);
+        assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)));
+        assert!(entries[0]["bound"].as_str().unwrap().contains('3'), "{}", entries[0]["bound"]);
+    }
+    // Nothing found speaks for the condition, so it stays undecided.
+    let table = put(&folder, "table.csv", "counts.litmus,0\n");
+    let (code, _, err) = litmus(&["--model", "sc", "--expect", &table]);
+    assert!(code == 1 && err.contains("not decided"), "{err}");
+}
+
+#[test]
+fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
+    let folder = scratch("timeout");
+    put(&folder, "a.litmus", endless());
+    put(&folder, "b.litmus", STORE_BUFFERING);
+    for (model, more) in [("sc", &[][..]), ("rc11", &[]), ("hrf-direct", &["--relaxed-as", "acq-rel"])] {
+        let args = [&[folder.to_str().unwrap(), "--model", model, "--timeout", "0.5"], more].concat();
+        let (code, entries) = json(&args);
+        assert_eq!((code, entries.len()), (1, 2), "{model}");
+        assert_eq!(entries[0]["complete"], false, "{model}");
+        assert!(entries[0]["bound"].as_str().unwrap().contains("0.5 s"), "{}", entries[0]["bound"]);
+        assert!(!entries[0]["states"].as_array().unwrap().is_empty(), "{model} found nothing");
+        assert_eq!(entries[1]["complete"], true, "{model}");
+    }
+    let (code, out, err) = litmus(&[folder.to_str().unwrap(), "--model", "sc", "--timeout", "0.5"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("Stopped the limit of 0.5 s") && err.contains("a.litmus"), "{out}{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
+    use std::io::Read as _;
+
+    let folder = scratch("interrupt");
+    put(&folder, "a.litmus", STORE_BUFFERING);
+    put(&folder, "b.litmus", endless());
+    put(&folder, "c.litmus", endless());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["litmus", folder.to_str().unwrap(), "--model", "sc", "--jobs", "1"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first block shows that the others are under way.
+    let mut stdout = child.stdout.take().unwrap();
+    let mut out = vec![0];
+    stdout.read_exact(&mut out).unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    stdout.read_to_end(&mut out).unwrap();
+    let out = String::from_utf8(out).unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{out}{err}");
+    assert!(out.contains("Test SB Allowed") && out.contains("3 tests under sc"), "{out}");
+    assert!(out.contains("not begun") && err.contains("interrupted"), "{out}{err}");
+}
+
+#[test]
+fn hostile_files_are_refused_or_checked_but_end() {
+    let folder = scratch("hostile");
+    let deep = |open: &str, close: &str| {
+        let nested = format!("{}1{}", open.repeat(50_000), close.repeat(50_000));
+        format!("C deep\n{{}}\nP0(int* x) {{ *x = {nested}; }}\nexists (x=1)\n")
+    };
+    put(&folder, "parens.litmus", deep("(", ")"));
+    put(&folder, "nots.litmus", deep("!", ""));
+    let blocks =
+        format!("C b\n{{}}\nP0(int* x) {{ {} {} }}\nexists (x=1)", "{".repeat(50_000), "}".repeat(50_000));
+    put(&folder, "blocks.litmus", blocks);
+    let condition = format!("{}\nexists {}x=1", "C c\n{}\nP0(int* x) { *x = 1; }", "~(".repeat(50_000));
+    put(&folder, "condition.litmus", condition);
+    put(&folder, "huge.litmus", "a".repeat(2 << 20));
+    put(&folder, "zeros.litmus", [0u8; 4096]);
+    put(&folder, "crlf.litmus", STORE_BUFFERING.replace('\n', "\r\n"));
+    put(&folder, "mark.litmus", format!("\u{feff}{STORE_BUFFERING}"));
+    fs::create_dir(folder.join("folder.litmus")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&folder, folder.join("loop")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nowhere", folder.join("dangling.litmus")).unwrap();
+    for model in ["sc", "opencl", "hrf-direct"] {
+        let (code, out, err) = litmus(&[folder.to_str().unwrap(), "--model", model, "--timeout", "5"]);
+        assert_eq!(code, 2, "{model}: {out}{err}");
+        assert!(!err.contains("folder.litmus"), "{err}");
+        assert!(err.contains("huge.litmus: it is larger than 1 MiB"), "{err}");
+    }
+    let crlf = folder.join("crlf.litmus");
+    assert!(succeed(&[crlf.to_str().unwrap(), "--model", "sc"]).contains("Observation SB Never 0 3"));
+    for text in ["(", "let x = ", "\"m\"\nlet f x = f x\nacyclic f po", "include \"bad.cat\""] {
+        let sb = put(&folder, "sb/SB.litmus", STORE_BUFFERING);
+        let deep = put(&folder, "bad.cat", text.to_owned() + &"(".repeat(50_000));
+        let sentence = refused(&[&sb, "--model", &deep]);
+        assert!(sentence.contains("bad.cat"), "{sentence}");
+    }
+}
+
+#[test]
+fn the_public_sample_is_as_its_tables_say() {
+    let Some(sample) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {
+        let note = "skipped: FENCEPOST_LITMUS_SAMPLE does not name the sample's folder";
+        std::io::Write::write_all(&mut std::io::stderr(), note.as_bytes()).ok();
+        return;
+    };
+    for (model, option, table, count) in [
+        ("ptx-6.0", "--expect", "PTXv6_0", 30),
+        ("ptx-7.5", "--expect", "PTXv7_5", 70),
+        ("opencl", "--expect", "OPENCL", 50),
+        ("opencl", "--expect-race-free", "OPENCL-DR", 15),
+    ] {
+        let table = sample.join(format!("{table}-expected.csv"));
+        let out = succeed(&["--model", model, option, table.to_str().unwrap(), "--quiet"]);
+        let checked: usize = out.split(' ').next().and_then(|number| number.parse().ok()).unwrap();
+        assert!(checked >= count && out.ends_with("as expected, 0 not\n"), "{out}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Accesses: addresses that may have to be guessed, and what is read and
+//! written.
+
+use super::{Next, Register, Run, Stand, State, evaluate, push};
+use crate::exec::event::{Event, EventKind};
+use crate::exec::sym::Sym;
+use crate::program::{
+    Access, BinaryOp, Expr, Instr, LocId, RmwOp, UnaryOp, Value, address_value, value_address,
+};
+
+impl Run<'_> {
+    /// An access; its address may have to be guessed first.
+    pub(super) fn memory(&mut self, state: &mut State, pc: usize, access: &Access) -> Next {
+        let address = evaluate(state, &access.address);
+        let line = self.thread.lines.get(pc).copied().unwrap_or(0);
+        if let Some(value) = address.value.constant() {
+            let home = access.address_home();
+            return match self.resolve(value, home) {
+                Some(loc) => self.access(state, pc, access, loc, address.from),
+                None => {
+                    state.trace.fault = Some(("an access outside of the test's memory", line));
+                    self.leave(state)
+                }
+            };
+        }
+        let candidates = self.candidates(&address.value);
+        let mut outside = state.clone();
+        for loc in candidates {
+            let same = Sym::binary(BinaryOp::Eq, address.value.clone(), Sym::Const(address_value(loc)));
+            let differs = Sym::unary(UnaryOp::Not, same.clone());
+            outside.trace.guards.push(differs);
+            let mut here = state.clone();
+            here.trace.guards.push(same);
+            if matches!(self.access(&mut here, pc, access, loc, address.from), Next::Go) {
+                self.pending.push(here);
+            }
+        }
+        outside.trace.fault = Some(("an access outside of the test's memory", line));
+        self.leave(&mut outside)
+    }
+
+    /// Ends a way that leaves the defined behaviour.
+    fn leave(&mut self, state: &mut State) -> Next {
+        state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
+        self.keep(state.trace.clone());
+        Next::Stop
+    }
+
+    /// The location at an address. An address computed from an array stays in
+    /// that array.
+    fn resolve(&self, value: Value, home: Option<LocId>) -> Option<LocId> {
+        let loc = value_address(value)?;
+        let location = self.program.locations.get(usize::from(loc.0))?;
+        match home {
+            Some(home) if self.program.loc(home).object != location.object => None,
+            _ => Some(loc),
+        }
+    }
+
+    /// Where an open address may point: into the array it is computed from,
+    /// or anywhere.
+    fn candidates(&self, address: &Sym) -> Vec<LocId> {
+        let base = base_of(address).and_then(value_address);
+        let base = base.and_then(|loc| self.program.locations.get(usize::from(loc.0)));
+        (0..self.program.locations.len() as u16)
+            .map(LocId)
+            .filter(|&loc| base.is_none_or(|base| base.object == self.program.loc(loc).object))
+            .collect()
+    }
+
+    fn access(&mut self, state: &mut State, pc: usize, access: &Access, loc: LocId, addr: u64) -> Next {
+        let mut event = self.event(EventKind::Read, pc);
+        event.loc = Some(loc);
+        event.order = access.order;
+        event.scope = access.scope;
+        event.proxy = access.proxy;
+        event.remote = access.remote;
+        event.tags = access.tags.clone();
+        let read = Sym::Read(state.trace.events.len() as u16);
+        let read_register = Register { value: read.clone(), from: 1 << state.trace.events.len() };
+        match &self.thread.code[pc] {
+            Instr::Load { dst, .. } => {
+                push(state, event, read, addr, 0);
+                state.registers[usize::from(dst.0)] = read_register;
+            }
+            Instr::Store { value, .. } => {
+                let value = evaluate(state, value);
+                event.kind = EventKind::Write;
+                push(state, event, value.value, addr, value.from);
+            }
+            Instr::Await { dst, cmp, value, .. } => {
+                let wanted = evaluate(state, value);
+                self.stand(state, Stand::Await(loc, *cmp, wanted.value.clone()));
+                push(state, event, read.clone(), addr, 0);
+                state.trace.guards.push(Sym::binary(*cmp, read, wanted.value));
+                state.deciding.push((read_register.from | wanted.from, None));
+                if let Some(dst) = dst {
+                    state.registers[usize::from(dst.0)] = read_register;
+                }
+            }
+            Instr::Rmw { dst, op, operand, .. } => {
+                let operand = evaluate(state, operand);
+                event.rmw = true;
+                let mut write = event.clone();
+                write.kind = EventKind::Write;
+                push(state, event, read.clone(), addr, 0);
+                let new = Sym::rmw(*op, read, operand.value);
+                let mut data = operand.from;
+                if *op != RmwOp::Exchange {
+                    data |= read_register.from;
+                }
+                push(state, write, new, addr, data);
+                if let Some(dst) = dst {
+                    state.registers[usize::from(dst.0)] = read_register;
+                }
+            }
+            Instr::Cas(cas) => {
+                let expected = evaluate(state, &cas.expected);
+                let desired = evaluate(state, &cas.desired);
+                self.cas_failure(state, cas, event.clone(), &expected, addr);
+                event.rmw = true;
+                let mut write = event.clone();
+                write.kind = EventKind::Write;
+                push(state, event, read.clone(), addr, 0);
+                state.trace.guards.push(Sym::binary(BinaryOp::Eq, read, expected.value.clone()));
+                push(state, write, desired.value, addr, desired.from);
+                let last = state.trace.events.len() - 1;
+                state.trace.ctrl[last] |= read_register.from | expected.from;
+                set_cas(state, cas, read_register, 1, expected.from);
+            }
+            _ => {}
+        }
+        Next::Go
+    }
+
+    /// The way on which a compare-and-swap only reads.
+    fn cas_failure(
+        &mut self,
+        state: &State,
+        cas: &crate::program::Cas,
+        mut event: Event,
+        expected: &Register,
+        addr: u64,
+    ) {
+        let mut state = state.clone();
+        let at = state.trace.events.len();
+        let read = Sym::Read(at as u16);
+        event.order = cas.order_failure;
+        push(&mut state, event, read.clone(), addr, 0);
+        if !cas.weak {
+            let same = Sym::binary(BinaryOp::Eq, read.clone(), expected.value.clone());
+            state.trace.guards.push(Sym::unary(UnaryOp::Not, same));
+        }
+        set_cas(&mut state, cas, Register { value: read, from: 1 << at }, 0, expected.from);
+        self.pending.push(state);
+    }
+}
+
+fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success: Value, from: u64) {
+    if let Some(dst) = cas.success {
+        let from = read.from | from;
+        state.registers[usize::from(dst.0)] = Register { value: Sym::Const(success), from };
+    }
+    if let Some(dst) = cas.dst {
+        state.registers[usize::from(dst.0)] = read;
+    }
+}
+
+/// The constant address in a sum, if there is one.
+fn base_of(address: &Sym) -> Option<Value> {
+    match address {
+        Sym::Const(value) => value_address(*value).map(|_| *value),
+        Sym::Binary(BinaryOp::Add, a, b) => base_of(a).or_else(|| base_of(b)),
+        Sym::Binary(BinaryOp::Sub, a, _) => base_of(a),
+        _ => None,
+    }
+}
+
+impl Access {
+    /// The location from which the address is computed.
+    fn address_home(&self) -> Option<LocId> {
+        fn home(expr: &Expr) -> Option<LocId> {
+            match expr {
+                Expr::Addr(loc) => Some(*loc),
+                Expr::Binary(BinaryOp::Add, a, b) => home(a).or_else(|| home(b)),
+                Expr::Binary(BinaryOp::Sub, a, _) => home(a),
+                _ => None,
+            }
+        }
+        home(&self.address)
+    }
+}

@@ -1,0 +1,102 @@
+//! Judges tests under one model, with the engine that fits the model.
+
+use crate::cat::Model;
+use crate::check;
+use crate::hrf::{self, CheckError, Reading};
+use crate::parse::{Place, TextError};
+use crate::program::{Dialect, Program};
+
+use super::answer::{Answer, Finding};
+
+/// A model, and how its verdicts are found.
+#[derive(Clone, Debug)]
+pub enum Method {
+    /// Sequentially consistent executions are explored, and races looked for.
+    Explored(Reading),
+    /// Candidate executions are judged by the clauses of a model in cat.
+    Clauses(Box<Model>),
+}
+
+/// Answers what a model says of tests.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// The model.
+    pub method: Method,
+    /// How often a backward jump may be taken, unless the engine's own bound is
+    /// to hold.
+    pub unroll: Option<u16>,
+}
+
+impl Judge {
+    /// The model's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match &self.method {
+            Method::Explored(reading) => reading.model.name(),
+            Method::Clauses(model) => &model.name,
+        }
+    }
+
+    /// Does the model tell racy programs from others?
+    #[must_use]
+    pub fn tells_races(&self) -> bool {
+        match &self.method {
+            Method::Explored(_) => true,
+            Method::Clauses(model) => model.tells_races(),
+        }
+    }
+
+    /// What the model says of the test. `text` is the test's own, for the places
+    /// of errors; `stop` is asked now and then, and true ends the search with what
+    /// was found so far.
+    ///
+    /// # Errors
+    /// If the model does not fit the test, with a place in the test, or in the
+    /// model if the error names a file.
+    pub fn judge<'a>(
+        &'a self,
+        program: &'a Program,
+        text: &str,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Answer<'a>, TextError> {
+        let finding = match &self.method {
+            Method::Explored(reading) => {
+                let verdict = hrf::check_until(program, &self.bounds(*reading), &mut || !stop());
+                Finding::Explored(Box::new(verdict.map_err(|error| in_test(&error, program, text))?))
+            }
+            Method::Clauses(model) => {
+                Finding::Clauses(check::check(program, model, &mut self.options(stop))?)
+            }
+        };
+        Ok(Answer { judge: self, program, finding })
+    }
+
+    /// How an exploration is carried out.
+    pub(super) fn bounds(&self, reading: Reading) -> hrf::Options {
+        let bounds = hrf::Options::new(reading);
+        hrf::Options { unroll: self.unroll.unwrap_or(bounds.unroll), ..bounds }
+    }
+
+    /// How a check is carried out.
+    pub(super) fn options<'o>(&self, stop: &'o mut dyn FnMut() -> bool) -> check::Options<'o> {
+        let own = check::Options::default().unroll;
+        check::Options { unroll: self.unroll.map_or(own, usize::from), stop: Box::new(stop) }
+    }
+}
+
+/// The error with its place in the test's text: where the thread's part of the
+/// line begins.
+fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
+    let Some(place) = error.place().filter(|place| place.line > 0) else {
+        return TextError::meaning(Place { line: 1, column: 1 }, error.to_string());
+    };
+    let line = text.lines().nth(place.line as usize - 1).unwrap_or("");
+    let part = match program.dialect {
+        Dialect::OpenCl | Dialect::C11 => 0,
+        Dialect::Ptx | Dialect::Lisa => usize::from(place.thread.0),
+    };
+    let before: usize = line.split('|').take(part).map(|cell| cell.chars().count() + 1).sum();
+    let blanks = line.chars().skip(before).take_while(|c| c.is_whitespace()).count();
+    let column = (before + blanks) as u32 + 1;
+    TextError::meaning(Place { line: place.line, column }, error.to_string())
+}
