@@ -69,6 +69,8 @@ pub struct Found {
     pub rows: BTreeSet<RowId>,
     /// What must not be.
     pub violation: Option<Violation>,
+    /// The outcome that is not allowed, if that is it.
+    pub forbidden: Option<Outcome>,
     /// Why not everything was seen.
     pub incomplete: Option<Incomplete>,
     /// Had some core to wait because a queue of the machine was full?
@@ -233,6 +235,7 @@ fn conclude<P: Protocol>(
         depth: searched.depth,
         rows: core::mem::take(&mut run.machine.rows),
         violation,
+        forbidden: run.forbidden.take(),
         incomplete: searched.incomplete,
         throttled: searched.throttled,
         bytes: (searched.store.bytes() as u64, run.machine.bytes() as u64),

@@ -4,7 +4,9 @@
 
 mod bounds;
 pub mod chart;
+pub mod claim;
 mod controllers;
+pub mod corpus;
 mod engine;
 mod explorer;
 mod intern;
@@ -12,12 +14,15 @@ mod known;
 mod live;
 mod machine;
 mod moves;
+pub mod mutants;
 mod outcome;
 mod placement;
 mod progress;
 mod replay;
+mod rows;
 mod store;
 mod thread;
+pub mod verify;
 
 pub use bounds::Bounds;
 pub use engine::{Incomplete, Limits};

@@ -15,6 +15,7 @@ mod progress;
 mod run;
 mod suite;
 mod table;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -73,6 +74,7 @@ where
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
+        Command::Verify(arguments) => verify::verify(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
