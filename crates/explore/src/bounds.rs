@@ -26,6 +26,9 @@ pub struct Bounds {
     /// queue. So threads that loop and do not wait for their writes reach
     /// finitely many states.
     pub queue_max: u8,
+    /// Does memory answer at once where only one node reaches the line? Nobody
+    /// else can tell, and there are fewer states.
+    pub merge_memory: bool,
 }
 
 impl Bounds {
@@ -43,6 +46,7 @@ impl Bounds {
             evictions: false,
             core: IssueRule::InOrder,
             queue_max: 4,
+            merge_memory: true,
         }
     }
 
@@ -56,6 +60,13 @@ impl Bounds {
     #[must_use]
     pub const fn evicting(self) -> Bounds {
         Bounds { evictions: true, ..self }
+    }
+
+    /// The same with every state, and none left out that only repeats what
+    /// others show.
+    #[must_use]
+    pub const fn in_full(self) -> Bounds {
+        Bounds { merge_memory: false, ..self }
     }
 
     /// The same with another core.

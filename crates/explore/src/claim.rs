@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use litmus::cat::Model;
 use litmus::check;
 use litmus::hrf::{self, CheckError, Options, RaceKind, Reading};
-use litmus::program::{Instr, Program, address_value};
+use litmus::program::{Dialect, Instr, Order, Program, address_value};
+use proto::issue::IssueRule;
 
 use crate::outcome::Outcome;
 use crate::placement::Placement;
@@ -63,7 +64,34 @@ pub enum Silence {
 /// How many states the model's own search may visit for one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
+/// Does every synchronization of the program stay in order on any core?
+fn is_seq_cst(program: &Program) -> bool {
+    program.threads.iter().flat_map(|t| &t.code).all(|instr| {
+        let order = match instr {
+            Instr::Fence(fence) => fence.order,
+            Instr::Barrier(_) => return true,
+            _ => instr.access().map_or(Order::Plain, |access| access.order),
+        };
+        matches!(order, Order::Plain | Order::SeqCst)
+    })
+}
+
 impl Claim {
+    /// Is the claim made of the program on such a core?
+    ///
+    /// Sequential consistency for programs without races says that operations
+    /// that synchronize are seen in one order. A core that lets an acquire pass an
+    /// earlier release breaks that, whatever the caches do. So on such a core the
+    /// claim is made where synchronization is issued as sequentially consistent.
+    #[must_use]
+    pub fn is_made(&self, program: &Program, core: IssueRule) -> bool {
+        match (&self.method, core) {
+            (Method::RaceFree(_), IssueRule::InOrder | IssueRule::ScWriteBuffer) => true,
+            (Method::RaceFree(_), _) => is_seq_cst(program),
+            (Method::Clauses(_), _) => true,
+        }
+    }
+
     /// The claim of that model.
     ///
     /// # Errors
@@ -117,7 +145,22 @@ fn race_free(
     })
 }
 
+/// An atomic access to an object that was not declared as atomic: the languages
+/// do not define it, and their models then allow nothing at all.
+fn misdeclared(program: &Program) -> Option<String> {
+    if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
+        return None;
+    }
+    let accesses = program.threads.iter().flat_map(|t| &t.code).filter_map(Instr::access);
+    let mut locs = accesses.filter(|a| a.order.is_atomic()).filter_map(|a| a.address.as_location());
+    let loc = locs.find(|&loc| !program.loc(loc).atomic)?;
+    Some(format!("{} is accessed atomically, and is no atomic object", program.loc(loc).name))
+}
+
 fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+    if let Some(why) = misdeclared(program) {
+        return Err(Silence::Undefined(why));
+    }
     let mut options = check::Options { stop: Box::new(stop), ..check::Options::default() };
     let report =
         check::check(program, model, &mut options).map_err(|error| Silence::Undefined(error.to_string()))?;

@@ -18,7 +18,7 @@ const ITEM_STATES: usize = 512;
 /// Such portions in a round.
 const ROUND_ITEMS: usize = 64;
 /// With fewer states in a round, one worker is enough.
-const WORKERS_FROM_STATES: usize = 4096;
+const WORKERS_FROM_STATES: usize = 1024;
 
 /// What is searched: a machine with a program.
 pub(crate) trait System {
@@ -30,6 +30,8 @@ pub(crate) trait System {
     fn is_stale(&self) -> bool;
     /// Looks at a state in which the program is over.
     fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>>;
+    /// Looks at a state in which nothing moves, and the program is not over.
+    fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>>;
     /// About how many bytes what is known takes.
     fn bytes(&self) -> usize;
 }
@@ -114,12 +116,11 @@ struct Portion {
     hashes: Vec<u64>,
     unknown: Vec<StateId>,
     ends: Vec<StateId>,
-    problem: Option<(StateId, Option<Move>, u32)>,
+    stuck: Vec<StateId>,
+    problem: Option<(StateId, Move, u32)>,
     throttled: bool,
     next: Vec<u32>,
 }
-
-const STUCK: u32 = u32::MAX;
 
 struct Records<'a> {
     records: &'a mut Vec<u32>,
@@ -147,6 +148,7 @@ impl Portion {
         self.hashes.clear();
         self.unknown.clear();
         self.ends.clear();
+        self.stuck.clear();
         self.problem = None;
     }
 
@@ -172,8 +174,8 @@ impl Portion {
         match known.expand(state, &mut self.next, &mut sink) {
             Expansion::Goes => return true,
             Expansion::End => self.ends.push(id),
-            Expansion::Stuck => _ = self.problem.get_or_insert((id, None, STUCK)),
-            Expansion::Fault(mv, fault) => _ = self.problem.get_or_insert((id, Some(mv), fault)),
+            Expansion::Stuck => self.stuck.push(id),
+            Expansion::Fault(mv, fault) => _ = self.problem.get_or_insert((id, mv, fault)),
             Expansion::Unknown => {
                 self.records.truncate(records);
                 self.hashes.truncate(hashes);
@@ -281,12 +283,15 @@ fn round(
     }
     let problem = portions.iter().find_map(|p| p.problem);
     if let Some((state, mv, fault)) = problem {
-        let why = match fault {
-            STUCK => Arc::from("nothing can move any more, and the program is not over"),
-            fault => system.known().faults[fault as usize].clone(),
-        };
-        searched.problem = Some(Problem { state, mv, why, is_stuck: fault == STUCK });
+        let why = system.known().faults[fault as usize].clone();
+        searched.problem = Some(Problem { state, mv: Some(mv), why, is_stuck: false });
         return;
+    }
+    for &id in portions.iter().flat_map(|p| &p.stuck) {
+        if let Err(why) = system.stuck(searched.store.state(id)) {
+            searched.problem = Some(Problem { state: id, mv: None, why, is_stuck: true });
+            return;
+        }
     }
     for &id in portions.iter().flat_map(|p| &p.ends) {
         if let Err(why) = system.end(searched.store.state(id), id) {
@@ -311,42 +316,60 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
     });
 }
 
+/// Successors that are put in together.
+const TOGETHER: usize = 16;
+
+/// The shards of one worker; the others are not its own.
+type Share<'a> = Vec<Option<&'a mut Shard>>;
+
 /// Puts the successors in. True if one of them was there already, and is no
 /// further from the first state than the one it was found from.
 fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usize) -> bool {
     let stride = store.stride();
-    if workers == 1 {
-        let mut is_back = false;
-        for portion in portions {
-            for (&hash, record) in portion.hashes.iter().zip(portion.records.chunks_exact(stride)) {
-                let shard = shard_of(hash);
-                let known = store.shards[shard].insert(hash, record);
-                is_back |= known.is_some_and(|place| place < ends[shard]);
-            }
-        }
-        return is_back;
-    }
-    let mut shares: Vec<Vec<Option<&mut Shard>>> = (0..workers).map(|_| Vec::new()).collect();
+    let mut shares: Vec<Share<'_>> = (0..workers).map(|_| Vec::new()).collect();
     for (at, shard) in store.shards.iter_mut().enumerate() {
         shares.iter_mut().for_each(|share| share.push(None));
         shares[at % workers][at] = Some(shard);
     }
+    let work = |mut share: Share<'_>| {
+        portions.iter().fold(false, |is_back, portion| is_back | put_in(&mut share, portion, stride, ends))
+    };
+    if let [_] = *shares {
+        return shares.into_iter().any(work);
+    }
     std::thread::scope(|scope| {
-        let work = |mut share: Vec<Option<&mut Shard>>| {
-            let mut is_back = false;
-            for portion in portions {
-                for (&hash, record) in portion.hashes.iter().zip(portion.records.chunks_exact(stride)) {
-                    let at = shard_of(hash);
-                    if let Some(shard) = &mut share[at] {
-                        let known = shard.insert(hash, record);
-                        is_back |= known.is_some_and(|place| place < ends[at]);
-                    }
-                }
-            }
-            is_back
-        };
         let handles: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || work(share))).collect();
         // A worker that panicked has found a broken invariant: so have we.
         handles.into_iter().map(|handle| handle.join().expect("a worker ends")).fold(false, |a, b| a | b)
     })
+}
+
+/// Puts those successors of a portion in whose shards are in the share.
+fn put_in(share: &mut Share<'_>, portion: &Portion, stride: usize, ends: &[usize]) -> bool {
+    let mut is_back = false;
+    let hashes = portion.hashes.chunks(TOGETHER);
+    for (hashes, records) in hashes.zip(portion.records.chunks(TOGETHER * stride)) {
+        // Nearly every look at a table and at a state waits for memory. First all
+        // of them are begun, so that they wait together.
+        let mut touched = 0;
+        for &hash in hashes {
+            if let Some(shard) = &share[shard_of(hash)] {
+                touched ^= shard.touch_slot(hash);
+            }
+        }
+        for &hash in hashes {
+            if let Some(shard) = &share[shard_of(hash)] {
+                touched ^= shard.touch_state(stride, hash);
+            }
+        }
+        core::hint::black_box(touched);
+        for (&hash, record) in hashes.iter().zip(records.chunks_exact(stride)) {
+            let at = shard_of(hash);
+            if let Some(shard) = &mut share[at] {
+                let known = shard.insert(hash, record);
+                is_back |= known.is_some_and(|place| place < ends[at]);
+            }
+        }
+    }
+    is_back
 }

@@ -87,6 +87,7 @@ struct Run<'a, P: Protocol> {
     machine: Machine<P>,
     outcomes: BTreeMap<Outcome, StateId>,
     allowed: Option<&'a BTreeSet<Outcome>>,
+    may_block: bool,
     forbidden: Option<Outcome>,
 }
 
@@ -112,6 +113,15 @@ impl<P: Protocol> System for Run<'_, P> {
             self.outcomes.entry(outcome).or_insert(id);
         }
         Ok(())
+    }
+    fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>> {
+        // Threads may wait at a barrier that others never come to, if nobody else
+        // is to blame.
+        let is_at_rest = self.may_block && outcome::is_at_rest(&self.machine, state);
+        if is_at_rest {
+            return Ok(());
+        }
+        Err(Arc::from("nothing can move any more, and the program is not over"))
     }
     fn bytes(&self) -> usize {
         self.machine.bytes()
@@ -172,7 +182,13 @@ impl<P: Protocol> Explorer<P> {
         limits: &mut Limits<'_>,
     ) -> Result<Found, Unsupported> {
         let machine = self.machine(program, placement)?;
-        let mut run = Run { machine, outcomes: BTreeMap::new(), allowed: asked.allowed, forbidden: None };
+        let mut run = Run {
+            machine,
+            outcomes: BTreeMap::new(),
+            allowed: asked.allowed,
+            may_block: asked.may_block,
+            forbidden: None,
+        };
         let searched = loop {
             let start = run.machine.start()?;
             let searched = engine::search(&mut run, &start, limits);

@@ -106,7 +106,7 @@ impl<P: Protocol> Machine<P> {
             memories: Interner::default(),
             told: Interner::default(),
             entries,
-            shared: 0,
+            shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
             is_stale: false,
             rows: BTreeSet::new(),

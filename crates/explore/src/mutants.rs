@@ -3,14 +3,12 @@
 //! A mutant is killed by an outcome that a claim forbids, by what the machine
 //! must never do, by a run that cannot end: never by a panic.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::{Change, Mutation, Protocol, RowId, RowView};
 
 use crate::engine::Limits;
 use crate::explorer::{Asked, Explorer};
-use crate::outcome::Outcome;
 use crate::rows;
 use crate::verify::{Options, Progress, Run, Test, in_parallel};
 
@@ -48,8 +46,7 @@ impl Mutants {
 
 /// A sound run that may kill mutants.
 pub(crate) struct Witness<'a> {
-    pub(crate) run: Run,
-    pub(crate) allowed: Option<&'a BTreeSet<Outcome>>,
+    pub(crate) run: &'a Run,
     pub(crate) may_block: bool,
 }
 
@@ -143,7 +140,7 @@ fn fate<P: Protocol>(
         options.bounds.iter().map(|&bounds| Explorer::new(bounds, Some(mutant.mutation))).collect();
     let mut reached = false;
     for witness in witnesses {
-        let run = &witness.run;
+        let run = witness.run;
         if mutant.row.is_some_and(|row| !run.rows.contains(&row)) {
             continue;
         }
@@ -152,7 +149,7 @@ fn fate<P: Protocol>(
         }
         reached = true;
         let test = &tests[run.test];
-        let asked = Asked { allowed: witness.allowed, may_block: witness.may_block };
+        let asked = Asked { allowed: run.allowed.as_ref(), may_block: witness.may_block };
         let mut limits = Limits {
             states_max: 1000 + GROWTH_MAX * run.states,
             stop: Box::new(|| (options.stop)()),

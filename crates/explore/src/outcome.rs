@@ -45,6 +45,15 @@ fn value(line: &LineData, offset: usize) -> Value {
     (line.read(offset, Width::W4) as u32).cast_signed().into()
 }
 
+/// Is nothing under way, but threads that wait for one another?
+pub(crate) fn is_at_rest<P: Protocol>(machine: &Machine<P>, state: &[u32]) -> bool {
+    state[..machine.known.nodes].iter().all(|&part| {
+        let part = machine.part(part);
+        let idle = |(_, thread): &(u8, u32)| machine.thread(*thread).pending.is_empty();
+        machine.controllers.look(part.station).unrest.is_none() && part.threads.iter().all(idle)
+    })
+}
+
 /// The outcomes of a state in which the program has come to its end.
 pub(crate) fn of<P: Protocol>(
     machine: &Machine<P>,

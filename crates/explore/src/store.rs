@@ -4,8 +4,6 @@
 //! workers can put states in at once, and a state's number does not depend on
 //! how many they are.
 
-use hashbrown::HashTable;
-
 /// How many shards there are.
 pub(crate) const SHARDS: usize = 32;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
@@ -45,23 +43,91 @@ pub(crate) fn hash(state: &[u32]) -> u64 {
     hash
 }
 
-/// The shard of a hash: bits that the tables within the shards hardly use.
+/// The shard of a hash: bits that the tables within the shards do not use.
 #[inline]
 pub(crate) const fn shard_of(hash: u64) -> usize {
-    (hash >> 50) as usize % SHARDS
+    (hash >> 59) as usize % SHARDS
 }
 
-/// One shard.
+/// No state.
+const EMPTY: u32 = u32::MAX;
+/// The fewest slots of a table.
+const SLOTS_MIN: usize = 64;
+
+/// One shard: its states, and a table that finds them.
+///
+/// A slot of the table holds the place of a state in its low bits, as many as
+/// places need, and bits of its hash in the others. So most states that are not
+/// the one looked for are passed by without a look at their words.
 #[derive(Debug, Default)]
 pub(crate) struct Shard {
     /// The words of each state, and its parent.
     words: Vec<u32>,
-    index: HashTable<u32>,
+    slots: Vec<u32>,
+    len: usize,
+}
+
+/// The bits of a hash that stand in a slot, where places need so many bits.
+#[inline]
+const fn tag(hash: u64, place_bits: u32) -> u32 {
+    ((hash >> 27) as u32) << place_bits
 }
 
 impl Shard {
-    pub(crate) fn len(&self) -> usize {
-        self.index.len()
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Reads what looking for this hash will read first. Several of these, one
+    /// behind the other, wait for memory together.
+    #[inline]
+    pub(crate) fn touch_slot(&self, hash: u64) -> u32 {
+        self.slots.get(hash as usize & (self.slots.len().wrapping_sub(1))).copied().unwrap_or(0)
+    }
+
+    /// Reads what looking for this hash will read then.
+    #[inline]
+    pub(crate) fn touch_state(&self, stride: usize, hash: u64) -> u32 {
+        if self.slots.is_empty() {
+            return 0;
+        }
+        let mask = self.slots.len() - 1;
+        let place_mask = mask as u32;
+        let tag = tag(hash, self.slots.len().trailing_zeros());
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == EMPTY {
+                return 0;
+            }
+            if slot & !place_mask == tag {
+                return self.words[(slot & place_mask) as usize * stride];
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The place of a state, or the slot that it would take.
+    #[inline]
+    fn probe(&self, stride: usize, hash: u64, state: &[u32]) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let place_mask = mask as u32;
+        let tag = tag(hash, self.slots.len().trailing_zeros());
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == EMPTY {
+                return Err(at);
+            }
+            if slot & !place_mask == tag {
+                let place = (slot & place_mask) as usize;
+                let words = &self.words[place * stride..(place + 1) * stride - 1];
+                if words.iter().zip(state).all(|(a, b)| a == b) {
+                    return Ok(place);
+                }
+            }
+            at = (at + 1) & mask;
+        }
     }
 
     /// Puts a state in, with its parent behind its words. Says where it is if it
@@ -69,36 +135,52 @@ impl Shard {
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, record: &[u32]) -> Option<usize> {
         let stride = record.len();
-        let state = &record[..stride - 1];
-        let words = &mut self.words;
-        let at = |place: u32| place as usize * stride;
-        let is_it = |&place: &u32| words[at(place)..at(place) + stride - 1] == *state;
-        if let Some(&place) = self.index.find(hash, is_it) {
-            return Some(place as usize);
+        // Four fifths at most: longer searches would cost more than they save.
+        if self.len * 5 >= self.slots.len() * 4 {
+            self.grow(stride);
         }
-        let place = (words.len() / stride) as u32;
-        if words.len() + stride > words.capacity() {
+        let at = match self.probe(stride, hash, &record[..stride - 1]) {
+            Ok(place) => return Some(place),
+            Err(at) => at,
+        };
+        self.slots[at] = self.len as u32 | tag(hash, self.slots.len().trailing_zeros());
+        self.len += 1;
+        if self.words.len() + stride > self.words.capacity() {
             // A quarter more: doubling would leave much of the memory empty.
-            words.reserve_exact((words.capacity() / 4).max(64 * stride));
+            self.words.reserve_exact((self.words.capacity() / 4).max(64 * stride));
         }
-        words.extend_from_slice(record);
-        let rehash = |&place: &u32| self::hash(&words[at(place)..at(place) + stride - 1]);
-        self.index.insert_unique(hash, place, rehash);
+        self.words.extend_from_slice(record);
         None
     }
 
+    #[cold]
+    fn grow(&mut self, stride: usize) {
+        let count = (2 * self.slots.len()).max(SLOTS_MIN);
+        self.slots = Vec::new();
+        self.slots.resize(count, EMPTY);
+        for (place, record) in self.words.chunks_exact(stride).enumerate() {
+            let hash = hash(&record[..stride - 1]);
+            let mut at = hash as usize & (count - 1);
+            while self.slots[at] != EMPTY {
+                at = (at + 1) & (count - 1);
+            }
+            self.slots[at] = place as u32 | tag(hash, count.trailing_zeros());
+        }
+    }
+
     fn find(&self, stride: usize, hash: u64, state: &[u32]) -> Option<usize> {
-        let at = |place: u32| place as usize * stride;
-        let is_it = |&place: &u32| self.words[at(place)..at(place) + stride - 1] == *state;
-        self.index.find(hash, is_it).map(|&place| place as usize)
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.probe(stride, hash, state).ok()
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.len() >= SHARD_STATES_MAX
+    pub(crate) const fn is_full(&self) -> bool {
+        self.len >= SHARD_STATES_MAX
     }
 
-    fn bytes(&self) -> usize {
-        self.words.capacity() * size_of::<u32>() + self.index.allocation_size()
+    const fn bytes(&self) -> usize {
+        (self.words.capacity() + self.slots.capacity()) * size_of::<u32>()
     }
 }
 

@@ -162,12 +162,13 @@ pub(crate) struct Run {
     pub(crate) transitions: u64,
     pub(crate) rows: BTreeSet<RowId>,
     pub(crate) is_sound: bool,
+    /// The outcomes that were allowed.
+    pub(crate) allowed: Option<BTreeSet<Outcome>>,
 }
 
 /// What became of one test.
 #[derive(Debug, Default)]
 struct Tested {
-    allowed: Option<BTreeSet<Outcome>>,
     may_block: bool,
     is_explored: bool,
     race_free: bool,
@@ -250,9 +251,9 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
         mutants: None,
     };
     if options.mutants {
-        let sound = runs.iter().filter(|run| run.is_sound).map(|&run| {
+        let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
-            mutants::Witness { run: run.clone(), allowed: test.allowed.as_ref(), may_block: test.may_block }
+            mutants::Witness { run, may_block: test.may_block }
         });
         verification.mutants = Some(mutants::kill::<P>(tests, sound.collect(), options));
     }
@@ -287,7 +288,6 @@ fn test<P: Protocol>(
         test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
     // One model that knows of no endless wait is enough.
     tested.may_block = promises.iter().all(|(_, p)| p.may_block);
-    tested.allowed = allowed(&promises, &[]);
     for (at, explorer) in explorers.iter_mut().enumerate() {
         for (number, placement) in test.placements.iter().enumerate() {
             if (options.stop)() {
@@ -295,9 +295,16 @@ fn test<P: Protocol>(
                 return tested;
             }
             let bounds = explorer.bounds();
-            let mut refuted: Vec<&str> = Vec::new();
+            // Claims that are not made of this core, and those that have failed.
+            let made = |model: &str| {
+                let claim = claims.iter().find(|claim| claim.model == model);
+                claim.is_some_and(|claim| claim.is_made(&test.program, bounds.core))
+            };
+            let mut without: Vec<&str> =
+                promises.iter().map(|(model, _)| *model).filter(|model| !made(model)).collect();
+            let unmade = without.len();
             loop {
-                let allowed = allowed(&promises, &refuted);
+                let allowed = allowed(&promises, &without);
                 let asked = Asked { allowed: allowed.as_ref(), may_block: tested.may_block };
                 let mut limits = Limits {
                     memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
@@ -309,9 +316,11 @@ fn test<P: Protocol>(
                     break;
                 };
                 let place = (index, number, at, bounds);
-                let Some(violated) = note(&mut tested, found, &promises, &refuted, place) else { break };
-                refuted.extend(violated);
-                // With nothing promised the outcomes are free.
+                let is_first = without.len() == unmade;
+                let Some(violated) = note(&mut tested, found, &promises, &without, is_first, place) else {
+                    break;
+                };
+                without.extend(violated);
             }
         }
     }
@@ -324,13 +333,14 @@ fn note<'a>(
     tested: &mut Tested,
     found: Found,
     promises: &[(&'a str, Promise)],
-    refuted: &[&str],
+    without: &[&str],
+    is_first: bool,
     (test, placement, machine, bounds): (usize, usize, usize, Bounds),
 ) -> Option<Vec<&'a str>> {
     if let Some(incomplete) = found.incomplete {
         tested.gaps.push(incomplete.to_string());
     }
-    let is_sound = found.violation.is_none() && found.incomplete.is_none() && refuted.is_empty();
+    let is_sound = found.violation.is_none() && found.incomplete.is_none() && is_first;
     tested.runs.push(Run {
         test,
         placement,
@@ -339,11 +349,12 @@ fn note<'a>(
         transitions: found.transitions,
         rows: found.rows,
         is_sound,
+        allowed: allowed(promises, without),
     });
     let violation = found.violation?;
     let against: Vec<&'a str> = match &found.forbidden {
         Some(outcome) => {
-            let open = promises.iter().filter(|(model, _)| !refuted.contains(model));
+            let open = promises.iter().filter(|(model, _)| !without.contains(model));
             open.filter(|(_, p)| p.allowed.as_ref().is_some_and(|a| !a.contains(outcome)))
                 .map(|(model, _)| *model)
                 .collect()
