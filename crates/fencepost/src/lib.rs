@@ -12,6 +12,7 @@ mod graph;
 mod list;
 pub mod output;
 mod progress;
+mod reproduce;
 mod run;
 mod suite;
 mod table;
@@ -76,6 +77,7 @@ where
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
         Command::Verify(arguments) => verify::verify(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };

@@ -6,7 +6,9 @@
 
 use proto::{Info, Protocol};
 
+pub mod hlrc;
 pub mod no_l1;
+pub mod registration;
 pub mod vi;
 
 /// Something that is done with a protocol chosen by name.
@@ -37,4 +39,7 @@ macro_rules! protocols {
 protocols! {
     vi::Vi,
     no_l1::NoL1,
+    hlrc::Hlrc,
+    hlrc::HlrcNoprio,
+    hlrc::HlrcRepaired,
 }

@@ -99,6 +99,8 @@ pub(crate) struct Machine<'a, P: Protocol> {
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) line_count: usize,
+    /// Caches keep what atomics wrote, whatever they do with data.
+    keeps_atomics: bool,
     pub(crate) coverage: Coverage,
     pub(crate) stations: Names<Station<P>>,
     looks: Vec<Look>,
@@ -134,6 +136,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
             line_count: place(last, &shape).0.0 as usize + 1,
+            keeps_atomics: P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R")),
             coverage: Coverage::default(),
             stations: Names::new(),
             looks: Vec::new(),
@@ -195,7 +198,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         } else if views.len() != victims.len() {
             Some(format!("at the end {id:?} cannot give up some of {views:?}"))
         } else {
-            (dirty && policy != WritePolicy::Combining)
+            (dirty && policy != WritePolicy::Combining && !self.keeps_atomics)
                 .then(|| format!("at the end {id:?} holds dirty bytes"))
         };
         Look {

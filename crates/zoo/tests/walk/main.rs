@@ -7,6 +7,7 @@ mod machine;
 mod mishaps;
 mod mutants;
 mod programs;
+mod registered;
 mod walker;
 
 use programs::{PLAIN, POLICIES, X, Y, Z, expected, on, program};
