@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Check litmus tests under a memory model: outcomes, races, scopes
     Litmus(LitmusArguments),
+    /// Verify a protocol: every order of everything, against what it claims
+    Verify(VerifyArguments),
     /// Say what a graph is like
     #[command(
         subcommand,
@@ -285,6 +287,50 @@ pub(crate) struct LitmusArguments {
     pub(crate) relaxed_as: Option<RelaxedAs>,
 }
 
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+#[command(after_help = "Examples:
+  fencepost verify vi
+  fencepost verify --all --mutants --jobs 2 --memory 8G
+  fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
+
+Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
+there as a chart), or not everything was covered (--memory, --timeout, Ctrl-C); 2 bad input.")]
+pub(crate) struct VerifyArguments {
+    /// The protocol: a name of `list protocols`
+    #[arg(value_name = "PROTOCOL", group = "what")]
+    pub(crate) protocol: Option<String>,
+    /// Every protocol
+    #[arg(long, group = "what")]
+    pub(crate) all: bool,
+    /// Tests, and folders of tests, in place of the shipped ones; may be repeated
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) litmus: Vec<PathBuf>,
+    /// Also every program of two threads with up to so many operations in which
+    /// synchronization orders data; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=8))]
+    pub(crate) operations: u8,
+    /// Then seed faults into every row and step, and see which are noticed
+    #[arg(long)]
+    pub(crate) mutants: bool,
+    /// The most memory, as 512M or 8G; beyond it the search is incomplete
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
+    pub(crate) memory: u64,
+    /// End after so many seconds with what is known then
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// How many tests are explored at once [default: one a core]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Write each counterexample into this folder: a chart as text and as a
+    /// drawing, and the moves
+    #[arg(long, value_name = "DIR")]
+    pub(crate) charts: Option<PathBuf>,
+    /// Print JSON instead of a report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// A reading of the scoped synchronization order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
@@ -415,4 +461,16 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err(String::from("expected KEY=VALUE, for example bins=64")),
     }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let refuse = || String::from("expected a number of bytes such as 512M or 8G");
+    let (digits, shift) = match text.trim_end_matches(['i', 'B']).to_ascii_uppercase() {
+        t if t.ends_with('K') => (t.trim_end_matches('K').to_owned(), 10),
+        t if t.ends_with('M') => (t.trim_end_matches('M').to_owned(), 20),
+        t if t.ends_with('G') => (t.trim_end_matches('G').to_owned(), 30),
+        t => (t, 0),
+    };
+    let number: u64 = digits.parse().map_err(|_| refuse())?;
+    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(refuse)
 }

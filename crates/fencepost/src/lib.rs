@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod suite;
 mod table;
+mod verify;
 mod why;
 
 use std::ffi::OsString;
@@ -78,6 +79,7 @@ where
         Command::Report(arguments) => report::report(&arguments, out),
         Command::Why(arguments) => why::why(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
+        Command::Verify(arguments) => verify::verify(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),

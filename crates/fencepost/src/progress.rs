@@ -54,6 +54,13 @@ impl Progress {
         Progress { bar, done: Arc::default() }
     }
 
+    /// The same bar for something else.
+    pub(crate) fn begin_again(&self, count: usize, text: &str) {
+        self.bar.reset();
+        self.bar.set_length(count as u64);
+        self.bar.set_message(text.to_owned());
+    }
+
     /// One test is over.
     pub(crate) fn one_more_test(&self) {
         self.bar.inc(1);
