@@ -16,6 +16,7 @@ use lab::experiment::Question;
   fencepost list protocols
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
 
 Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a litmus test that
@@ -33,8 +34,12 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Say where the cycles between two scenarios went
+    Why(WhyArguments),
     /// Run a paper's experiments and hold its claims against what comes out
     Reproduce(ReproduceArguments),
+    /// Write the HTML report of a reproduction again from its results
+    Report(ReportArguments),
     /// Check litmus tests under a memory model: outcomes, races, scopes
     Litmus(LitmusArguments),
     /// Verify a protocol: every order of everything, against what it claims
@@ -111,17 +116,20 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
-  fencepost run --system hlrc-128cu --protocol vi --workload sssp --input c-68 --scale 1/16
+  fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: Common,
     /// The coherence protocol: a name of `list protocols`
-    #[arg(long, short, value_name = "NAME")]
-    pub(crate) protocol: String,
+    #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
+    pub(crate) protocol: Option<String>,
     /// How the program uses the protocol, where the workload has a choice
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
+    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
+    pub(crate) scenario: Option<String>,
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
@@ -140,7 +148,8 @@ pub(crate) struct RunArguments {
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated
+    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated. Programs
+    /// that steal work also know the scenarios of the hLRC paper: baseline, scope-only, steal-only
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     pub(crate) scenarios: Vec<String>,
     /// The programs to run, comma-separated
@@ -341,6 +350,52 @@ pub(crate) enum RelaxedAs {
     Sync,
     /// Loads acquire, stores release
     AcqRel,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "The report is one file: it needs no network and no other file.
+
+Examples:
+  fencepost report results/hlrc
+  fencepost report results/hlrc --html hlrc.html")]
+pub(crate) struct ReportArguments {
+    /// The folder that `reproduce` wrote, with its results.json
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Where the report goes [default: DIR/report.html]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Each cause shows what it adds (+) or saves (-) from A to B; together they are
+the difference in cycles.
+
+Examples:
+  fencepost why vi+work-group vi --system hlrc-8cu --workload lock-counter
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce --json
+  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html")]
+pub(crate) struct WhyArguments {
+    /// The first scenario: PROTOCOL[+POLICY]
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// The second scenario
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// How both scenarios use the protocol, beside what they say themselves
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Lose a message on purpose, in both runs: the Nth of that name
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+    /// Write the table and a waterfall plot as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

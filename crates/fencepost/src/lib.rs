@@ -12,11 +12,13 @@ mod graph;
 mod list;
 pub mod output;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod suite;
 mod table;
 mod verify;
+mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -74,6 +76,8 @@ where
         Command::List(arguments) => list::list(&arguments, out),
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
+        Command::Report(arguments) => report::report(&arguments, out),
+        Command::Why(arguments) => why::why(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
         Command::Verify(arguments) => verify::verify(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),

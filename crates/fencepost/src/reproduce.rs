@@ -70,6 +70,7 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
         file.commit().map_err(Failure::BadInput)
     };
     write("results.json", &|file| write_json(file, results))?;
+    write("report.html", &|file| Ok(file.write_all(lab::report::of_results(results).as_bytes())?))?;
     write("report.md", &|file| Ok(file.write_all(lab::markdown::report(results).as_bytes())?))
 }
 

@@ -17,12 +17,14 @@ pub mod markdown;
 pub mod paper;
 mod place;
 mod record;
+pub mod report;
 pub mod results;
 pub mod run;
 pub mod runner;
 mod scenario;
 pub mod store;
 pub mod systems;
+mod why;
 
 /// Names the code that results depend on, as `crates/lab/build.rs` tells.
 pub const CODE: &str = env!("FENCEPOST_CODE");
@@ -32,4 +34,5 @@ pub use error::Error;
 pub use place::Place;
 pub use record::{KernelRecord, Record};
 pub use scenario::Scenario;
+pub use why::{Account, Difference, Part};
 pub use workloads::nearest::nearest;
