@@ -124,12 +124,15 @@ fn recursion_finds_the_least_solution() {
 fn sets_of_sets_are_matched_folded_and_mapped() {
     let over = "let rec over f s = match s with || {} -> 0 || e ++ es -> f e | over f es end\n";
     assert!(same(over, "over (fun c -> c * c) (classes(loc))", "loc"));
-    assert!(same("", "big-union(map((fun c -> c * c), classes(loc)))", "loc"));
+    assert!(same("", "big-union(map (fun c -> c * c) (classes(loc)))", "loc"));
     assert!(same(
         "let sum(pair) = let (c, rest) = pair in (c * c) | rest",
-        "fold(sum, classes(loc), 0)",
+        "fold sum (classes(loc), 0)",
         "loc"
     ));
+    // The classes of a set are by location.
+    assert!(same("", "big-union(map (fun c -> c * c) (partition(M)))", "loc"));
+    assert!(same("", "big-union(map (fun c -> c * c) (classes-loc(W)))", "loc & (W * W)"));
     assert!(same("", "big-union({po, rf} | {co})", "po | rf | co"));
     assert!(same("", "big-union({po, rf} \\ {rf})", "po"));
     assert!(same("", "if po in {po, rf} then po else rf", "po"));
@@ -202,6 +205,69 @@ fn includes_are_put_in_place() {
     assert!(check(&program, &model, &mut Options::default()).expect("it fits").flags.is_empty());
     // herd's own files say nothing new.
     run("include \"stdlib.cat\"\ninclude \"cos.cat\"\nwith co from generate_cos(co0)\nacyclic po | com");
+}
+
+#[test]
+fn an_error_names_the_file_that_it_stands_in() {
+    let mut files = |name: &str| match name {
+        "a.cat" => Ok("let f(r) = r; W\nprocedure none(r) =\n  empty [r]\nend\n".to_owned()),
+        other => Err(format!("no {other}")),
+    };
+    let mut error = |text: &str| {
+        let text = format!("include \"a.cat\"\n{text}");
+        let model = Model::parse("own", "own.cat", &text, &mut files).expect("a model");
+        let program = litmus::parse::parse(TEST).expect("a test");
+        check(&program, &model, &mut Options::default()).expect_err("it means nothing").to_string()
+    };
+    let sentence = "a relation is expected here, but this is a set of events";
+    assert_eq!(error("acyclic f(po)"), format!("a.cat:1:15: {sentence}"));
+    let sentence = "a set of events is expected here, but this is a relation";
+    assert_eq!(error("call none(po)"), format!("a.cat:3:10: {sentence}"));
+    assert_eq!(error("let a = try f(po) with po\nempty [a]"), format!("own.cat:3:8: {sentence}"));
+}
+
+#[test]
+fn the_library_of_herd_is_there() {
+    assert!(same("", "toid(W)", "[W]"));
+    assert!(same("", "ctrlcfence(F)", "ctrl & (_ * F); po"));
+    assert!(same("", "imply(po, rf)", "~po | rf"));
+    assert!(same("", "nodetour(co, co, co)", "co \\ (co; co)"));
+    assert!(same("", "singlestep(po)+", "po"));
+    let flags = |model: &str| {
+        let report = run(&format!("{COHERENT}{model}"));
+        report.flags.iter().map(|f| f.name.clone()).collect::<Vec<_>>()
+    };
+    // A flag is raised where its check holds, the others where it fails.
+    assert_eq!(flags("flag empty po as a\nflag ~empty po as b"), ["b"]);
+    assert_eq!(flags("undefined_unless empty po as a\nundefined_unless ~empty po as b"), ["a"]);
+    assert_eq!(flags("assert acyclic po as a\nassert ~acyclic po as b"), ["b"]);
+    assert!(run(&format!("{COHERENT}call subseteq(W, M)\ncall inclusion(rfe, rf)")).states.len() > 1);
+    assert!(run("call total(po, M)").states.is_empty());
+}
+
+#[test]
+fn annotations_and_scopes_are_reached_by_their_tags() {
+    let test = "LISA tags\n{}\nP0 | P1 | P2 ;\nw[mine, release, device] x 1 | r[acquire, device] r0 x | r[] r0 x ;\n\
+                scopes: (system (device (work_group P0 P1)) (device (work_group P2)))\nexists (1:r0=1)";
+    let flags = |model: &str| {
+        let report = try_run(&format!("{COHERENT}{model}"), test).unwrap_or_else(|e| panic!("{e}\n{model}"));
+        report.flags.iter().map(|f| f.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(flags("flag ~empty Mine & W as a\nflag ~empty tag2events('mine) & R as b"), ["a"]);
+    assert_eq!(flags("flag ~empty Release & W as a\nflag ~empty (Acquire \\ R) as b"), ["a"]);
+    let across = "(M \\ IW) * (M \\ IW) & ext";
+    for level in ["work_group", "device", "wg"] {
+        let apart = format!("({across}) \\ tag2scope('{level})");
+        let model = format!("flag ~empty ({across}) & tag2scope('{level}) as a\nflag ~empty {apart} as b");
+        assert_eq!(flags(&model), ["a", "b"], "{level}");
+    }
+    assert_eq!(flags(&format!("flag ~empty ({across}) \\ tag2scope('system) as b")), [""; 0]);
+    // What an enumeration declares is there, if only as the empty set.
+    assert_eq!(flags("enum kinds = 'mine || 'other\nflag ~empty Mine as a\nflag ~empty Other as b"), ["a"]);
+    let error = |model: &str| try_run(model, test).expect_err(model);
+    assert_eq!(error("empty [Other]"), "own.cat:1:8: `Other` is not defined");
+    assert_eq!(error("empty tag2scope('cluster)"), "own.cat:1:7: the test has no scope `cluster`");
+    assert_eq!(error("empty tag2events(po)"), "own.cat:1:7: a tag is expected here, but this is a relation");
 }
 
 #[test]

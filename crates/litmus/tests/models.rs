@@ -379,3 +379,24 @@ fn a_race_in_an_execution_that_waits_for_ever_is_found() {
         assert!(run(model, &[], &racy).has_race(), "{model}");
     }
 }
+
+#[test]
+fn executions_that_the_filter_refuses_do_not_race() {
+    let test = |filter: &str| {
+        let code = [
+            "*x = 1; atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);",
+            "int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device); int r1 = *x;",
+        ];
+        let argument = "(global int* x, global atomic_int* f)";
+        format!(
+            "OPENCL filter\n{{}}\nP0@wg 0, dev 0 {argument} {{ {} }}\nP1@wg 1, dev 0 {argument} {{ {} }}\n{filter}\nexists (1:r1=0)",
+            code[0], code[1]
+        )
+    };
+    for model in ["opencl", "drf", "hrf-direct", "hrf-indirect"] {
+        assert!(run(model, &[], &test("")).has_race(), "{model}");
+        let report = run(model, &[], &test("filter (1:r0=1)"));
+        assert!(!report.has_race() && !report.verdict && report.negative > 0, "{model}");
+        assert!(run(model, &[], &test("filter (1:r0=0)")).has_race(), "{model}");
+    }
+}

@@ -87,7 +87,7 @@ fn opencl_code_is_checked() {
         opencl("barrier(CLK_MEM);"),
         "line 4, column 11: found `CLK_MEM`, expected `CLK_GLOBAL_MEM_FENCE` or `CLK_LOCAL_MEM_FENCE`"
     );
-    assert_eq!(opencl("goto nowhere;"), "line 4, column 8: thread `P0` has no label `nowhere`");
+    assert_eq!(opencl("goto nowhere;"), "line 4, column 8: thread P0 has no label `nowhere`");
     assert_eq!(opencl("if (1 {"), "line 4, column 9: found `{`, expected `)`");
     assert_eq!(
         opencl("await(x, memory_order_acquire);"),
@@ -217,4 +217,20 @@ fn characters_count_and_not_bytes() {
         error("C t\n{ \u{e9} = 1; }"),
         "line 2, column 3: found `\u{e9}`, expected a word, a number or punctuation"
     );
+}
+
+#[test]
+fn a_label_stands_in_one_place() {
+    let twice = "line 5, column 1: label `L` stands in two places";
+    assert_eq!(opencl("L: *x = 1;\nL: *x = 2;"), twice);
+    assert_eq!(ptx("L: st.weak x, 1 | ;\nL: st.weak x, 2 | ;"), twice);
+    assert_eq!(lisa("L: w[] x 1 | ;\nL: w[] x 2 | ;"), twice);
+}
+
+#[test]
+fn a_fence_of_ptx_is_full_or_sequentially_consistent() {
+    for order in ["acquire", "release", "relaxed", "weak"] {
+        let text = ptx(&format!("fence.{order}.gpu | ;"));
+        assert_eq!(text, "line 4, column 1: found `fence` of another order, expected `.sc` or `.acq_rel`");
+    }
 }

@@ -185,7 +185,7 @@ fn lisa_annotations_are_orders_scopes_and_sets() {
     let Instr::Store { access, .. } = &p0[0] else { panic!("{p0:?}") };
     assert_eq!(
         (access.order, access.tags.as_slice()),
-        (Order::Release, ["work_group".to_owned(), "mine".to_owned()].as_slice())
+        (Order::Release, ["release", "work_group", "mine"].map(str::to_owned).as_slice())
     );
     assert_eq!(scope_name(&program, 0, 0), "work_group 0");
     let p1 = &program.thread(ThreadId(1)).code;

@@ -241,3 +241,24 @@ fn endless_and_wide_programs_end() {
     let report = check(&program, &model, &mut options).expect("it fits");
     assert!(!report.complete);
 }
+
+#[test]
+fn the_time_limit_holds_where_no_way_through_the_code_is_possible() {
+    // Nobody writes 7: of the combinations of ways next to none is possible.
+    let thread = |number: usize| {
+        let code = "if (atomic_load(x) == 7) { atomic_store(y, 1); } ".repeat(10);
+        format!("P{number}(atomic_int* x, atomic_int* y) {{ {code} }}\n")
+    };
+    let text = format!("C none\n{{}}\n{}{}{}exists (y=1)", thread(0), thread(1), thread(2));
+    let program = litmus::parse::parse(&text).expect("a test");
+    let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
+    let mut looks = 0;
+    let stop = move || {
+        looks += 1;
+        looks > 20
+    };
+    let mut options = Options { unroll: 1, stop: Box::new(stop) };
+    let report = check(&program, &model, &mut options).expect("it fits");
+    assert!(!report.complete, "{}", report.herd_block());
+    assert!(report.bound.as_ref().is_some_and(|b| b.contains("stopped")), "{}", report.herd_block());
+}

@@ -183,6 +183,8 @@ pub(crate) struct Check {
 /// A step of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
+    /// The steps that follow are of that file of the model.
+    InFile(usize),
     /// `let`
     Let(Bindings),
     /// A check or a flag.

@@ -3,7 +3,7 @@
 use crate::exec::event::{Event, EventKind};
 use crate::exec::matrix;
 use crate::exec::skeleton::{Rows, Skeleton};
-use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region};
+use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region, ThreadId};
 
 use super::graph::Chosen;
 
@@ -155,10 +155,35 @@ fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
     Some(on.set(|e| e.scope.is_some_and(|scope| on.program.scopes.get(scope).level == level)))
 }
 
+/// The name with a small letter in front: the set `Mine` is that of the tag
+/// `'mine`.
+pub(super) fn tag_of(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// The events annotated with a tag.
+pub(super) fn tagged(tag: &str, on: &Skeleton<'_>) -> u64 {
+    on.set(|e| e.tags.iter().any(|own| own == tag))
+}
+
+/// Which accesses reach one word.
+pub(super) fn same_location(on: &Skeleton<'_>) -> Rows {
+    on.rows(|a, b| a.loc.is_some() && on.word(a) == on.word(b))
+}
+
+/// The pairs of events whose threads share a scope of that level; none if the
+/// test has no such level.
+pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
+    let around = |e: &Event| on.program.scopes.around(e.thread?, level);
+    let rows = on.rows(|a, b| around(a).is_some() && around(a) == around(b));
+    let mut threads = (0..on.program.threads.len()).map(|t| ThreadId(t as u8));
+    threads.any(|t| on.program.scopes.around(t, level).is_some()).then_some(rows)
+}
+
 /// The events annotated so in a LISA test, written as there or with a capital.
 fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
-    let first = name.chars().next()?;
-    let lower: String = first.to_lowercase().chain(name.chars().skip(1)).collect();
+    let lower = tag_of(name);
     let has = |e: &Event| e.tags.iter().any(|tag| tag == name || *tag == lower);
     let in_code = on.program.threads.iter().flat_map(|t| &t.code).any(|instr| {
         let tags = match instr {
@@ -173,7 +198,6 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
 fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let n = on.len();
     let same_thread = |a: &Event, b: &Event| a.thread.is_some() && a.thread == b.thread;
-    let word = |a: &Event, b: &Event| a.loc.is_some() && on.word(a) == on.word(b);
     // An initial write has a thread of its own.
     let internal = || {
         let mut rows = on.rows(same_thread);
@@ -202,13 +226,13 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "com" => Base::Com,
         "FW" => Base::FinalWrites(on.set(Event::writes)),
         "po" | "sb" => Base::Rel(on.po.clone()),
-        "po-loc" => Base::Rel(masked(on.po.clone(), &on.rows(word))),
+        "po-loc" => Base::Rel(masked(on.po.clone(), &same_location(on))),
         "addr" => Base::Rel(on.addr.clone()),
         "data" => Base::Rel(on.data.clone()),
         "ctrl" => Base::Rel(on.ctrl.clone()),
         "rmw" | "amo" => Base::Rel(on.rmw.clone()),
         "lxsx" | "ctrlisync" | "emptyrel" | "co0" => Base::Rel(vec![0; n]),
-        "loc" => Base::Rel(on.rows(word)),
+        "loc" => Base::Rel(same_location(on)),
         "int" => Base::Rel(internal()),
         "ext" => Base::Rel(external()),
         "id" => Base::Rel((0..n).map(|i| 1 << i).collect()),

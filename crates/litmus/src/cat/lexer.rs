@@ -1,5 +1,6 @@
 //! Models as tokens.
 
+use crate::parse::scanner::Scanner;
 use crate::parse::{Place, TextError};
 
 /// What a token is.
@@ -34,84 +35,46 @@ const MARKS: [&str; 24] = [
     "]", "{", "}", ",", "=",
 ];
 
-struct Scanner<'t> {
-    rest: core::str::Chars<'t>,
-    place: Place,
+/// Comments: `// ...` and `(* ... *)`, which nest.
+fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
+    loop {
+        if scanner.peek().is_some_and(char::is_whitespace) {
+            scanner.bump();
+        } else if scanner.starts_with("//") {
+            scanner.take_while(|c| c != '\n');
+        } else if scanner.starts_with("(*") {
+            skip_comment(scanner)?;
+        } else {
+            return Ok(());
+        }
+    }
 }
 
-impl Scanner<'_> {
-    fn peek(&self) -> Option<char> {
-        self.rest.clone().next()
-    }
-
-    fn starts_with(&self, prefix: &str) -> bool {
-        self.rest.as_str().starts_with(prefix)
-    }
-
-    fn bump(&mut self) -> Option<char> {
-        let c = self.rest.next()?;
-        if c == '\n' {
-            self.place.line += 1;
-            self.place.column = 1;
-        } else {
-            self.place.column += 1;
-        }
-        Some(c)
-    }
-
-    fn take_while(&mut self, accept: impl Fn(char) -> bool) -> String {
-        let mut word = String::new();
-        while let Some(c) = self.peek().filter(|&c| accept(c)) {
-            word.push(c);
-            self.bump();
-        }
-        word
-    }
-
-    /// Comments: `// ...` and `(* ... *)`, which nest.
-    fn skip_blank(&mut self) -> Result<(), TextError> {
-        loop {
-            if self.peek().is_some_and(char::is_whitespace) {
-                self.bump();
-            } else if self.starts_with("//") {
-                self.take_while(|c| c != '\n');
-            } else if self.starts_with("(*") {
-                self.skip_comment()?;
-            } else {
+fn skip_comment(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
+    let place = scanner.place;
+    let mut depth = 0usize;
+    loop {
+        if scanner.starts_with("(*") {
+            depth += 1;
+            scanner.skip(2);
+        } else if scanner.starts_with("*)") {
+            depth -= 1;
+            scanner.skip(2);
+            if depth == 0 {
                 return Ok(());
             }
-        }
-    }
-
-    fn skip_comment(&mut self) -> Result<(), TextError> {
-        let place = self.place;
-        let mut depth = 0usize;
-        loop {
-            if self.starts_with("(*") {
-                depth += 1;
-                self.bump();
-                self.bump();
-            } else if self.starts_with("*)") {
-                depth -= 1;
-                self.bump();
-                self.bump();
-                if depth == 0 {
-                    return Ok(());
-                }
-            } else if self.bump().is_none() {
-                return Err(TextError::expected(place, "the end of the file", "`*)` to close this comment"));
-            }
+        } else if scanner.bump().is_none() {
+            return Err(TextError::expected(place, "the end of the file", "`*)` to close this comment"));
         }
     }
 }
 
 /// Takes a model apart.
 pub(super) fn lex(text: &str) -> Result<Vec<Token>, TextError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut scanner = Scanner { rest: text.chars(), place: Place { line: 1, column: 1 } };
+    let mut scanner = Scanner::new(text);
     let mut tokens = Vec::new();
     loop {
-        scanner.skip_blank()?;
+        skip_blank(&mut scanner)?;
         let place = scanner.place;
         let kind = token(&mut scanner)?;
         let end = kind == Kind::End;
@@ -130,12 +93,7 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
     let place = scanner.place;
     let Some(first) = scanner.peek() else { return Ok(Kind::End) };
     if first == '"' {
-        scanner.bump();
-        let text = scanner.take_while(|c| c != '"');
-        return match scanner.bump() {
-            Some(_) => Ok(Kind::Text(text)),
-            None => Err(TextError::expected(place, "the end of the file", "`\"` to close this text")),
-        };
+        return scanner.quoted().map(Kind::Text);
     }
     if first == '\'' {
         scanner.bump();
@@ -150,13 +108,8 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
         // `0` is a constant of its own, also in front of a dash.
         return Ok(Kind::Word(word));
     }
-    for mark in MARKS {
-        if scanner.starts_with(mark) {
-            mark.chars().for_each(|_| {
-                scanner.bump();
-            });
-            return Ok(Kind::Mark(mark));
-        }
+    if let Some(mark) = scanner.mark(&MARKS) {
+        return Ok(Kind::Mark(mark));
     }
     Err(TextError::expected(place, format!("`{first}`"), "a name, an operator or a keyword"))
 }

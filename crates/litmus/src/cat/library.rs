@@ -63,8 +63,12 @@ const SHIPPED: [Shipped; 12] = [
     },
 ];
 
+/// What every model finds defined.
+pub(super) const STDLIB: &str = include_str!("../../models/stdlib.cat");
+
 /// Files that several of them include.
-const PARTS: [(&str, &str); 2] = [
+const PARTS: [(&str, &str); 3] = [
+    ("stdlib.cat", STDLIB),
     ("hrf-parts.cat", include_str!("../../models/hrf-parts.cat")),
     ("opencl-parts.cat", include_str!("../../models/opencl-parts.cat")),
 ];

@@ -42,6 +42,8 @@ pub struct Model {
     pub variants: BTreeSet<String>,
     pub(crate) names: Names,
     pub(crate) steps: Vec<Step>,
+    /// The files that the steps come from.
+    pub(crate) files: Vec<String>,
 }
 
 impl Model {
@@ -64,9 +66,18 @@ impl Model {
             variants: BTreeSet::new(),
             names: Names::default(),
             steps: Vec::new(),
+            files: Vec::new(),
         };
+        model.add("stdlib.cat", library::STDLIB, include, 1)?;
         model.add(file, text, include, 0)?;
         Ok(model)
+    }
+
+    /// Does it declare that tag in an `enum`? Then there is a set of its name,
+    /// even if the test has no such annotation.
+    pub(crate) fn declares(&self, tag: &str) -> bool {
+        let here = |step: &Step| matches!(step, Step::Enum(_, tags) if tags.iter().any(|own| own == tag));
+        self.steps.iter().any(here)
     }
 
     /// Has it flags, such as that of a data race?
@@ -95,6 +106,9 @@ impl Model {
             self.partial_coherence = titled || parsed.options.iter().any(|option| option == "partialco");
             self.title = parsed.title;
         }
+        let own = self.files.len();
+        self.files.push(file.to_owned());
+        self.steps.push(Step::InFile(own));
         for item in parsed.steps {
             match item {
                 Item::Step(step) => self.steps.push(step),
@@ -102,6 +116,7 @@ impl Model {
                     let text = read_include(&name, place, file, include, depth)?;
                     if let Some(text) = text {
                         self.add(&name, &text, include, depth + 1)?;
+                        self.steps.push(Step::InFile(own));
                     }
                 }
             }
@@ -116,7 +131,7 @@ fn any_flag(steps: &[Step], wanted: &dyn Fn(Option<&str>) -> bool) -> bool {
         Step::Check(check) => check.flag && wanted(check.name.as_deref()),
         Step::Procedure(_, _, steps) | Step::ForAll(_, _, _, steps) => any_flag(steps, wanted),
         Step::If(_, then, other) => any_flag(then, wanted) || any_flag(other, wanted),
-        Step::Let(_) | Step::With(..) | Step::Enum(..) | Step::Call(..) => false,
+        _ => false,
     })
 }
 

@@ -25,11 +25,12 @@ pub(crate) enum Builtin {
     Range,
     Classes,
     Linearisations,
-    FenceRel,
     Cross,
-    Fold,
-    Map,
     Union,
+    /// The pairs of events whose threads share a scope of a level.
+    TagScope,
+    /// The events with an annotation.
+    TagEvents,
     /// Coherence orders: the search makes them itself.
     GenerateCos,
 }
@@ -39,13 +40,12 @@ impl Builtin {
         Some(match name {
             "domain" => Builtin::Domain,
             "range" => Builtin::Range,
-            "classes" | "classes-loc" => Builtin::Classes,
+            "classes" | "classes-loc" | "partition" => Builtin::Classes,
             "linearisations" => Builtin::Linearisations,
-            "fencerel" => Builtin::FenceRel,
             "cross" => Builtin::Cross,
-            "fold" => Builtin::Fold,
-            "map" => Builtin::Map,
             "big-union" => Builtin::Union,
+            "tag2scope" | "tag2level" => Builtin::TagScope,
+            "tag2events" | "tag2instrs" => Builtin::TagEvents,
             "generate_cos" | "generate_orders" | "allco" => Builtin::GenerateCos,
             _ => return None,
         })
@@ -60,6 +60,8 @@ pub(crate) struct Closure {
     pub(crate) scope: Scope,
     /// The functions defined together with it, which it may call.
     pub(crate) together: Option<Rc<Vec<Binding>>>,
+    /// The file that it stands in.
+    pub(crate) file: usize,
 }
 
 /// A procedure of the model.
@@ -68,6 +70,7 @@ pub(crate) struct Procedure {
     pub(crate) pattern: Pattern,
     pub(crate) steps: Rc<Vec<Step>>,
     pub(crate) scope: Scope,
+    pub(crate) file: usize,
 }
 
 /// A value.

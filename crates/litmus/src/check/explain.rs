@@ -60,6 +60,7 @@ pub fn refusals(
     let mut refusals: Vec<Refusal> = Vec::new();
     let mut gaps = Gaps::default();
     for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
+        let Some(skeleton) = skeleton else { return Ok(!(options.stop)()) };
         if skeleton.fault.is_some() || skeleton.divergent {
             return Ok(true);
         }

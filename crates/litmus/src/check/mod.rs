@@ -106,6 +106,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     let mut checks: Vec<(String, bool)> = Vec::new();
     for ways in [Ways::Whole, Ways::Waiting] {
         for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
+            let Some(skeleton) = skeleton else { return Ok(!outcomes.is_stopped()) };
             let mut visitor =
                 OnSkeleton { skeleton: &skeleton, into: &mut outcomes, waits: ways == Ways::Waiting };
             if search::Visitor::stop(&mut visitor) {
@@ -148,14 +149,18 @@ enum Ways {
     Waiting,
 }
 
+/// After so many combinations of ways, which may all be impossible, it is asked
+/// whether to go on.
+const COMBINATIONS_UNSEEN: usize = 256;
+
 /// Puts every combination of the threads' ways together. `visit` says whether
-/// to go on.
+/// to go on; without a skeleton it is only asked that.
 fn for_each_skeleton<'p>(
     program: &'p Program,
     unfoldings: &[Unfolding],
     ways: Ways,
     gaps: &mut Gaps,
-    visit: &mut dyn FnMut(Skeleton<'p>) -> Result<bool, TextError>,
+    visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
 ) -> Result<(), TextError> {
     let of_threads: Vec<Vec<&Trace>> = unfoldings
         .iter()
@@ -169,12 +174,17 @@ fn for_each_skeleton<'p>(
         return Ok(());
     }
     let mut choice = vec![0usize; of_threads.len()];
+    let mut combinations = 0usize;
     loop {
+        combinations += 1;
+        if combinations.is_multiple_of(COMBINATIONS_UNSEEN) && !visit(None)? {
+            return Ok(());
+        }
         let traces: Vec<&Trace> = of_threads.iter().zip(&choice).map(|(of, &c)| of[c]).collect();
-        if ways == Ways::Whole || is_waiting(&traces) {
+        if ways == Ways::Whole || is_waiting(program, &traces) {
             match Skeleton::new(program, &traces) {
                 Ok(skeleton) => {
-                    if skeleton.is_plausible() && !skeleton.goes_on(&traces) && !visit(skeleton)? {
+                    if skeleton.is_plausible() && !skeleton.goes_on(&traces) && !visit(Some(skeleton))? {
                         return Ok(());
                     }
                 }
@@ -200,7 +210,11 @@ fn for_each_skeleton<'p>(
 
 /// Does some thread wait, and is there no more than one idle round that a
 /// thread went on from? A race is between two accesses, one of which writes.
-fn is_waiting(traces: &[&Trace]) -> bool {
+/// Where a filter asks for final states, all threads must end.
+fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
+    if program.filter.is_some() && traces.iter().any(|t| t.stands.is_some()) {
+        return false;
+    }
     let idle = traces.iter().filter(|t| t.idle && t.stands.is_none()).count();
     idle <= 1 && traces.iter().any(|t| t.idle || t.stands.is_some())
 }

@@ -183,6 +183,7 @@ fn compare(model: &Model, program: &Program) -> (usize, usize) {
     let (mut candidates, mut allowed) = (0, 0);
     let mut gaps = Gaps::default();
     for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
+        let Some(skeleton) = skeleton else { return Ok(true) };
         let setting = |unchecked| Setting {
             file: &model.file,
             partial_coherence: model.partial_coherence,

@@ -78,6 +78,15 @@ impl<'o> Outcomes<'o> {
     }
 }
 
+impl Outcomes<'_> {
+    /// Is the time up?
+    pub(crate) fn is_stopped(&mut self) -> bool {
+        let stop = (self.stop)();
+        self.stopped |= stop;
+        stop
+    }
+}
+
 /// A search's view of the outcomes while one skeleton is searched.
 pub(crate) struct OnSkeleton<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
@@ -96,6 +105,9 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
             self.into.divergent = true;
             return ControlFlow::Continue(());
         }
+        if !self.passes(found) {
+            return ControlFlow::Continue(());
+        }
         let waits = self.waits;
         for (check, rows) in found.flags {
             let events = self.skeleton.len();
@@ -108,9 +120,7 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
     }
 
     fn stop(&mut self) -> bool {
-        let stop = (self.into.stop)();
-        self.into.stopped |= stop;
-        stop
+        self.into.is_stopped()
     }
 
     fn wants_flag(&self, check: usize) -> bool {
@@ -119,6 +129,23 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
 }
 
 impl OnSkeleton<'_, '_, '_, '_> {
+    /// Does the execution end in a state that the test's filter lets through?
+    fn passes(&self, found: &Found<'_>) -> bool {
+        let Some(filter) = &self.skeleton.program.filter else { return true };
+        let terms = &self.into.terms;
+        let mut passes = false;
+        let visited = final_states(self.skeleton, terms, found, &mut |key| {
+            let mut value = |term: Term| match term {
+                Term::Const(value) => value,
+                term => terms.iter().position(|t| *t == term).map_or(0, |at| key[at]),
+            };
+            passes |= filter.holds(&mut value);
+            ControlFlow::Continue(())
+        });
+        // Without a final value the execution is a fault, which is told below.
+        passes || visited.is_err()
+    }
+
     /// Records the final states of an execution.
     fn state(&mut self, found: &Found<'_>) -> ControlFlow<()> {
         let terms = core::mem::take(&mut self.into.terms);

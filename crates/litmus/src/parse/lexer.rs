@@ -1,6 +1,7 @@
 //! Litmus tests as tokens with places.
 
 use super::error::{Place, TextError};
+use super::scanner::Scanner;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,88 +54,45 @@ const MARKS: [&str; 48] = [
     "/", "%", "&", "|", "^", "~", "!", "@", "?", ".", "$",
 ];
 
-/// Reads characters and knows where it is.
-struct Scanner<'t> {
-    rest: core::str::Chars<'t>,
-    place: Place,
-    words: Words,
+/// Skips blanks and comments: `// ...`, `/* ... */`, `(* ... *)`.
+fn skip_blank(scanner: &mut Scanner<'_>, words: Words) -> Result<(), TextError> {
+    loop {
+        if scanner.peek().is_some_and(char::is_whitespace) {
+            scanner.bump();
+        } else if scanner.starts_with("//") {
+            scanner.take_while(|c| c != '\n');
+        } else if scanner.starts_with("/*") {
+            skip_comment(scanner, "*/")?;
+        } else if opens_comment(scanner, words) {
+            skip_comment(scanner, "*)")?;
+        } else {
+            return Ok(());
+        }
+    }
 }
 
-impl Scanner<'_> {
-    fn peek(&self) -> Option<char> {
-        self.rest.clone().next()
+/// Does `(*` open a comment here? In C it may also open an expression such as
+/// `(*x)`, so there a blank must follow.
+fn opens_comment(scanner: &Scanner<'_>, words: Words) -> bool {
+    let Some(rest) = scanner.rest().strip_prefix("(*") else { return false };
+    let next = rest.chars().next();
+    match words {
+        Words::Dotted => next != Some(')'),
+        Words::C => next.is_some_and(|c| c.is_whitespace() || c == '*'),
     }
+}
 
-    fn starts_with(&self, prefix: &str) -> bool {
-        self.rest.as_str().starts_with(prefix)
-    }
-
-    fn bump(&mut self) -> Option<char> {
-        let c = self.rest.next()?;
-        if c == '\n' {
-            self.place.line += 1;
-            self.place.column = 1;
-        } else {
-            self.place.column += 1;
-        }
-        Some(c)
-    }
-
-    fn skip(&mut self, count: usize) {
-        for _ in 0..count {
-            self.bump();
+fn skip_comment(scanner: &mut Scanner<'_>, close: &str) -> Result<(), TextError> {
+    let place = scanner.place;
+    scanner.skip(2);
+    while !scanner.starts_with(close) {
+        if scanner.bump().is_none() {
+            let expected = format!("`{close}` to close this comment");
+            return Err(TextError::expected(place, "the end of the file", expected));
         }
     }
-
-    fn take_while(&mut self, accept: impl Fn(char) -> bool) -> String {
-        let mut word = String::new();
-        while let Some(c) = self.peek().filter(|&c| accept(c)) {
-            word.push(c);
-            self.bump();
-        }
-        word
-    }
-
-    /// Skips blanks and comments: `// ...`, `/* ... */`, `(* ... *)`.
-    fn skip_blank(&mut self) -> Result<(), TextError> {
-        loop {
-            if self.peek().is_some_and(char::is_whitespace) {
-                self.bump();
-            } else if self.starts_with("//") {
-                self.take_while(|c| c != '\n');
-            } else if self.starts_with("/*") {
-                self.skip_comment("*/")?;
-            } else if self.opens_comment() {
-                self.skip_comment("*)")?;
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Does `(*` open a comment here? In C it may also open an expression such
-    /// as `(*x)`, so there a blank must follow.
-    fn opens_comment(&self) -> bool {
-        let Some(rest) = self.rest.as_str().strip_prefix("(*") else { return false };
-        let next = rest.chars().next();
-        match self.words {
-            Words::Dotted => next != Some(')'),
-            Words::C => next.is_some_and(|c| c.is_whitespace() || c == '*'),
-        }
-    }
-
-    fn skip_comment(&mut self, close: &str) -> Result<(), TextError> {
-        let place = self.place;
-        self.skip(2);
-        while !self.starts_with(close) {
-            if self.bump().is_none() {
-                let expected = format!("`{close}` to close this comment");
-                return Err(TextError::expected(place, "the end of the file", expected));
-            }
-        }
-        self.skip(2);
-        Ok(())
-    }
+    scanner.skip(2);
+    Ok(())
 }
 
 /// The first line of a test and the tokens that follow its preamble.
@@ -151,19 +109,16 @@ pub(super) struct Lexed {
 
 /// Takes a test apart. `words_of` tells by the format's word what words hold.
 pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed, TextError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut scanner =
-        Scanner { rest: text.chars(), place: Place { line: 1, column: 1 }, words: Words::Dotted };
-    scanner.skip_blank()?;
+    let mut scanner = Scanner::new(text);
+    skip_blank(&mut scanner, Words::Dotted)?;
     let keyword_place = scanner.place;
     let keyword = scanner.take_while(|c| !c.is_whitespace());
     let name = scanner.take_while(|c| c != '\n').trim().to_owned();
     skip_preamble(&mut scanner)?;
     let words = words_of(&keyword);
-    scanner.words = words;
     let mut tokens = Vec::new();
     loop {
-        scanner.skip_blank()?;
+        skip_blank(&mut scanner, words)?;
         let place = scanner.place;
         let kind = token(&mut scanner, words)?;
         let end = kind == Kind::End;
@@ -177,12 +132,12 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
 /// Skips the description between the first line and the opening brace.
 fn skip_preamble(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
-        scanner.skip_blank()?;
+        skip_blank(scanner, Words::Dotted)?;
         let place = scanner.place;
         match scanner.peek() {
             Some('{') => return Ok(()),
             Some('"') => {
-                quoted(scanner)?;
+                scanner.quoted()?;
             }
             Some(_) => {
                 scanner.bump();
@@ -195,16 +150,6 @@ fn skip_preamble(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     }
 }
 
-fn quoted(scanner: &mut Scanner<'_>) -> Result<String, TextError> {
-    let place = scanner.place;
-    scanner.bump();
-    let text = scanner.take_while(|c| c != '"');
-    match scanner.bump() {
-        Some(_) => Ok(text),
-        None => Err(TextError::expected(place, "the end of the file", "`\"` to close this text")),
-    }
-}
-
 fn token(scanner: &mut Scanner<'_>, words: Words) -> Result<Kind, TextError> {
     let place = scanner.place;
     let Some(first) = scanner.peek() else { return Ok(Kind::End) };
@@ -212,7 +157,7 @@ fn token(scanner: &mut Scanner<'_>, words: Words) -> Result<Kind, TextError> {
         return number(scanner);
     }
     if first == '"' {
-        return quoted(scanner).map(Kind::Text);
+        return scanner.quoted().map(Kind::Text);
     }
     let percent = first == '%' && words == Words::Dotted;
     if first.is_ascii_alphabetic() || first == '_' || percent {
@@ -227,11 +172,8 @@ fn token(scanner: &mut Scanner<'_>, words: Words) -> Result<Kind, TextError> {
         }
         return Ok(Kind::Word(word));
     }
-    for mark in MARKS {
-        if scanner.starts_with(mark) {
-            scanner.skip(mark.len());
-            return Ok(Kind::Mark(mark));
-        }
+    if let Some(mark) = scanner.mark(&MARKS) {
+        return Ok(Kind::Mark(mark));
     }
     Err(TextError::expected(place, format!("`{first}`"), "a word, a number or punctuation"))
 }

@@ -1,8 +1,8 @@
 //! LISA tests: `w[release,device] x 1`, `r[acquire] r0 x`, scope trees.
 
 use crate::program::{
-    Access, BinaryOp, Cas, Condition, Dialect, Expr, Fence, Instr, LocId, Order, Program, Prop, Quantifier,
-    Reg, RmwOp, ScopeId, Scopes, Thread, ThreadId,
+    Access, BinaryOp, Cas, Condition, Dialect, Expr, Fence, Instr, Order, Program, Prop, Quantifier, Reg,
+    RmwOp, ScopeId, Scopes, Thread, ThreadId,
 };
 
 use super::condition;
@@ -10,8 +10,8 @@ use super::cursor::{Cursor, DEPTH_MAX};
 use super::error::{Place, TextError};
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
-use super::scopes::{Placement, level_name, level_of};
-use super::table;
+use super::scopes::{Placement, level_name};
+use super::table::{self, Labels};
 
 /// Reads a LISA test.
 pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
@@ -85,38 +85,23 @@ struct Column<'p> {
 
 impl Column<'_> {
     fn read(mut self, cells: &[usize]) -> Result<Thread, TextError> {
-        let mut labels: Vec<(String, usize)> = Vec::new();
-        let mut jumps: Vec<(String, usize, Place)> = Vec::new();
+        let mut labels = Labels::default();
         for &cell in cells {
             self.cursor.seek(cell);
-            while let (Kind::Word(label), Kind::Mark(":")) = (self.cursor.peek(), self.cursor.peek_at(1)) {
-                labels.push((label.clone(), self.thread.code.len()));
-                self.cursor.advance();
-                self.cursor.advance();
-            }
+            labels.read(self.cursor, self.thread.code.len())?;
             if !table::at_cell_end(self.cursor) {
                 let line = self.cursor.line();
-                let instr = self.instruction(&mut jumps)?;
+                let instr = self.instruction(&mut labels)?;
                 self.thread.code.push(instr);
                 self.thread.lines.push(line);
             }
-            if !table::at_cell_end(self.cursor) {
-                return Err(self.cursor.expected("`|` or `;`"));
-            }
+            table::cell_end(self.cursor)?;
         }
-        for (label, at, place) in jumps {
-            let Some(&(_, to)) = labels.iter().find(|(name, _)| *name == label) else {
-                let sentence = format!("thread P{} has no label `{label}`", self.id.0);
-                return Err(TextError::meaning(place, sentence));
-            };
-            if let Instr::Branch { target, .. } | Instr::Jump { target } = &mut self.thread.code[at] {
-                *target = to;
-            }
-        }
+        labels.resolve(self.id, &mut self.thread.code)?;
         Ok(self.thread)
     }
 
-    fn instruction(&mut self, jumps: &mut Vec<(String, usize, Place)>) -> Result<Instr, TextError> {
+    fn instruction(&mut self, labels: &mut Labels) -> Result<Instr, TextError> {
         let place = self.cursor.place();
         let text = self.cursor.word("an instruction such as `r[]`, `w[]` or `f[]`")?;
         match text.as_str() {
@@ -156,9 +141,7 @@ impl Column<'_> {
                     (Kind::Word(_), Kind::Word(_)) => Some(self.operand(0)?),
                     _ => None,
                 };
-                let at = self.cursor.place();
-                let label = self.cursor.word("a label")?;
-                jumps.push((label, self.thread.code.len(), at));
+                labels.jump(self.cursor, self.thread.code.len())?;
                 Ok(match cond {
                     Some(cond) => Instr::Branch { cond, target: 0, join: None },
                     None => Instr::Jump { target: 0 },
@@ -188,6 +171,7 @@ impl Column<'_> {
             let place = self.cursor.place();
             let word = self.cursor.word("an annotation or `]`")?;
             let lower = word.to_ascii_lowercase();
+            marks.tags.push(word.clone());
             match lower.as_str() {
                 "plain" | "weak" | "na" => marks.order = Some(Order::Plain),
                 "relaxed" | "rlx" => marks.order = Some(Order::Relaxed),
@@ -212,7 +196,6 @@ impl Column<'_> {
         let name = level_name(word);
         let kinds = [word, name.as_str()];
         if !self.scopes.iter().any(|(_, s)| kinds.contains(&s.kind.as_str())) {
-            marks.tags.push(word.to_owned());
             return Ok(());
         }
         let own = kinds.iter().find_map(|kind| self.scopes.enclosing_kind(self.id, kind));
@@ -225,12 +208,11 @@ impl Column<'_> {
                 ));
             }
         }
-        marks.tags.push(word.to_owned());
         Ok(())
     }
 
     fn system(&self) -> ScopeId {
-        self.scopes.enclosing(self.id, level_of("system")).unwrap_or_default()
+        self.scopes.around(self.id, "system").unwrap_or_default()
     }
 
     fn access(&self, marks: Marks, address: Expr) -> Access {
@@ -365,7 +347,7 @@ impl Column<'_> {
         let base = match (self.locations.find(&name), self.thread.register(&name)) {
             (Some(loc), _) => Expr::Addr(loc),
             (None, Some(reg)) => Expr::Reg(reg),
-            (None, None) => Expr::Addr(self.new_location(&name, place)?),
+            (None, None) => Expr::Addr(table::new_location(self.locations, self.id, &name, place)?),
         };
         let address =
             if self.cursor.eat("+") { Expr::binary(BinaryOp::Add, base, self.operand(0)?) } else { base };
@@ -373,14 +355,5 @@ impl Column<'_> {
             self.cursor.expect("]")?;
         }
         Ok(address)
-    }
-
-    fn new_location(&mut self, name: &str, place: Place) -> Result<LocId, TextError> {
-        let register = name.strip_prefix('r').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-        if register {
-            let sentence = format!("thread P{} has no register `{name}` here", self.id.0);
-            return Err(TextError::meaning(place, sentence));
-        }
-        self.locations.find_or_add(name, place)
     }
 }

@@ -12,6 +12,7 @@ mod init;
 mod lexer;
 mod lisa;
 mod ptx;
+pub(crate) mod scanner;
 mod scopes;
 mod table;
 

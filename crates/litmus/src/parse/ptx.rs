@@ -1,8 +1,8 @@
 //! PTX tests: `st.release.gpu x, 1`, `atom.acq_rel.sys.add r0, x, 1`.
 
 use crate::program::{
-    Access, Barrier, BinaryOp, Cas, Condition, Dialect, Expr, Fence, FenceProxy, Instr, LocId, Order,
-    Program, Prop, Proxy, Quantifier, Reg, RmwOp, ScopeId, Scopes, Thread, ThreadId, Value,
+    Access, Barrier, BinaryOp, Cas, Condition, Dialect, Expr, Fence, FenceProxy, Instr, Order, Program, Prop,
+    Proxy, Quantifier, Reg, RmwOp, ScopeId, Scopes, Thread, ThreadId, Value,
 };
 
 use super::condition;
@@ -10,8 +10,8 @@ use super::cursor::{Cursor, thread_number};
 use super::error::{Place, TextError};
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
-use super::scopes::{Placement, level_of};
-use super::table;
+use super::scopes::Placement;
+use super::table::{self, Labels};
 
 /// Without a placement, each thread is a CTA of one GPU.
 const PTX_ALONE: [(&str, bool); 2] = [("cta", false), ("gpu", true)];
@@ -128,32 +128,16 @@ fn opcode(text: &str, place: Place) -> Opcode {
 
 impl Column<'_> {
     fn read(mut self, cells: &[usize]) -> Result<Thread, TextError> {
-        let mut labels: Vec<(String, usize)> = Vec::new();
-        let mut jumps: Vec<(String, usize, Place)> = Vec::new();
+        let mut labels = Labels::default();
         for &cell in cells {
             self.cursor.seek(cell);
-            while let (Kind::Word(label), Kind::Mark(":")) = (self.cursor.peek(), self.cursor.peek_at(1)) {
-                labels.push((label.clone(), self.thread.code.len()));
-                self.cursor.advance();
-                self.cursor.advance();
-            }
+            labels.read(self.cursor, self.thread.code.len())?;
             if !table::at_cell_end(self.cursor) {
-                self.instruction(&mut jumps)?;
+                self.instruction(&mut labels)?;
             }
-            if !table::at_cell_end(self.cursor) {
-                return Err(self.cursor.expected("`|` or `;`"));
-            }
+            table::cell_end(self.cursor)?;
         }
-        for (label, at, place) in jumps {
-            let Some(&(_, to)) = labels.iter().find(|(name, _)| *name == label) else {
-                let sentence = format!("thread P{} has no label `{label}`", self.id.0);
-                return Err(TextError::meaning(place, sentence));
-            };
-            match &mut self.thread.code[at] {
-                Instr::Branch { target, .. } | Instr::Jump { target } => *target = to,
-                _ => {}
-            }
-        }
+        labels.resolve(self.id, &mut self.thread.code)?;
         Ok(self.thread)
     }
 
@@ -163,7 +147,7 @@ impl Column<'_> {
         self.thread.code.len() - 1
     }
 
-    fn instruction(&mut self, jumps: &mut Vec<(String, usize, Place)>) -> Result<(), TextError> {
+    fn instruction(&mut self, labels: &mut Labels) -> Result<(), TextError> {
         let place = self.cursor.place();
         let line = place.line;
         let text = self.cursor.word("an instruction such as `ld.weak`")?;
@@ -183,9 +167,7 @@ impl Column<'_> {
             }
             "add" | "sub" | "mul" | "div" | "and" | "or" | "xor" => self.arithmetic(&op)?,
             "goto" | "bra" => {
-                let at = self.cursor.place();
-                let label = self.cursor.word("a label")?;
-                jumps.push((label, self.thread.code.len(), at));
+                labels.jump(self.cursor, self.thread.code.len())?;
                 Instr::Jump { target: 0 }
             }
             "beq" | "bne" | "blt" | "bgt" | "ble" | "bge" => {
@@ -194,9 +176,7 @@ impl Column<'_> {
                 self.comma()?;
                 let right = self.value()?;
                 self.comma()?;
-                let at = self.cursor.place();
-                let label = self.cursor.word("a label")?;
-                jumps.push((label, self.thread.code.len(), at));
+                labels.jump(self.cursor, self.thread.code.len())?;
                 Instr::Branch { cond: Expr::binary(cmp, left, right), target: 0, join: None }
             }
             "await" => self.wait(&op)?,
@@ -242,7 +222,7 @@ impl Column<'_> {
         let address = match (self.locations.find(&name), self.thread.register(&name)) {
             (Some(loc), _) => Expr::Addr(loc),
             (None, Some(reg)) => Expr::Reg(reg),
-            (None, None) => Expr::Addr(self.new_location(&name, place)?),
+            (None, None) => Expr::Addr(table::new_location(self.locations, self.id, &name, place)?),
         };
         if bracket {
             self.cursor.expect("]")?;
@@ -250,23 +230,12 @@ impl Column<'_> {
         Ok(address)
     }
 
-    /// A location that the initial state does not name starts with zero; a
-    /// word that looks like a register is no location.
-    fn new_location(&mut self, name: &str, place: Place) -> Result<LocId, TextError> {
-        let register = name.strip_prefix('r').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-        if register {
-            let sentence = format!("thread P{} has no register `{name}` here", self.id.0);
-            return Err(TextError::meaning(place, sentence));
-        }
-        self.locations.find_or_add(name, place)
-    }
-
     fn scope(&self, op: &Opcode) -> Result<ScopeId, TextError> {
         let Some(name) = &op.scope else {
             let expected = "a scope: `.cta`, `.cluster`, `.gpu` or `.sys`";
             return Err(TextError::expected(op.place, format!("`{}` without a scope", op.text), expected));
         };
-        self.scopes.enclosing(self.id, level_of(name)).ok_or_else(|| {
+        self.scopes.around(self.id, name).ok_or_else(|| {
             TextError::meaning(op.place, format!("thread P{} stands in no `{name}`", self.id.0))
         })
     }
@@ -393,6 +362,10 @@ impl Column<'_> {
             return Err(TextError::expected(op.place, format!("`.{rest}`"), "`.sc`, `.acq_rel` or `.proxy`"));
         }
         let order = op.order.unwrap_or(Order::AcqRel);
+        if op.weak || !matches!(order, Order::AcqRel | Order::SeqCst) {
+            let found = format!("`{}` of another order", op.text);
+            return Err(TextError::expected(op.place, found, "`.sc` or `.acq_rel`"));
+        }
         let scope = self.scope(op)?;
         Ok(Instr::Fence(Fence {
             order,
@@ -471,7 +444,7 @@ impl Column<'_> {
                 return Err(TextError::meaning(op.place, sentence));
             }
         };
-        let group = self.scopes.enclosing(self.id, level_of("cta")).ok_or_else(|| {
+        let group = self.scopes.around(self.id, "cta").ok_or_else(|| {
             TextError::meaning(op.place, format!("thread P{} stands in no `cta`", self.id.0))
         })?;
         Ok(Instr::Barrier(Barrier {

@@ -1,23 +1,10 @@
 //! Who stands where: `P0@wg 0, dev 0`, `scopeTree (...)`, `scopes: (...)`.
 
-use crate::program::{Level, Scopes, THREADS_MAX, ThreadId, ThreadSet};
+use crate::program::{Level, Scopes, THREADS_MAX, ThreadId, ThreadSet, level_of};
 
 use super::cursor::{Cursor, DEPTH_MAX, thread_number};
 use super::error::{Place, TextError};
 use super::lexer::Kind;
-
-/// The level that a format's word for one stands for.
-pub(super) fn level_of(kind: &str) -> Level {
-    match kind.to_ascii_lowercase().as_str() {
-        "wi" | "work_item" | "workitem" | "thread" => Level::WorkItem,
-        "sg" | "sub_group" | "subgroup" | "warp" | "wavefront" | "wave" => Level::SubGroup,
-        "wg" | "work_group" | "workgroup" | "cta" | "block" => Level::WorkGroup,
-        "chiplet" | "cluster" => Level::Chiplet,
-        "dev" | "device" | "gpu" | "agent" | "kernel" => Level::Device,
-        "sys" | "system" | "all" | "all_svm_devices" | "all_devices" => Level::System,
-        _ => Level::Named,
-    }
-}
 
 /// The one name of a level, whatever the test wrote.
 pub(super) fn level_name(kind: &str) -> String {

@@ -1,8 +1,12 @@
 //! Code in columns: one thread a column, rows closed by semicolons.
 
+use crate::program::{Instr, LocId, ThreadId};
+
 use super::condition;
 use super::cursor::Cursor;
-use super::error::TextError;
+use super::error::{Place, TextError};
+use super::init::Locations;
+use super::lexer::Kind;
 
 /// Where each instruction of each thread stands.
 pub(super) struct Table {
@@ -46,4 +50,80 @@ fn skip_cell(cursor: &mut Cursor) -> Result<(), TextError> {
 /// Is the cell at its end?
 pub(super) fn at_cell_end(cursor: &Cursor) -> bool {
     cursor.is("|") || cursor.is(";") || cursor.at_end()
+}
+
+/// The cell must end here.
+pub(super) fn cell_end(cursor: &Cursor) -> Result<(), TextError> {
+    if at_cell_end(cursor) { Ok(()) } else { Err(cursor.expected("`|` or `;`")) }
+}
+
+/// The labels of a thread, and the jumps that wait for theirs.
+#[derive(Default)]
+pub(super) struct Labels {
+    known: Vec<(String, usize)>,
+    jumps: Vec<(String, usize, Place)>,
+}
+
+impl Labels {
+    /// Reads the labels that stand in front of the instruction at `here`.
+    pub(super) fn read(&mut self, cursor: &mut Cursor, here: usize) -> Result<(), TextError> {
+        while let (Kind::Word(label), Kind::Mark(":")) = (cursor.peek(), cursor.peek_at(1)) {
+            let label = label.clone();
+            self.define(&label, here, cursor.place())?;
+            cursor.advance();
+            cursor.advance();
+        }
+        Ok(())
+    }
+
+    /// The label stands in front of the instruction at `here`.
+    pub(super) fn define(&mut self, label: &str, here: usize, place: Place) -> Result<(), TextError> {
+        if self.known.iter().any(|(known, _)| known == label) {
+            return Err(TextError::meaning(place, format!("label `{label}` stands in two places")));
+        }
+        self.known.push((label.to_owned(), here));
+        Ok(())
+    }
+
+    /// The last label in front of the instruction at `here`.
+    pub(super) fn at(&self, here: usize) -> Option<&str> {
+        self.known.iter().rfind(|(_, at)| *at == here).map(|(label, _)| label.as_str())
+    }
+
+    /// Reads the label to which the instruction at `here` goes.
+    pub(super) fn jump(&mut self, cursor: &mut Cursor, here: usize) -> Result<(), TextError> {
+        let place = cursor.place();
+        self.jumps.push((cursor.word("a label")?, here, place));
+        Ok(())
+    }
+
+    /// Lets every jump go to its label.
+    pub(super) fn resolve(self, thread: ThreadId, code: &mut [Instr]) -> Result<(), TextError> {
+        for (label, at, place) in self.jumps {
+            let Some(&(_, to)) = self.known.iter().find(|(name, _)| *name == label) else {
+                let sentence = format!("thread P{} has no label `{label}`", thread.0);
+                return Err(TextError::meaning(place, sentence));
+            };
+            if let Instr::Branch { target, .. } | Instr::Jump { target } = &mut code[at] {
+                *target = to;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A location that the initial state does not name starts with zero; a word
+/// that looks like a register is no location.
+pub(super) fn new_location(
+    locations: &mut Locations,
+    thread: ThreadId,
+    name: &str,
+    place: Place,
+) -> Result<LocId, TextError> {
+    let number = name.strip_prefix('r').filter(|number| !number.is_empty());
+    if number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit())) {
+        let sentence = format!("thread P{} has no register `{name}` here", thread.0);
+        return Err(TextError::meaning(place, sentence));
+    }
+    locations.find_or_add(name, place)
 }

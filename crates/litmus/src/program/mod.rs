@@ -16,6 +16,7 @@ pub use build::Builder;
 pub use condition::{Condition, Prop, Quantifier, Term};
 pub use expr::{BinaryOp, EvalError, Expr, UnaryOp};
 pub use instr::{Access, Barrier, Cas, Fence, FenceProxy, Instr, Order, RmwOp};
+pub(crate) use scope::level_of;
 pub use scope::{Level, ScopeId, ScopeInstance, Scopes, ThreadSet};
 
 /// What a register or a word holds. Addresses are values too, see

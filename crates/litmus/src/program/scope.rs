@@ -4,6 +4,19 @@ use super::ThreadId;
 
 pub use proto::Level;
 
+/// The level that a format's word for one stands for.
+pub(crate) fn level_of(kind: &str) -> Level {
+    match kind.to_ascii_lowercase().as_str() {
+        "wi" | "work_item" | "workitem" | "thread" => Level::WorkItem,
+        "sg" | "sub_group" | "subgroup" | "warp" | "wavefront" | "wave" => Level::SubGroup,
+        "wg" | "work_group" | "workgroup" | "cta" | "block" => Level::WorkGroup,
+        "chiplet" | "cluster" => Level::Chiplet,
+        "dev" | "device" | "gpu" | "agent" | "kernel" => Level::Device,
+        "sys" | "system" | "all" | "all_svm_devices" | "all_devices" => Level::System,
+        _ => Level::Named,
+    }
+}
+
 /// A set of threads: bit `i` stands for thread `i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadSet(pub u64);
@@ -120,6 +133,16 @@ impl Scopes {
     #[must_use]
     pub fn enclosing_kind(&self, thread: ThreadId, kind: &str) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
+    }
+
+    /// The instance that holds `thread`, of the level that a test writes so, or
+    /// the set of that name.
+    #[must_use]
+    pub(crate) fn around(&self, thread: ThreadId, written: &str) -> Option<ScopeId> {
+        match level_of(written) {
+            Level::Named => self.enclosing_kind(thread, written),
+            level => self.enclosing(thread, level),
+        }
     }
 
     /// Are all threads of `inner` in `outer`?

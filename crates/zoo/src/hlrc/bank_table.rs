@@ -76,7 +76,8 @@ impl Table for BankTable {
             (R, Anywhere) => stay(&[A::Forward]),
             (R, Evict) => go(RE, &[A::Recall]),
             (R, Call) => go(RC, &[A::Recall]),
-            (R, Return) => go(V, &[A::TakeBack, A::Wake]),
+            // Nothing waits for a line that is registered and not recalled.
+            (R, Return) => go(V, &[A::TakeBack]),
             (RC, Return) => go(V, &[A::TakeBack, A::EndRecall, A::Wake]),
             (RE, Return) => go(I, &[A::TakeBack, A::WriteOut, A::EndRecall, A::Wake]),
             (RC | RE, Register | Anywhere | Unregistered | System) => stall(),

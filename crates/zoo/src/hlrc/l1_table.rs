@@ -171,7 +171,7 @@ impl Table for L1Table {
             (IX, Pass) => stay(&[]),
             (IX, PassDirty) => stay(&[Unqueue, WriteOut]),
             // The bank takes the registration back before it performs it.
-            (IR | R | RF, Pass | PassDirty) => stay(&[]),
+            (IR | R | RF, Pass) | (R | RF, PassDirty) => stay(&[]),
 
             (IR, Grant) => go(R, &[Fill, EndFill, Resume, Wake]),
             (I | P | V | IV | IX | R | RP | RF, Grant) => impossible(UNASKED),
@@ -206,7 +206,8 @@ impl Table for L1Table {
             (IV, Inv | InvDirty) => go(IX, &[Wake]),
             (IX, Inv | InvDirty) => stay(&[]),
             // Registered bytes survive (IV).
-            (IR | R | RF, Inv | InvDirty) => stay(&[]),
+            (IR | R | RF, Inv) | (R | RF, InvDirty) => stay(&[]),
+            (IR, PassDirty | InvDirty) => impossible("nothing is dirty while registration is asked for"),
 
             (I, PassDirty | Evict | EvictDirty | Inv | InvDirty) => impossible(NO_LINE),
             (P, Store | Sync | Relaxed | Forward | Pass | PassDirty | Recall) => impossible(ACCESS_ONLY),

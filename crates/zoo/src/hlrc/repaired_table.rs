@@ -50,7 +50,7 @@ impl Table for RepairedTable {
             (R, Inv | InvDirty) => stay(&[KeepDirty]),
             (IR, Inv) => go(XR, &[]),
             (XR, Inv) => stay(&[]),
-            (IR | XR, InvDirty) => impossible("nothing is dirty while registration is asked for"),
+            (XR, InvDirty) => impossible("nothing is dirty while registration is asked for"),
             (XR, Grant) => go(R, &[FillAsked, EndFill, Resume, Wake]),
             // Who is registered already waits for bytes, and gives it back then.
             (IR | XR, Recall) => stall(),

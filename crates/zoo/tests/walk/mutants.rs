@@ -2,9 +2,11 @@
 //! which of them does some program notice?
 
 use crate::programs::{self, Expected};
+use crate::registered;
 use crate::walker::{Bounds, walk_at_most};
 use proto::{Change, Coverage, Mutation, Protocol, RowView, TableId, WritePolicy};
 use std::collections::BTreeSet;
+use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::no_l1::NoL1;
 use zoo::vi::Vi;
 
@@ -18,7 +20,7 @@ struct Run {
     states: usize,
 }
 
-fn runs<P: Protocol>() -> Vec<Run> {
+fn runs<P: Protocol>(programs: impl Fn() -> Vec<Expected>) -> Vec<Run> {
     use WritePolicy::{Combining, Through, ThroughInvalidate};
     let bounds = [
         Bounds::new(Combining, Combining).tight(),
@@ -28,7 +30,7 @@ fn runs<P: Protocol>() -> Vec<Run> {
     ];
     let mut runs = Vec::new();
     for bounds in bounds {
-        for expected in programs::all() {
+        for expected in programs() {
             // Mutants meet the smaller walks only.
             let found = walk_at_most::<P>(&expected.program, bounds, None, STATES_MAX);
             if found.states > STATES_MAX {
@@ -58,18 +60,25 @@ fn changes<P: Protocol>() -> Vec<(Mutation, Option<usize>, String)> {
                 add(Change::DropAction { row: index, action: i as u8 }, format!("without {action}"));
             }
             for (state, (to, _)) in view.states.iter().enumerate() {
-                // No line is ever put into the state that stands for missing bytes.
-                if *to != "P" && *to != view.states[next.unwrap_or(s)].0 {
+                // No line is ever put into the states that stand for missing bytes.
+                if !["P", "RP"].contains(to) && *to != view.states[next.unwrap_or(s)].0 {
                     add(Change::NextState { row: index, state: state as u8 }, format!("to {to}"));
                 }
             }
         }
     }
+    all.extend(step_changes::<P>().into_iter().map(|(mutation, name)| (mutation, None, name)));
+    all
+}
+
+/// Every step left out of all plans.
+pub(crate) fn step_changes<P: Protocol>() -> Vec<(Mutation, String)> {
+    let mut all = Vec::new();
     for view in P::plans() {
         for (step, (name, _)) in view.steps.iter().enumerate() {
             if view.plans.iter().any(|(_, steps)| steps.contains(name)) {
                 let change = Change::DropStep { step: step as u8 };
-                all.push((Mutation { table: view.id, change }, None, format!("{}: no {name}", view.name)));
+                all.push((Mutation { table: view.id, change }, format!("{}: no {name}", view.name)));
             }
         }
     }
@@ -89,8 +98,8 @@ fn is_killed<P: Protocol>(run: &Run, mutation: Mutation) -> bool {
 }
 
 /// The faults that nobody notices, and the rows that nobody reaches.
-fn survivors<P: Protocol>() -> BTreeSet<String> {
-    let runs = runs::<P>();
+fn survivors<P: Protocol>(programs: impl Fn() -> Vec<Expected>) -> BTreeSet<String> {
+    let runs = runs::<P>(programs);
     let mut all = BTreeSet::new();
     for (mutation, row, name) in changes::<P>() {
         let mut using = runs.iter().filter(|run| fires(run, mutation.table, row)).peekable();
@@ -105,8 +114,8 @@ fn survivors<P: Protocol>() -> BTreeSet<String> {
 }
 
 /// `known` has a fault and, after a `#`, the reason why nobody can notice it.
-fn only_known_faults_survive<P: Protocol>(known: &str) {
-    let found = survivors::<P>();
+fn only_known_faults_survive<P: Protocol>(known: &str, programs: impl Fn() -> Vec<Expected>) {
+    let found = survivors::<P>(programs);
     let known: BTreeSet<String> =
         known.lines().map(|line| line.split(" # ").next().unwrap_or(line).to_owned()).collect();
     let list = |title: &str, a: &BTreeSet<String>, b: &BTreeSet<String>| {
@@ -118,10 +127,21 @@ fn only_known_faults_survive<P: Protocol>(known: &str) {
 
 #[test]
 fn every_seeded_fault_in_vi_is_noticed_but_for_those_that_are_argued() {
-    only_known_faults_survive::<Vi>(include_str!("survivors.txt"));
+    only_known_faults_survive::<Vi>(include_str!("survivors.txt"), programs::all);
 }
 
 #[test]
 fn every_seeded_fault_in_no_l1_is_noticed_but_for_those_that_are_argued() {
-    only_known_faults_survive::<NoL1>(include_str!("survivors-no-l1.txt"));
+    only_known_faults_survive::<NoL1>(include_str!("survivors-no-l1.txt"), programs::all);
+}
+
+#[test]
+fn every_seeded_fault_in_hlrc_is_noticed_but_for_those_that_are_argued() {
+    only_known_faults_survive::<Hlrc>(include_str!("survivors-hlrc.txt"), registered::unmixed);
+}
+
+#[test]
+fn every_seeded_fault_in_hlrc_repaired_is_noticed_but_for_those_that_are_argued() {
+    let known = include_str!("survivors-hlrc-repaired.txt");
+    only_known_faults_survive::<HlrcRepaired>(known, registered::every);
 }

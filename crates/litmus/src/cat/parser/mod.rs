@@ -232,8 +232,11 @@ impl Parser<'_> {
 
     pub(super) fn step_inner(&mut self) -> Result<Option<Step>, TextError> {
         let place = self.place();
-        let flag = self.eat_word("flag") || self.eat_word("undefined_unless") || self.eat_word("assert");
-        if let Some(check) = self.check(place, flag)? {
+        // A flag is raised where its check holds, the others where theirs fails.
+        let unless = self.eat_word("undefined_unless") || self.eat_word("assert");
+        let flag = unless || self.eat_word("flag");
+        if let Some(mut check) = self.check(place, flag)? {
+            check.negated ^= unless;
             return Ok(Some(Step::Check(check)));
         }
         if flag {

@@ -32,6 +32,7 @@ impl Stager<'_, '_, '_> {
                 body: body.clone(),
                 scope: scope.clone(),
                 together: None,
+                file: self.file,
             }))),
             Node::Let(bindings, body) => {
                 let inner = self.define(bindings, scope)?;
@@ -41,7 +42,13 @@ impl Stager<'_, '_, '_> {
                 let branch = if self.condition(condition, scope)? { then } else { other };
                 self.expr(branch, scope)
             }
-            Node::Try(first, second) => self.expr(first, scope).or_else(|_| self.expr(second, scope)),
+            Node::Try(first, second) => {
+                let (file, calls) = (self.file, self.calls);
+                self.expr(first, scope).or_else(|_| {
+                    (self.file, self.calls) = (file, calls);
+                    self.expr(second, scope)
+                })
+            }
             Node::Match(subject, arms) => self.matching(subject, arms, scope),
             Node::Apply(function, argument) => {
                 let function_value = self.expr(function, scope)?;
@@ -94,6 +101,9 @@ impl Stager<'_, '_, '_> {
             }
             None => match Builtin::named(text) {
                 Some(builtin) => Value::Builtin(builtin),
+                None if self.model.declares(&base::tag_of(text)) => {
+                    Value::Set(Bounds::exact(self.graph.empty(true)))
+                }
                 None => {
                     let dialect = self.skeleton.program.dialect.keyword();
                     let sentence = if base::known_elsewhere(text) {

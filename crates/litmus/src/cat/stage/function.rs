@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::parse::{Place, TextError};
 
 use super::super::ast::{Arm, Comparison, Condition, Expr, Infix};
-use super::super::base::{self, Base};
+use super::super::base;
 use super::super::graph::Graph;
 use super::super::value::{Bounds, Builtin, Closure, Scope, Value};
 use super::{Stager, recursive_functions, same};
@@ -113,7 +113,7 @@ impl Stager<'_, '_, '_> {
                 self.deeper(place)?;
                 let mut inner = closure.scope.clone();
                 if let Some(together) = &closure.together {
-                    inner = recursive_functions(together, &inner);
+                    inner = recursive_functions(together, &inner, closure.file);
                 }
                 inner = self.bind(&closure.parameters[0], argument, &inner, place)?;
                 let value = if closure.parameters.len() > 1 {
@@ -122,9 +122,13 @@ impl Stager<'_, '_, '_> {
                         body: closure.body.clone(),
                         scope: inner,
                         together: None,
+                        file: closure.file,
                     }))
                 } else {
-                    self.expr(&closure.body, &inner)?
+                    let from = core::mem::replace(&mut self.file, closure.file);
+                    let value = self.expr(&closure.body, &inner)?;
+                    self.file = from;
+                    value
                 };
                 self.calls -= 1;
                 Ok(value)
@@ -151,16 +155,7 @@ impl Stager<'_, '_, '_> {
             }
             Builtin::GenerateCos => Ok(Value::Coherence),
             Builtin::Classes => self.classes(argument, place),
-            Builtin::FenceRel => {
-                let set = self.set(argument, place)?;
-                let Some(Base::Rel(po)) = base::find("po", self.skeleton) else {
-                    return self.wrong(place, "`po` is not defined");
-                };
-                let po = Bounds::exact(self.graph.constant(false, po));
-                let on = self.each(set, Graph::identity_on);
-                let after = self.both(on, po, Graph::seq);
-                Ok(Value::Rel(self.both(po, after, Graph::seq)))
-            }
+            Builtin::TagScope | Builtin::TagEvents => self.of_tag(builtin, &argument, place),
             Builtin::Linearisations => match argument {
                 Value::Tuple(pair) if pair.len() == 2 => {
                     let set = self.set(pair[0].clone(), place)?;
@@ -179,51 +174,48 @@ impl Stager<'_, '_, '_> {
                 }
                 Ok(all)
             }
-            Builtin::Cross | Builtin::Fold | Builtin::Map => self.apply_listwise(builtin, argument, place),
+            Builtin::Cross => match argument {
+                Value::Coherence => Ok(Value::Coherence),
+                other => {
+                    let sentence =
+                        format!("`cross` takes coherence orders only, but this is {}", other.kind());
+                    self.wrong(place, sentence)
+                }
+            },
         }
     }
 
-    /// `map f set`, `fold f (set, start)`, `cross sets-of-orders`.
-    pub(super) fn apply_listwise(
+    /// `tag2scope('device)`, `tag2events('release)`.
+    pub(super) fn of_tag(
         &mut self,
         builtin: Builtin,
-        argument: Value,
+        argument: &Value,
         place: Place,
     ) -> Result<Value, TextError> {
-        match (builtin, argument) {
-            (Builtin::Map, Value::Tuple(pair)) if pair.len() == 2 => {
-                let mut results = Vec::new();
-                for member in self.members(pair[1].clone(), place)? {
-                    let result = self.apply(pair[0].clone(), member, place)?;
-                    if !results.iter().any(|known| same(known, &result)) {
-                        results.push(result);
-                    }
-                }
-                Ok(Value::Many(Rc::new(results)))
-            }
-            (Builtin::Fold, Value::Tuple(triple)) if triple.len() == 3 => {
-                let mut result = triple[2].clone();
-                for member in self.members(triple[1].clone(), place)? {
-                    let pair = Value::Tuple(Rc::new(vec![member, result]));
-                    result = self.apply(triple[0].clone(), pair, place)?;
-                }
-                Ok(result)
-            }
-            (Builtin::Cross, Value::Coherence) => Ok(Value::Coherence),
-            (_, other) => {
-                let form = match builtin {
-                    Builtin::Map => "`map (function, set)`",
-                    Builtin::Fold => "`fold (function, set, start)`",
-                    _ => "`cross` of coherence orders",
-                };
-                self.wrong(place, format!("{form} is expected here, but this is {}", other.kind()))
-            }
+        let Value::Tag(tag) = argument else {
+            return self.wrong(place, format!("a tag is expected here, but this is {}", argument.kind()));
+        };
+        if builtin == Builtin::TagEvents {
+            let set = base::tagged(tag, self.skeleton);
+            return Ok(Value::Set(Bounds::exact(self.graph.constant(true, vec![set]))));
+        }
+        match base::same_scope(tag, self.skeleton) {
+            Some(rows) => Ok(Value::Rel(Bounds::exact(self.graph.constant(false, rows)))),
+            None => self.wrong(place, format!("the test has no scope `{tag}`")),
         }
     }
 
-    /// The classes of an equivalence, which must be known.
+    /// The classes of an equivalence, which must be known; those of a set of
+    /// accesses are by location.
     pub(super) fn classes(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
-        let rel = self.relation(argument, place)?;
+        let rel = match argument {
+            Value::Set(set) => {
+                let same = self.graph.constant(false, base::same_location(self.skeleton));
+                let pairs = self.both(set, set, Graph::product);
+                self.both(pairs, Bounds::exact(same), Graph::inter)
+            }
+            other => self.relation(other, place)?,
+        };
         if !self.graph.is_static(rel.low) {
             return self.wrong(place, "the classes of this relation depend on who reads from whom");
         }

@@ -69,6 +69,7 @@ pub(crate) fn stage(model: &Model, skeleton: &Skeleton<'_>) -> Result<Staged, Te
         choices: Vec::new(),
         calls: 0,
         work: 0,
+        file: 0,
     };
     let mut scope = Scope::default();
     stager.steps(&model.steps, &mut scope)?;
@@ -90,11 +91,13 @@ struct Stager<'m, 's, 'p> {
     choices: Vec<Choice>,
     calls: usize,
     work: usize,
+    /// The file of the model that is being carried out.
+    file: usize,
 }
 
 impl Stager<'_, '_, '_> {
     pub(super) fn wrong<T>(&self, place: Place, sentence: impl Into<String>) -> Result<T, TextError> {
-        Err(TextError::meaning(place, sentence).in_file(&self.model.file))
+        Err(TextError::meaning(place, sentence).in_file(&self.model.files[self.file]))
     }
 
     pub(super) fn text(&self, name: Name) -> &str {
@@ -110,6 +113,7 @@ impl Stager<'_, '_, '_> {
 
     pub(super) fn step(&mut self, step: &Step, scope: &mut Scope) -> Result<(), TextError> {
         match step {
+            Step::InFile(file) => self.file = *file,
             Step::Let(bindings) => *scope = self.define(bindings, scope)?,
             Step::Check(check) => self.check(check, scope)?,
             Step::Enum(name, tags) => {
@@ -121,6 +125,7 @@ impl Stager<'_, '_, '_> {
                     pattern: pattern.clone(),
                     steps: Rc::new(steps.clone()),
                     scope: scope.clone(),
+                    file: self.file,
                 };
                 *scope = scope.with(*name, Value::Procedure(Rc::new(procedure)));
             }
@@ -131,7 +136,9 @@ impl Stager<'_, '_, '_> {
                 };
                 self.deeper(*place)?;
                 let mut inner = self.bind(&procedure.pattern, argument, &procedure.scope, *place)?;
+                let from = core::mem::replace(&mut self.file, procedure.file);
                 self.steps(&procedure.steps, &mut inner)?;
+                self.file = from;
                 self.calls -= 1;
             }
             Step::ForAll(place, name, set, steps) => {
@@ -243,7 +250,7 @@ impl Stager<'_, '_, '_> {
             let value = if binding.parameters.is_empty() {
                 self.expr(&binding.body, scope)?
             } else {
-                closure(binding, scope, None)
+                closure(binding, scope, None, self.file)
             };
             after = self.bind(&binding.pattern, value, &after, binding.place)?;
         }
@@ -258,7 +265,7 @@ impl Stager<'_, '_, '_> {
         let place = bindings.list[0].place;
         let functions = bindings.list.iter().filter(|b| is_function(b)).count();
         if functions == bindings.list.len() {
-            return Ok(recursive_functions(&Rc::new(bindings.list.clone()), scope));
+            return Ok(recursive_functions(&Rc::new(bindings.list.clone()), scope, self.file));
         }
         if functions > 0 {
             return self.wrong(place, "functions and relations cannot be defined recursively together");
@@ -271,7 +278,9 @@ impl Stager<'_, '_, '_> {
             }
         }
         // Try relations first, and sets if the bodies turn out to be sets.
+        let (file, calls) = (self.file, self.calls);
         let relations = self.fixpoint(bindings, &names, scope, false);
+        (self.file, self.calls) = (file, calls);
         if let Ok(Some(scope)) = relations {
             return Ok(scope);
         }
@@ -377,30 +386,19 @@ fn is_function(binding: &Binding) -> bool {
     !binding.parameters.is_empty() || matches!(*binding.body.node, Node::Function(..))
 }
 
-fn closure(binding: &Binding, scope: &Scope, together: Option<Rc<Vec<Binding>>>) -> Value {
-    if binding.parameters.is_empty()
-        && let Node::Function(pattern, body) = &*binding.body.node
-    {
-        return Value::Closure(Rc::new(Closure {
-            parameters: vec![pattern.clone()],
-            body: body.clone(),
-            scope: scope.clone(),
-            together,
-        }));
-    }
-    Value::Closure(Rc::new(Closure {
-        parameters: binding.parameters.clone(),
-        body: binding.body.clone(),
-        scope: scope.clone(),
-        together,
-    }))
+fn closure(binding: &Binding, scope: &Scope, together: Option<Rc<Vec<Binding>>>, file: usize) -> Value {
+    let (parameters, body) = match &*binding.body.node {
+        Node::Function(pattern, body) if binding.parameters.is_empty() => (vec![pattern.clone()], body),
+        _ => (binding.parameters.clone(), &binding.body),
+    };
+    Value::Closure(Rc::new(Closure { parameters, body: body.clone(), scope: scope.clone(), together, file }))
 }
 
-fn recursive_functions(list: &Rc<Vec<Binding>>, scope: &Scope) -> Scope {
+fn recursive_functions(list: &Rc<Vec<Binding>>, scope: &Scope, file: usize) -> Scope {
     let mut after = scope.clone();
     for binding in list.iter() {
         if let Pattern::One(Some(name)) = binding.pattern {
-            after = after.with(name, closure(binding, scope, Some(list.clone())));
+            after = after.with(name, closure(binding, scope, Some(list.clone()), file));
         }
     }
     after

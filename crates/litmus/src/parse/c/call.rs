@@ -2,11 +2,11 @@
 
 use crate::program::{
     Access, Barrier, BinaryOp, Cas, Dialect, Expr, Fence, Instr, Level, Order, Proxy, RmwOp, ScopeId,
+    level_of,
 };
 
 use super::super::error::{Place, TextError};
 use super::super::lexer::Kind;
-use super::super::scopes::level_of;
 use super::Function;
 
 /// Order, failure order and scope behind the operands of a call.
@@ -192,13 +192,8 @@ impl Function<'_> {
         let place = self.cursor.place();
         let word = self.cursor.word("a memory scope such as `memory_scope_device`")?;
         let name = word.strip_prefix("memory_scope_").unwrap_or(&word);
-        let level = level_of(name);
-        let found = match level {
-            Level::Named => self.scopes.enclosing_kind(self.id, name),
-            level => self.scopes.enclosing(self.id, level),
-        };
-        found.ok_or_else(|| {
-            let known = level != Level::Named || self.scopes.iter().any(|(_, s)| s.kind == name);
+        self.scopes.around(self.id, name).ok_or_else(|| {
+            let known = level_of(name) != Level::Named || self.scopes.iter().any(|(_, s)| s.kind == name);
             if known {
                 let sentence = format!("thread P{} stands in no `{name}`", self.id.0);
                 TextError::meaning(place, sentence)
@@ -345,8 +340,7 @@ impl Function<'_> {
         let scope = if self.cursor.eat(",") { self.scope()? } else { group };
         // A label in front names the barrier.
         let here = self.here();
-        let label = self.labels.iter().rfind(|&&(_, at)| at == here).map(|(name, _)| name.as_str());
-        let instance = label.map_or(0, barrier_number);
+        let instance = self.labels.at(here).map_or(0, barrier_number);
         self.emit(
             line,
             Instr::Barrier(Barrier {

@@ -15,10 +15,11 @@ use crate::program::{
 
 use super::condition;
 use super::cursor::{Cursor, thread_number};
-use super::error::{Place, TextError};
+use super::error::TextError;
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::scopes::Placement;
+use super::table::Labels;
 
 /// The target of a jump to the end of the thread, until that is known.
 const END: usize = usize::MAX;
@@ -138,9 +139,7 @@ pub(super) struct Function<'p> {
     thread: Thread,
     /// Pointers that this thread was given, by name.
     parameters: Vec<(String, LocId)>,
-    /// Positions of labels, and jumps that wait for theirs.
-    labels: Vec<(String, usize)>,
-    gotos: Vec<(String, usize, Place)>,
+    labels: Labels,
     temporaries: usize,
     depth: usize,
 }
@@ -162,8 +161,7 @@ impl<'p> Function<'p> {
             locations,
             thread,
             parameters: Vec::new(),
-            labels: Vec::new(),
-            gotos: Vec::new(),
+            labels: Labels::default(),
             temporaries: 0,
             depth: 0,
         }
@@ -186,12 +184,7 @@ impl<'p> Function<'p> {
             }
         }
         self.block()?;
-        for (label, at, place) in core::mem::take(&mut self.gotos) {
-            let Some(&(_, target)) = self.labels.iter().find(|(name, _)| *name == label) else {
-                return Err(TextError::meaning(place, format!("thread {header} has no label `{label}`")));
-            };
-            self.thread.code[at] = Instr::Jump { target };
-        }
+        core::mem::take(&mut self.labels).resolve(self.id, &mut self.thread.code)?;
         let end = self.thread.code.len();
         for instr in &mut self.thread.code {
             if let Instr::Jump { target } = instr

@@ -41,17 +41,13 @@ impl Function<'_> {
                 }
                 "goto" => {
                     self.cursor.advance();
-                    let place = self.cursor.place();
-                    let label = self.cursor.word("a label")?;
-                    self.cursor.expect(";")?;
                     let at = self.emit(line, Instr::Jump { target: 0 });
-                    self.gotos.push((label, at, place));
+                    self.labels.jump(self.cursor, at)?;
+                    self.cursor.expect(";")?;
                 }
                 _ if *self.cursor.peek_at(1) == Kind::Mark(":") => {
-                    self.cursor.advance();
-                    self.cursor.advance();
                     let at = self.here();
-                    self.labels.push((word, at));
+                    self.labels.read(self.cursor, at)?;
                 }
                 _ => {
                     self.simple(line)?;

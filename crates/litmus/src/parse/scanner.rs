@@ -1,0 +1,74 @@
+//! Characters with places, as both lexers read them.
+
+use super::error::{Place, TextError};
+
+/// Reads characters and knows where it is.
+pub(crate) struct Scanner<'t> {
+    rest: core::str::Chars<'t>,
+    pub(crate) place: Place,
+}
+
+impl<'t> Scanner<'t> {
+    /// At the beginning of `text`, behind a byte order mark.
+    pub(crate) fn new(text: &'t str) -> Scanner<'t> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Scanner { rest: text.chars(), place: Place { line: 1, column: 1 } }
+    }
+
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'t str {
+        self.rest.as_str()
+    }
+
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest.clone().next()
+    }
+
+    pub(crate) fn starts_with(&self, prefix: &str) -> bool {
+        self.rest().starts_with(prefix)
+    }
+
+    pub(crate) fn bump(&mut self) -> Option<char> {
+        let c = self.rest.next()?;
+        if c == '\n' {
+            self.place.line += 1;
+            self.place.column = 1;
+        } else {
+            self.place.column += 1;
+        }
+        Some(c)
+    }
+
+    pub(crate) fn skip(&mut self, count: usize) {
+        for _ in 0..count {
+            self.bump();
+        }
+    }
+
+    pub(crate) fn take_while(&mut self, accept: impl Fn(char) -> bool) -> String {
+        let mut word = String::new();
+        while let Some(c) = self.peek().filter(|&c| accept(c)) {
+            word.push(c);
+            self.bump();
+        }
+        word
+    }
+
+    /// The first of the marks that stands here; it is passed.
+    pub(crate) fn mark(&mut self, marks: &[&'static str]) -> Option<&'static str> {
+        let mark = marks.iter().find(|mark| self.starts_with(mark))?;
+        self.skip(mark.len());
+        Some(mark)
+    }
+
+    /// The text in quotes that begins here.
+    pub(crate) fn quoted(&mut self) -> Result<String, TextError> {
+        let place = self.place;
+        self.bump();
+        let text = self.take_while(|c| c != '"');
+        match self.bump() {
+            Some(_) => Ok(text),
+            None => Err(TextError::expected(place, "the end of the file", "`\"` to close this text")),
+        }
+    }
+}
