@@ -37,7 +37,7 @@ pub(crate) struct Seen {
 
 /// The machine.
 pub(crate) struct Bench<C: Column> {
-    shape: Shape,
+    params: <C::Protocol as Protocol>::Params,
     homes: Homes,
     tables: Vec<TableView>,
     stations: Vec<Station<C::Protocol>>,
@@ -64,11 +64,12 @@ impl<C: Column> Bench<C> {
         (shape.l1.ways, shape.l2.ways) = (8, 8);
         (shape.l1.store_buffer_entries, shape.l1.miss_registers) = (8, 8);
         let nodes = proto::nodes::<C::Protocol>(&shape);
+        let params = C::Protocol::params(&shape).expect("a bounded shape is sound");
         Bench {
             homes: Homes::new(&shape, 1),
             tables: C::Protocol::tables(),
-            stations: nodes.map(|id| Station::new(id, &shape)).collect(),
-            shape,
+            stations: nodes.map(|id| Station::new(id, &params)).collect(),
+            params,
             channels: BTreeMap::new(),
             asked: VecDeque::new(),
             memory: BTreeMap::new(),
@@ -99,6 +100,11 @@ impl<C: Column> Bench<C> {
         lines
     }
 
+    /// The lines of the L1 of a compute unit.
+    pub(crate) fn lines_of(&self, cu: u16) -> Vec<LineView> {
+        self.lines(self.node(C::Protocol::entry(Agent::Cu(cu))))
+    }
+
     /// The bytes of a line as the L2 or memory has them.
     pub(crate) fn below(&self, line: LineAddr) -> LineData {
         let mut data = self.memory.get(&line).copied().unwrap_or_default();
@@ -114,7 +120,7 @@ impl<C: Column> Bench<C> {
     /// work-group back, for no reason of the line?
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
         let node = self.node(C::Protocol::entry(Agent::Cu(cu)));
-        let world = World { params: &self.shape, homes: &self.homes, kernels: &[], mutation: None };
+        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
         let mut station = self.stations[node].clone();
         let mut fx = Effects::default();
         station.request(Slot(u32::MAX), request, world, &mut fx);
@@ -131,7 +137,7 @@ impl<C: Column> Bench<C> {
     ) -> Seen {
         let before = self.lines(node);
         let mut fx = Effects::default();
-        let world = World { params: &self.shape, homes: &self.homes, kernels: &[], mutation: None };
+        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
         act(&mut self.stations[node], world, &mut fx);
         assert_eq!(fx.violation, None, "{}", C::NAME);
         assert!(fx.needs.is_empty(), "there is room for every line");

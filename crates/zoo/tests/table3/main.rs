@@ -15,6 +15,7 @@
 //!   its place as `ours: FlushLocal`;
 //! * `access`, if a row of its tables performs the access by other actions than
 //!   those of `vi`;
+//! * `has_arrived` and `word`, if a flush does something else than write through;
 //! * `more`, for what only it does: the grant of a registration, for example
 //!   (its words are added to [`table::Act`]);
 //! * `is_registered`, for lines that flushes and invalidations leave alone.
@@ -23,6 +24,7 @@
 //! `UPDATE_PAGES=1 cargo test -p zoo --test table3` fills in what is between.
 
 mod bench;
+mod denovo;
 mod observe;
 mod page;
 mod rsp;
@@ -77,4 +79,5 @@ macro_rules! columns {
 
 columns! {
     rsp_column: crate::rsp::RspColumn,
+    denovo_column: crate::denovo::DenovoColumn,
 }

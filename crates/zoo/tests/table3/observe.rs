@@ -8,14 +8,14 @@ use proto::{
 use std::collections::BTreeSet;
 
 /// The variable.
-const X: LineAddr = LineAddr(0);
+pub(crate) const X: LineAddr = LineAddr(0);
 /// A line that every L1 has a clean copy of.
 const CLEAN: LineAddr = LineAddr(1);
 /// The first of the lines that are dirty, each in one L1.
 const DIRTY: u64 = 2;
 
 /// Who asks, and where the variable is if it is remote.
-const HERE: u16 = 0;
+pub(crate) const HERE: u16 = 0;
 const THERE: u16 = 1;
 
 /// What an L1 does with all of its lines, or with all read-modify-writes.
@@ -83,7 +83,7 @@ pub(crate) fn observed<C: Column>(row: &Row, seed: u64) -> Vec<Act> {
     }
     assert!(bench.is_answered(Slot(0)), "{}: the access is answered", C::NAME);
     assert!(watch.flushes.is_empty(), "{}: every flush that began has ended", C::NAME);
-    acts(&watch.notes)
+    acts(&watch.notes).into_iter().map(C::word).collect()
 }
 
 struct Watch {
@@ -96,8 +96,10 @@ struct Watch {
 
 impl Watch {
     fn look<C: Column>(&mut self, bench: &Bench<C>, seen: &Seen) {
-        self.accesses::<C>(seen);
+        // What an access waits for may end in the step that performs it.
+        self.flushes_end(bench);
         self.notes.extend(C::more(seen).into_iter().map(Note::Act));
+        self.accesses::<C>(seen);
         if seen.role == Role::L1 {
             self.flush_begins::<C>(seen);
             self.invalidates::<C>(seen);
@@ -142,7 +144,7 @@ impl Watch {
     /// A flush is done when all that was dirty has arrived below.
     fn flushes_end<C: Column>(&mut self, bench: &Bench<C>) {
         let arrived = |flush: &Flush| {
-            flush.bytes.iter().all(|(line, mask, data)| bench.below(*line).masked(*mask) == *data)
+            flush.bytes.iter().all(|(line, mask, data)| C::has_arrived(bench, flush.cu, *line, *mask, data))
         };
         let (done, open) = std::mem::take(&mut self.flushes).into_iter().partition::<Vec<_>, _>(arrived);
         self.flushes = open;

@@ -1,8 +1,8 @@
 //! The vocabulary of Table 3, and what a column of it is.
 
-use crate::bench::Seen;
+use crate::bench::{Bench, Seen};
 use core::fmt;
-use proto::{Level, LineView, Order, Protocol};
+use proto::{ByteMask, Level, LineAddr, LineData, LineView, Order, Protocol};
 
 /// What is done, in the words of Tables 1 and 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub(crate) enum Act {
     RmwL2,
     FlushLocal,
     InvLocal,
+    /// Registration and data go to the requesting L1.
+    Register,
+    /// What was stored in the requesting L1 is registered there.
+    StReg,
     /// At the one L1 where the variable was.
     FlushRemote,
     InvRemote,
@@ -39,6 +43,8 @@ impl fmt::Display for Act {
             Act::RmwL2 => "RMW x L2",
             Act::FlushLocal => "Flush local L1",
             Act::InvLocal => "Inv local L1",
+            Act::Register => "R state & data to requesting L1",
+            Act::StReg => "StReg local L1",
             Act::FlushRemote => "Flush remote L1",
             Act::InvRemote => "Inv remote L1",
             Act::FlushAll => "Flush all L1s bcst",
@@ -108,8 +114,8 @@ macro_rules! row {
 }
 
 /// A column of the table.
-pub(crate) trait Column {
-    type Protocol: Protocol<Params = proto::Shape>;
+pub(crate) trait Column: Sized {
+    type Protocol: Protocol;
     /// The name of the protocol, and of its page.
     const NAME: &'static str;
     /// The letter of its labels, and the last number.
@@ -128,10 +134,22 @@ pub(crate) trait Column {
         actions.iter().any(|action| by.contains(action))
     }
 
-    /// Acts that only this protocol knows, in one step of a node.
+    /// Acts that only this protocol knows, in one step of a node. In a step that
+    /// performs the access as well, they come before it.
     fn more(seen: &Seen) -> Vec<Act> {
         let _ = seen;
         Vec::new()
+    }
+
+    /// Has a flush of this L1 brought these bytes to where it brings them?
+    fn has_arrived(bench: &Bench<Self>, cu: u16, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {
+        let _ = cu;
+        bench.below(line).masked(mask) == *data
+    }
+
+    /// The paper's word for what was seen.
+    fn word(act: Act) -> Act {
+        act
     }
 
     /// Do flushes and invalidations leave this line alone?

@@ -1,0 +1,60 @@
+//! The column of DeNovo.
+//!
+//! What the paper calls `StReg` stands in the place of a flush: it is over when
+//! every line that was dirty is registered in the same L1.
+
+use crate::bench::{Bench, Seen, Told};
+use crate::observe::{HERE, X};
+use crate::row;
+use crate::table::{Act, Column, Instruction, Row};
+use proto::{ByteMask, LineAddr, LineData, LineView, Role};
+
+pub(crate) struct DenovoColumn;
+
+impl Column for DenovoColumn {
+    type Protocol = zoo::denovo::DenovoB;
+    const NAME: &'static str = "denovo-b";
+    const LABELS: (char, u32) = ('b', 26);
+
+    fn rows() -> Vec<Row> {
+        vec![
+            row!(Ld Acquire WorkGroup from LocalL1 => b0: LdL1, b1: InvLocal),
+            row!(Ld Acquire WorkGroup from L2 => b2: Register, b3: LdL1, b4: InvLocal),
+            row!(Ld Acquire WorkGroup from RemoteL1 => b5: Register, b6: LdL1, b7: InvLocal),
+            row!(St Release WorkGroup from LocalL1 => b8: StReg, b9: StL1),
+            row!(St Release WorkGroup from L2 => b10: StReg, b11: Register, b12: StL1),
+            row!(St Release WorkGroup from RemoteL1 => b13: StReg, b14: Register, b15: StL1),
+            row!(Rmw AcqRel WorkGroup from LocalL1 => b16: StReg, b17: RmwL1, b18: InvLocal),
+            row!(Rmw AcqRel WorkGroup from L2 => b19: StReg, b20: Register, b21: RmwL1, b22: InvLocal),
+            row!(Rmw AcqRel WorkGroup from RemoteL1 => b23: StReg, b24: Register, b25: RmwL1, b26: InvLocal),
+        ]
+    }
+
+    fn access(_: Instruction, actions: &[&str]) -> bool {
+        actions.contains(&"Perform")
+    }
+
+    fn more(seen: &Seen) -> Vec<Act> {
+        match seen.told {
+            Told::Message("Grant", Some(X)) if seen.role == Role::L1 && seen.index == HERE => {
+                vec![Act::Register]
+            }
+            Told::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn has_arrived(bench: &Bench<Self>, cu: u16, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {
+        let lines = bench.lines_of(cu);
+        let mut registered = lines.iter().filter(|view| view.line == line && Self::is_registered(view));
+        registered.any(|view| view.data.masked(mask) == *data)
+    }
+
+    fn word(act: Act) -> Act {
+        if act == Act::FlushLocal { Act::StReg } else { act }
+    }
+
+    fn is_registered(line: &LineView) -> bool {
+        line.state == "R"
+    }
+}
