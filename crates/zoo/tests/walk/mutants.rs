@@ -2,8 +2,8 @@
 //! which of them does some program notice?
 
 use crate::programs::{self, Expected};
-use crate::{denovo, registered};
 use crate::walker::{Bounds, walk_at_most};
+use crate::{denovo, registered};
 use proto::{Change, Coverage, Mutation, Protocol, RowView, TableId, WritePolicy};
 use std::collections::BTreeSet;
 use zoo::denovo::DenovoB;
