@@ -87,8 +87,8 @@ pub struct Uses {
     /// Atomic accesses from below that found the line registered to another
     /// controller, which had to give it up. Counted where that is found out.
     pub sync_remote: u32,
-    /// Registrations for atomics that a first-level cache lost because it, or a
-    /// level below, gave up the way.
+    /// Registrations (of atomics, where only they are registered) that a
+    /// first-level cache lost because it, or a level below, gave up the way.
     pub sync_evictions: u32,
     /// Lines that this controller has registered to another.
     pub lines_registered: u32,

@@ -6,6 +6,7 @@
 
 use proto::{Info, Protocol};
 
+pub mod denovo;
 pub mod hlrc;
 pub mod no_l1;
 pub mod registration;
@@ -44,4 +45,6 @@ protocols! {
     hlrc::Hlrc,
     hlrc::HlrcNoprio,
     hlrc::HlrcRepaired,
+    denovo::DenovoB,
+    denovo::DenovoRprio,
 }

@@ -38,7 +38,8 @@ enum Entry<W> {
 pub enum Popped {
     /// The dirty bytes of this line must leave now.
     Line(LineAddr),
-    /// A marker is at the head, and an earlier flush is not finished.
+    /// A marker is at the head, and an earlier flush is not finished; or a line
+    /// that is not ready.
     Blocked,
     /// Nothing is queued.
     Empty,
@@ -82,6 +83,16 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         !self.closing.is_empty() && matches!(self.fifo.front(), Some(Entry::Flush(_)))
     }
 
+    /// The line at the head, if there is one and not a flush.
+    #[inline]
+    #[must_use]
+    pub fn next_line(&self) -> Option<LineAddr> {
+        match self.fifo.front() {
+            Some(&Entry::Line(line)) => Some(line),
+            Some(Entry::Flush(_)) | None => None,
+        }
+    }
+
     /// Queues a line that has become dirty.
     pub fn push(&mut self, line: LineAddr) {
         self.fifo.push_back(Entry::Line(line));
@@ -109,9 +120,15 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
     /// Takes the oldest line. Markers at the head are dealt with first: the
     /// waiters of flushes that thereby finish are appended to `finished`.
     pub fn pop(&mut self, finished: &mut Vec<W>) -> Popped {
+        self.pop_if(finished, |_| true)
+    }
+
+    /// The same, but a line that is not ready stays, and all that is behind it.
+    pub fn pop_if(&mut self, finished: &mut Vec<W>, ready: impl Fn(LineAddr) -> bool) -> Popped {
         loop {
             match self.fifo.front() {
                 None => return Popped::Empty,
+                Some(&Entry::Line(line)) if !ready(line) => return Popped::Blocked,
                 Some(&Entry::Line(line)) => {
                     self.fifo.pop_front();
                     self.lines -= 1;
@@ -193,6 +210,18 @@ mod tests {
         assert_eq!(buffer.pop(&mut finished), Popped::Empty);
         assert_eq!(finished, [Slot(1), Slot(2)]);
         assert!(buffer.is_quiet());
+    }
+
+    #[test]
+    fn a_line_that_is_not_ready_stays_with_all_that_is_behind_it() {
+        let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
+        buffer.push(LineAddr(1));
+        assert!(!buffer.flush(Slot(1)));
+        assert_eq!(buffer.next_line(), Some(LineAddr(1)));
+        assert_eq!(buffer.pop_if(&mut finished, |line| line != LineAddr(1)), Popped::Blocked);
+        assert_eq!((buffer.lines(), finished.len()), (1, 0));
+        assert_eq!(buffer.pop_if(&mut finished, |_| true), Popped::Line(LineAddr(1)));
+        assert_eq!(buffer.next_line(), None, "the flush is at the head");
     }
 
     #[test]

@@ -221,6 +221,7 @@ impl<T: Rows> L1<T> {
             ToL1::Forward { line, mask, ref data, op, slot, asker } => {
                 (line, LineEvent::Forward, Carried::Forwarded(Forwarded { mask, data, op, slot, asker }))
             }
+            ToL1::Serve { .. } => return Disposition::Impossible("data of a registered line is at the L2"),
             ToL1::WriteAck { .. } | ToL1::Done { .. } | ToL1::BankDone { .. } => {
                 let due = self.reach.message(msg, cx);
                 return if due { Disposition::Done } else { Disposition::Impossible("nothing was due") };
@@ -244,7 +245,7 @@ impl<T: Rows> L1<T> {
     where
         P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
     {
-        let Some(line) = self.reach.pop(cx) else { return Disposition::Done };
+        let Some(line) = self.reach.pop(|_| true, cx) else { return Disposition::Done };
         let event = match cx.world.params.shape.l1.policy {
             WritePolicy::ThroughInvalidate => LineEvent::DrainDrop,
             WritePolicy::Combining | WritePolicy::Through => LineEvent::Drain,
@@ -394,7 +395,7 @@ where
                 let mask = self.array.dirty(way);
                 let data = self.array.read(way).masked(mask);
                 cx.fx.uses.data_reads += u32::from(!mask.is_empty());
-                cx.fx.send(bank(cx, line), ToBank::Return { line, mask, data });
+                cx.fx.send(bank(cx, line), ToBank::Return { line, mask, data, whole: false });
             }
             (LineAction::Fill, Carried::Fill(data) | Carried::Grant(_, _, data)) => {
                 cx.fx.uses.data_writes += 1;

@@ -20,6 +20,7 @@ pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 pub use repaired_table::RepairedTable;
 
+use crate::registration::variant;
 use proto::Claim;
 
 /// No operation of a program needs a scope, and none makes it wrong.
@@ -29,92 +30,35 @@ pub const CLAIMS: &[Claim] = &[Claim {
               scopes are hints; sequential consistency for programs without data races",
 }];
 
-macro_rules! variant {
+/// The three differ in the table of the L1 and in what is given up first.
+macro_rules! hlrc {
     ($(#[doc = $doc:literal])+ $module:ident, $protocol:ident, $table:ty, $name:literal, $summary:literal, $source:literal, $retains:literal) => {
-        $(#[doc = $doc])+
-        pub mod $module {
-            use super::{BankTable, CLAIMS, L1, L1Plans};
-            use crate::registration::{Bank, Params, ToBank, ToL1};
-            use crate::vi;
-            use proto::parts::Host;
-            use proto::{
-                Agent, Channels, Info, Kind, NodeId, PlansView, Protocol, Role, Shape, TableView,
-                protocol_nodes,
-            };
-
+        variant! {
             $(#[doc = $doc])+
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-            pub struct $protocol;
-
-            protocol_nodes! {
-                $protocol: L1(L1<$table>, ToL1), Bank(Bank<BankTable>, ToBank), Host(Host)
-            }
-
-            impl Protocol for $protocol {
-                type Node = Node;
-                type Msg = Msg;
-                type Params = Params;
-
-                const INFO: Info = Info {
-                    name: $name,
-                    summary: $summary,
-                    source: $source,
-                    claims: CLAIMS,
-                    channels: Channels::Fifo,
-                };
-                const KINDS: &'static [Kind] = &[
-                    Kind { name: "L1", role: Role::L1 },
-                    Kind { name: "L2", role: Role::L2 },
-                    Kind { name: "Host", role: Role::Host },
-                ];
-
-                fn params(shape: &Shape) -> Result<Params, String> {
-                    shape.check().map(|()| Params { shape: *shape, retains: $retains })
-                }
-
-                fn count(kind: u8, shape: &Shape) -> u16 {
-                    vi::count(kind, shape)
-                }
-
-                fn node(id: NodeId, params: &Params) -> Node {
-                    match id.kind {
-                        vi::FIRST => Node::L1(L1::new(params)),
-                        vi::BANK => Node::Bank(Bank::new(params)),
-                        _ => Node::Host(Host),
-                    }
-                }
-
-                fn entry(agent: Agent) -> NodeId {
-                    vi::entry(agent)
-                }
-
-                fn tables() -> Vec<TableView> {
-                    vec![TableView::of::<$table>(), TableView::of::<BankTable>()]
-                }
-
-                fn plans() -> Vec<PlansView> {
-                    vec![PlansView::of::<L1Plans>()]
-                }
-            }
+            $module, $protocol,
+            l1: $crate::hlrc::L1<$table>, table: $table,
+            bank: $crate::hlrc::BankTable, plans: $crate::hlrc::L1Plans,
+            name: $name, summary: $summary, source: $source, claims: $crate::hlrc::CLAIMS,
+            retains: $retains
         }
     };
 }
 
-variant! {
+hlrc! {
     /// hLRC as published.
     published, Hlrc, super::L1Table, "hlrc",
     "lazy release consistency: atomics are registered, flushes and invalidations happen when registration moves",
     "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C",
     true
 }
-variant! {
+hlrc! {
     /// hLRC with plain LRU replacement.
     noprio, HlrcNoprio, super::L1Table, "hlrc-noprio",
     "hlrc with plain LRU replacement: registered lines are given up like others",
     "hLRC paper (MICRO 2016), section V.B",
     false
 }
-variant! {
+hlrc! {
     /// hLRC with registration as a permission only.
     repaired, HlrcRepaired, super::RepairedTable, "hlrc-repaired",
     "hlrc with registration as a permission only: words may be atomics and data",

@@ -128,9 +128,10 @@ impl<T: Rows> Bank<T> {
                 let renews = self.owners.get(&line) == Some(&from);
                 let event = if renews { BankEvent::Renew } else { BankEvent::Register };
                 let answer = Asker::Register(slot);
-                self.access(line, event, Asked { mask, atomic: true, ..load(answer) }, cx)
+                let atomic = !mask.is_empty();
+                self.access(line, event, Asked { mask, atomic, ..load(answer) }, cx)
             }
-            ToBank::Return { line, mask, ref data } => {
+            ToBank::Return { line, mask, ref data, .. } => {
                 self.line_event(line, BankEvent::Return, Carried::Bytes(mask, data), cx)
             }
             ToBank::Flush { slot } => self.wish(Wish { node: from, slot, flush: true }, cx),
@@ -451,15 +452,17 @@ where
                 }
             }
             (BankAction::Forward, _, Carried::Access(asked)) => {
-                let (Some(&owner), Asker::Access(Answer::Request(slot))) =
-                    (self.owners.get(&line), asked.answer)
-                else {
-                    return;
-                };
-                cx.fx.uses.bypasses += 1;
-                cx.fx.uses.sync_remote += 1;
+                let Some(&owner) = self.owners.get(&line) else { return };
                 let Asked { from: asker, op, mask, data, .. } = asked;
-                cx.fx.send(owner, ToL1::Forward { line, mask, data: *data, op, slot, asker });
+                cx.fx.uses.bypasses += 1;
+                match asked.answer {
+                    Asker::Access(Answer::Request(slot)) => {
+                        cx.fx.uses.sync_remote += 1;
+                        cx.fx.send(owner, ToL1::Forward { line, mask, data: *data, op, slot, asker });
+                    }
+                    Asker::Access(Answer::Line) => cx.fx.send(owner, ToL1::Serve { line, asker }),
+                    Asker::Access(Answer::Posted { .. }) | Asker::Register(_) => {}
+                }
             }
             (BankAction::TakeBack, Some(way), Carried::Bytes(mask, data)) => {
                 cx.fx.uses.lines_unregistered += 1;

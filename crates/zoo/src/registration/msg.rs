@@ -56,7 +56,7 @@ pub enum ToBank {
     Register {
         /// The line.
         line: LineAddr,
-        /// The bytes that the access needs.
+        /// The bytes that the atomic needs; none for a line with stored data.
         mask: ByteMask,
         /// The request that waits, if one waits for nothing else.
         slot: Option<Slot>,
@@ -69,6 +69,8 @@ pub enum ToBank {
         mask: ByteMask,
         /// The bytes.
         data: LineData,
+        /// Does the rest of the line travel with them?
+        whole: bool,
     },
     /// Write all dirty bytes to memory, registered ones too, then say so.
     Flush {
@@ -123,6 +125,13 @@ pub enum ToL1 {
         /// Where it waits.
         asker: NodeId,
     },
+    /// Send the line to another cache that loads data; it stays registered here.
+    Serve {
+        /// The line.
+        line: LineAddr,
+        /// Who waits for it.
+        asker: NodeId,
+    },
     /// A write has been performed.
     WriteAck {
         /// The parity of the write.
@@ -162,8 +171,9 @@ impl Message for ToBank {
         }
     }
 
-    fn payload_bytes(&self, _line_bytes: u32) -> u32 {
+    fn payload_bytes(&self, line_bytes: u32) -> u32 {
         match *self {
+            ToBank::Return { whole: true, .. } => line_bytes,
             ToBank::Write { mask, .. } | ToBank::Return { mask, .. } => mask.count(),
             ToBank::Access { mask, op, .. } => carried(op, mask),
             ToBank::Get { .. }
@@ -211,6 +221,7 @@ impl Message for ToL1 {
             ToL1::Grant { .. } => "Grant",
             ToL1::Recall { .. } => "Recall",
             ToL1::Forward { .. } => "Forward",
+            ToL1::Serve { .. } => "Serve",
             ToL1::WriteAck { .. } => "WriteAck",
             ToL1::Done { .. } => "Done",
             ToL1::BankDone { .. } => "BankDone",
@@ -222,7 +233,7 @@ impl Message for ToL1 {
             ToL1::Data { .. } | ToL1::Grant { .. } => line_bytes,
             ToL1::Forward { op, mask, .. } => carried(op, mask),
             ToL1::Done { bytes, .. } => u32::from(bytes),
-            ToL1::Recall { .. } | ToL1::WriteAck { .. } | ToL1::BankDone { .. } => 0,
+            ToL1::Recall { .. } | ToL1::Serve { .. } | ToL1::WriteAck { .. } | ToL1::BankDone { .. } => 0,
         }
     }
 
@@ -231,7 +242,8 @@ impl Message for ToL1 {
             ToL1::Data { line, .. }
             | ToL1::Grant { line, .. }
             | ToL1::Recall { line }
-            | ToL1::Forward { line, .. } => Some(line),
+            | ToL1::Forward { line, .. }
+            | ToL1::Serve { line, .. } => Some(line),
             ToL1::WriteAck { .. } | ToL1::Done { .. } | ToL1::BankDone { .. } => None,
         }
     }

@@ -78,6 +78,14 @@ impl Reach {
         self.flushed.pop()
     }
 
+    /// What a flush may wait for has happened. `false` means that nothing was due.
+    pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool {
+        let mut finished = Vec::new();
+        let due = self.buffer.acked(parity, &mut finished);
+        self.finish(finished, cx);
+        due
+    }
+
     fn finish<P: Protocol>(&mut self, finished: Vec<Waiter>, cx: &mut Cx<'_, P>) {
         for waiter in finished {
             match waiter {
@@ -108,12 +116,7 @@ impl Reach {
     /// A message that is about no line. `false` means that nothing was due.
     pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> bool {
         match *msg {
-            ToL1::WriteAck { parity } => {
-                let mut finished = Vec::new();
-                let due = self.buffer.acked(parity, &mut finished);
-                self.finish(finished, cx);
-                due
-            }
+            ToL1::WriteAck { parity } => self.acked(parity, cx),
             ToL1::Done { slot, data, .. } => {
                 cx.fx.resume_with(slot, data);
                 true
@@ -125,14 +128,23 @@ impl Reach {
                 }
                 last.is_some()
             }
-            ToL1::Data { .. } | ToL1::Grant { .. } | ToL1::Recall { .. } | ToL1::Forward { .. } => false,
+            ToL1::Data { .. }
+            | ToL1::Grant { .. }
+            | ToL1::Recall { .. }
+            | ToL1::Forward { .. }
+            | ToL1::Serve { .. } => false,
         }
     }
 
-    /// Takes the oldest line out of the buffer; flushes that finish go on.
-    pub fn pop<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) -> Option<LineAddr> {
+    /// Takes the oldest line out of the buffer, if it is ready; flushes that
+    /// finish go on.
+    pub fn pop<P: Protocol>(
+        &mut self,
+        ready: impl Fn(LineAddr) -> bool,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<LineAddr> {
         let mut finished = Vec::new();
-        let popped = self.buffer.pop(&mut finished);
+        let popped = self.buffer.pop_if(&mut finished, ready);
         self.finish(finished, cx);
         match popped {
             Popped::Line(line) => Some(line),

@@ -2,6 +2,7 @@
 //! controllers that are timed, under every order of issue, delivery, memory,
 //! timers and evictions.
 
+mod denovo;
 mod graph;
 mod machine;
 mod mishaps;

@@ -88,7 +88,7 @@ fn outcomes<P: Protocol>(program: &Program) -> Result<BTreeSet<Outcome>, String>
 }
 
 /// Says of which programs a protocol shows anything but what is expected.
-fn wrong<P: Protocol>(programs: &[Expected], narrow: bool) -> Vec<String> {
+pub(crate) fn wrong<P: Protocol>(programs: &[Expected], narrow: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     for expected in programs {
         let program = if narrow { narrowed(&expected.program) } else { expected.program.clone() };
@@ -584,7 +584,7 @@ fn boundaries() -> Vec<Expected> {
 
 /// Words that are atomics and data (the bypass as published reads what was
 /// there before an atomic).
-fn mixed() -> Vec<Expected> {
+pub(crate) fn mixed() -> Vec<Expected> {
     vec![
         case(
             "an_atomic_is_read_as_data",

@@ -1,0 +1,74 @@
+//! The table of a line in a bank.
+
+use crate::registration::{BankAction, BankEvent, BankState};
+use proto::{Row, Table, TableId, go, impossible, stall, stay};
+
+/// The table of a line in a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BankTable;
+
+const NO_LINE: &str = "there is no line";
+const NO_FETCH: &str = "no fetch is under way";
+const NOBODY: &str = "nobody is registered";
+const ACCESS_ONLY: &str = "only an access asks for bytes";
+const PINNED: &str = "a line with a fetch or a recall under way is pinned";
+const ENDED: &str = "a round waits until no fetch is under way";
+const RECALLED: &str = "a round recalls what is registered first";
+const REGISTERED: &str = "what is written is registered, and comes back with its registration";
+
+impl Table for BankTable {
+    type State = BankState;
+    type Event = BankEvent;
+    type Action = BankAction;
+    const ID: TableId = TableId(2);
+    const NAME: &'static str = "A line in an L2 bank";
+
+    fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
+        use BankAction as A;
+        use BankEvent::*;
+        use BankState::*;
+        match (state, event) {
+            (_, Write | WriteThrough | WriteDrop | Read | Anywhere) => impossible(REGISTERED),
+            (_, Renew) => impossible("all bytes of a registered line are there"),
+
+            (I | P, Get | Register | Unregistered) => go(IV, &[A::Fetch]).retry(),
+            (I, System) => stay(&[A::PassOn]),
+            (I, Return) => impossible(NOBODY),
+            (I, Fill) => impossible(NO_FETCH),
+            (I, Evict | Call | Inv | InvDirty | Flush) => impossible(NO_LINE),
+            (P, System | Return | Fill | Evict | Call | Inv | InvDirty | Flush) => impossible(ACCESS_ONLY),
+
+            (V, Get | Unregistered) => stay(&[A::SendData]),
+            (V, Register) => go(R, &[A::Own, A::Grant]),
+            (V, System) => go(I, &[A::WriteOut, A::PassOn]),
+            (V, Return | Call) => impossible(NOBODY),
+            (V, Fill) => impossible(NO_FETCH),
+            // What came back with a registration stays dirty until here.
+            (V, Evict) => go(I, &[A::WriteOut]),
+            (V, Inv) => go(I, &[]),
+            (V, InvDirty) => stay(&[A::KeepDirty]),
+            (V, Flush) => stay(&[A::WriteOut]),
+
+            (IV, Get | Register | Unregistered | System) => stall(),
+            (IV, Fill) => go(V, &[A::Fill, A::EndFetch, A::Wake]),
+            (IV, Return | Call) => impossible(NOBODY),
+            (IV, Evict) => impossible(PINNED),
+            (IV, Inv | InvDirty) => impossible(ENDED),
+            (IV | R | RC | RE, Flush) => stay(&[A::WriteOut]),
+
+            // Only the cache that is registered has all bytes.
+            (R, Get) => stay(&[A::Forward]),
+            (R, Register | Unregistered | System) => go(RC, &[A::Recall]).retry(),
+            (R, Evict) => go(RE, &[A::Recall]),
+            (R, Call) => go(RC, &[A::Recall]),
+            (R, Return) => go(V, &[A::TakeBack, A::Wake]),
+            (RC, Return) => go(V, &[A::TakeBack, A::EndRecall, A::Wake]),
+            (RE, Return) => go(I, &[A::TakeBack, A::WriteOut, A::EndRecall, A::Wake]),
+            (RC | RE, Get | Register | Unregistered | System) => stall(),
+            (RC | RE, Evict) => impossible(PINNED),
+            (RC | RE, Call) => impossible("a line under recall need not be recalled"),
+            (R | RC | RE, Fill) => impossible(NO_FETCH),
+            (R | RC | RE, Inv | InvDirty) => impossible(RECALLED),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `denovo-b`: DeNovo, with registration of whole lines.
+//!
+//! A line that is written, or that an atomic touches, is registered: one L1 at
+//! a time has it, up to date, and the L2 knows which. Stores gather in the L1
+//! and are registered by the next release; nothing is written through. An
+//! acquire invalidates what is not registered. Scopes below the system are
+//! ignored.
+//!
+//! Source: hLRC paper (MICRO 2016), sections II.E and IV, Table 3 (rows b0 to
+//! b26). What it leaves open is stated on the protocol's page.
+
+mod bank_table;
+mod l1;
+mod l1_table;
+mod plans;
+
+pub use bank_table::BankTable;
+pub use l1::L1;
+pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
+pub use plans::{L1Plans, Step};
+
+use crate::registration::variant;
+use proto::Claim;
+
+/// No operation of a program needs a scope, and none makes it wrong.
+pub const CLAIMS: &[Claim] = &[Claim {
+    model: "drf",
+    mapping: "each operation as a request of the same order, at any scope below the system: they are \
+              ignored; sequential consistency for programs without data races",
+}];
+
+variant! {
+    /// DeNovo-B, with plain LRU replacement.
+    plain, DenovoB,
+    l1: crate::denovo::L1, table: crate::denovo::L1Table,
+    bank: crate::denovo::BankTable, plans: crate::denovo::L1Plans,
+    name: "denovo-b",
+    summary: "DeNovo: what is written is registered, and stays where it was written",
+    source: "hLRC paper (MICRO 2016), sections II.E, IV and V.A, Table 3 (b0-b26)",
+    claims: crate::denovo::CLAIMS,
+    retains: false
+}
+variant! {
+    /// DeNovo-B that keeps registered lines in preference to others.
+    rprio, DenovoRprio,
+    l1: crate::denovo::L1, table: crate::denovo::L1Table,
+    bank: crate::denovo::BankTable, plans: crate::denovo::L1Plans,
+    name: "denovo-rprio",
+    summary: "denovo-b with registered lines kept in preference to others, in the L1 and in the L2",
+    source: "hLRC paper (MICRO 2016), section V.B",
+    claims: crate::denovo::CLAIMS,
+    retains: true
+}
+
+pub use plain::DenovoB;
+pub use rprio::DenovoRprio;
