@@ -16,6 +16,7 @@ use lab::experiment::Question;
   fencepost list protocols
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
 
 Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a litmus test that
@@ -33,8 +34,16 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run several scenarios side by side, with speedups over the first
     Compare(CompareArguments),
+    /// Say where the cycles between two scenarios went
+    Why(WhyArguments),
+    /// Run a paper's experiments and hold its claims against what comes out
+    Reproduce(ReproduceArguments),
+    /// Write the HTML report of a reproduction again from its results
+    Report(ReportArguments),
     /// Check litmus tests under a memory model: outcomes, races, scopes
     Litmus(LitmusArguments),
+    /// Verify a protocol: every order of everything, against what it claims
+    Verify(VerifyArguments),
     /// Say what a graph is like
     #[command(
         subcommand,
@@ -107,17 +116,20 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
-  fencepost run --system hlrc-128cu --protocol vi --workload sssp --input c-68 --scale 1/16
+  fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: Common,
     /// The coherence protocol: a name of `list protocols`
-    #[arg(long, short, value_name = "NAME")]
-    pub(crate) protocol: String,
+    #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
+    pub(crate) protocol: Option<String>,
     /// How the program uses the protocol, where the workload has a choice
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
+    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
+    pub(crate) scenario: Option<String>,
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
@@ -136,12 +148,55 @@ pub(crate) struct RunArguments {
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated
+    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated. Programs
+    /// that steal work also know the scenarios of the hLRC paper: baseline, scope-only, steal-only
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     pub(crate) scenarios: Vec<String>,
     /// The programs to run, comma-separated
     #[arg(long, short, value_name = "NAME,...", value_delimiter = ',', required = true)]
     pub(crate) workload: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fencepost reproduce hlrc --scale 1/16 --seeds 1
+  fencepost reproduce hlrc --figure fig4 --out results/fig4
+  fencepost reproduce hlrc --graphs ~/graphs --json
+
+What was run stays under --out. A run that was killed goes on with what is missing, and a second one
+only reports. Claims that come out otherwise are a result, not a failure: the exit code is 1 only
+when a run has no right answer.")]
+pub(crate) struct ReproduceArguments {
+    /// The paper: a name of `list papers` that has experiments
+    pub(crate) paper: String,
+    /// A figure by its name, as fig4; may be repeated. All, if none is given
+    #[arg(long = "figure", value_name = "NAME")]
+    pub(crate) figures: Vec<String>,
+    /// Which part of each stand-in is made, as 1/16: claims are then indicative
+    #[arg(long, value_name = "FRACTION")]
+    pub(crate) scale: Option<String>,
+    /// How many seeds each run is repeated with, 1 to 1000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
+    /// A parameter of the workloads; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// A folder with files of the graphs, as c-68.mtx.gz, that take the place of stand-ins
+    #[arg(long, value_name = "DIR")]
+    pub(crate) graphs: Option<PathBuf>,
+    /// A folder of experiment files that take the place of the built-in ones; ./experiments/PAPER
+    /// does too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) experiments: Option<PathBuf>,
+    /// Where runs and reports go [default: results/PAPER]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs at a time [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -232,6 +287,50 @@ pub(crate) struct LitmusArguments {
     pub(crate) relaxed_as: Option<RelaxedAs>,
 }
 
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+#[command(after_help = "Examples:
+  fencepost verify vi
+  fencepost verify --all --mutants --jobs 2 --memory 8G
+  fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
+
+Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
+there as a chart), or not everything was covered (--memory, --timeout, Ctrl-C); 2 bad input.")]
+pub(crate) struct VerifyArguments {
+    /// The protocol: a name of `list protocols`
+    #[arg(value_name = "PROTOCOL", group = "what")]
+    pub(crate) protocol: Option<String>,
+    /// Every protocol
+    #[arg(long, group = "what")]
+    pub(crate) all: bool,
+    /// Tests, and folders of tests, in place of the shipped ones; may be repeated
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) litmus: Vec<PathBuf>,
+    /// Also every program of two threads with up to so many operations in which
+    /// synchronization orders data; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=8))]
+    pub(crate) operations: u8,
+    /// Then seed faults into every row and step, and see which are noticed
+    #[arg(long)]
+    pub(crate) mutants: bool,
+    /// The most memory, as 512M or 8G; beyond it the search is incomplete
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
+    pub(crate) memory: u64,
+    /// End after so many seconds with what is known then
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// How many tests are explored at once [default: one a core]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Write each counterexample into this folder: a chart as text and as a
+    /// drawing, and the moves
+    #[arg(long, value_name = "DIR")]
+    pub(crate) charts: Option<PathBuf>,
+    /// Print JSON instead of a report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// A reading of the scoped synchronization order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
@@ -251,6 +350,52 @@ pub(crate) enum RelaxedAs {
     Sync,
     /// Loads acquire, stores release
     AcqRel,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "The report is one file: it needs no network and no other file.
+
+Examples:
+  fencepost report results/hlrc
+  fencepost report results/hlrc --html hlrc.html")]
+pub(crate) struct ReportArguments {
+    /// The folder that `reproduce` wrote, with its results.json
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Where the report goes [default: DIR/report.html]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Each cause shows what it adds (+) or saves (-) from A to B; together they are
+the difference in cycles.
+
+Examples:
+  fencepost why vi+work-group vi --system hlrc-8cu --workload lock-counter
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce --json
+  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html")]
+pub(crate) struct WhyArguments {
+    /// The first scenario: PROTOCOL[+POLICY]
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// The second scenario
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// How both scenarios use the protocol, beside what they say themselves
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Lose a message on purpose, in both runs: the Nth of that name
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+    /// Write the table and a waterfall plot as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -316,4 +461,16 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err(String::from("expected KEY=VALUE, for example bins=64")),
     }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let refuse = || String::from("expected a number of bytes such as 512M or 8G");
+    let (digits, shift) = match text.trim_end_matches(['i', 'B']).to_ascii_uppercase() {
+        t if t.ends_with('K') => (t.trim_end_matches('K').to_owned(), 10),
+        t if t.ends_with('M') => (t.trim_end_matches('M').to_owned(), 20),
+        t if t.ends_with('G') => (t.trim_end_matches('G').to_owned(), 30),
+        t => (t, 0),
+    };
+    let number: u64 = digits.parse().map_err(|_| refuse())?;
+    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(refuse)
 }

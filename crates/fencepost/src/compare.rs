@@ -48,7 +48,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
 
 /// Runs all experiments on as many threads as the machine has cores. A run
 /// depends on nothing but its experiment, so the order does not matter.
-fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> {
+pub(crate) fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> {
     let pulse = Pulse::default();
     let progress = Progress::of_many(experiments.len(), pulse.clone());
     let next = AtomicUsize::new(0);

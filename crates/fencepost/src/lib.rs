@@ -12,9 +12,13 @@ mod graph;
 mod list;
 pub mod output;
 mod progress;
+mod report;
+mod reproduce;
 mod run;
 mod suite;
 mod table;
+mod verify;
+mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -72,8 +76,12 @@ where
         Command::List(arguments) => list::list(&arguments, out),
         Command::Run(arguments) => run::run(&arguments, out),
         Command::Compare(arguments) => compare::compare(&arguments, out),
+        Command::Report(arguments) => report::report(&arguments, out),
+        Command::Why(arguments) => why::why(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
+        Command::Verify(arguments) => verify::verify(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),
     };

@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -25,23 +26,32 @@ static LISTENING: AtomicBool = AtomicBool::new(false);
 /// Was it asked to?
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// How long a command that ends by itself may take to do so.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// Handles Ctrl-C and a termination request. A command that [listens] ends by
-/// itself with what it has, unless it is asked again; any other ends at once, and
-/// its unfinished files are removed.
+/// itself with what it has, unless it is asked again or takes too long; any other
+/// ends at once, and its unfinished files are removed.
 ///
 /// [listens]: Listening
 pub fn handle_interrupts() {
     let handler = || {
-        if LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst) {
+        let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);
+        let patience = std::thread::Builder::new();
+        if is_first && patience.spawn(|| (std::thread::sleep(GRACE), end())).is_ok() {
             return;
         }
-        for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            fs::remove_file(path).ok();
-        }
-        std::process::exit(INTERRUPT_CODE);
+        end();
     };
     // Without a handler the system ends the process as it always does.
     ctrlc::set_handler(handler).ok();
+}
+
+fn end() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        fs::remove_file(path).ok();
+    }
+    std::process::exit(INTERRUPT_CODE);
 }
 
 /// While it lives, Ctrl-C asks the command to end instead of ending it.

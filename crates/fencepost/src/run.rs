@@ -21,7 +21,7 @@ const KERNELS_SHOWN: usize = 12;
 pub(crate) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut question = arguments.common.question();
     question.workload.clone_from(&arguments.workload);
-    question.scenario = scenario(&arguments.protocol, arguments.policy.as_deref());
+    question.scenario = scenario(arguments);
     question.drop.clone_from(&arguments.drop);
     let mut record = perform(arguments, &question)?;
     let failure = record.error.clone().filter(|_| !record.answer_ok);
@@ -34,10 +34,11 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), F
     failure.map_or(Ok(()), |failure| Err(Failure::CheckFailed(failure)))
 }
 
-fn scenario(protocol: &str, policy: Option<&str>) -> String {
-    match policy {
-        None => protocol.to_owned(),
-        Some(policy) => format!("{protocol}+{}", policy.replace(',', "+")),
+fn scenario(arguments: &RunArguments) -> String {
+    let name = arguments.scenario.as_ref().or(arguments.protocol.as_ref()).cloned().unwrap_or_default();
+    match &arguments.policy {
+        None => name,
+        Some(policy) => format!("{name}+{}", policy.replace(',', "+")),
     }
 }
 

@@ -56,7 +56,7 @@ fn run<'a>(system: &'a str, protocol: &'a str, workload: &'a str, more: &[&'a st
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["list", "run", "compare", "litmus", "completions", "man"] {
+    for command in ["list", "run", "compare", "litmus", "why", "verify", "report", "completions", "man"] {
         let help = succeed(&[command, "--help"]);
         assert!(help.contains("Example"), "{help}");
         assert!(help.contains(&format!("fencepost {command}")), "{help}");
@@ -155,6 +155,45 @@ fn a_comparison_says_the_same_as_single_runs() {
         assert_eq!(row["traffic_bytes"], single["counters"]["noc_bytes_sent"]);
         assert_eq!(row["energy_pj"], single["energy_pj"]["total"]);
     }
+}
+
+#[test]
+fn why_prints_the_promised_keys_and_its_parts_add_up_to_the_difference() {
+    let why = ["why", "vi+work-group+same-cu", "vi", "--system", "hlrc-8cu", "--workload", "lock-counter"];
+    let all = json(&[&why[..], &["--seed", "3", "--set", "increments=8", "--json"]].concat());
+    let [a, b] = ["cycles_a", "cycles_b"].map(|key| all[key].as_i64().unwrap());
+    assert_ne!(a, b);
+    let parts = all["parts"].as_array().unwrap();
+    assert_eq!(parts.iter().map(|part| part["cycles"].as_i64().unwrap()).sum::<i64>(), b - a);
+    let causes: Vec<_> = parts.iter().map(|part| part["cause"].as_str().unwrap()).collect();
+    for cause in ["acquire", "release", "atomic", "load", "store", "queue-noc", "imbalance", "launch"] {
+        assert!(causes.contains(&cause), "{causes:?}");
+    }
+    // The runs are those of `run`.
+    let single = run("hlrc-8cu", "vi", "lock-counter", &["--seed", "3", "--set", "increments=8", "--json"]);
+    assert_eq!(json(&single)["cycles"].as_i64().unwrap(), b);
+
+    let page = scratch("why").join("why.html");
+    let table = succeed(&[&why[..], &["--html", page.to_str().unwrap()]].concat());
+    assert!(table.contains("difference") && table.lines().last().unwrap().starts_with("all"), "{table}");
+    assert!(fs::read_to_string(page).unwrap().contains("<svg"));
+
+    let refusal = refused(&["why", "vi", "vii", "--system", "hlrc-8cu", "--workload", "lock-counter"]);
+    assert!(refusal.contains("did you mean"), "{refusal}");
+    let (code, _, err) = fencepost(&[&why[..], &["--drop", "Done", "--patience", "20000"]].concat());
+    assert_eq!(code, 1);
+    assert!(err.contains("lock-counter under"), "{err}");
+}
+
+#[test]
+fn a_report_is_not_made_of_anything_but_results() {
+    let folder = scratch("report");
+    let text = folder.to_str().unwrap();
+    assert!(refused(&["report", text]).contains("cannot read"));
+    fs::write(folder.join("results.json"), "{\n  \"paper\": 7\n}").unwrap();
+    let refusal = refused(&["report", text]);
+    assert!(refusal.contains("results.json:2:12: not the results of a reproduction"), "{refusal}");
+    assert!(!folder.join("report.html").exists());
 }
 
 #[test]

@@ -423,6 +423,39 @@ fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
     assert!(out.contains("Stopped the limit of 0.5 s") && err.contains("a.litmus"), "{out}{err}");
 }
 
+#[test]
+fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
+    let folder = scratch("ways");
+    let ops = (0..13).map(|n| {
+        format!(
+            "int r{n} = atomic_load_explicit(x, memory_order_relaxed);\n\
+             if (r{n} == {n}) {{ atomic_store_explicit(y, {n}, memory_order_relaxed); }}\n"
+        )
+    });
+    let body: String = ops.collect();
+    let threads = (0..3).map(|t| format!("P{t}(atomic_int* x, atomic_int* y) {{\n{body}}}\n"));
+    let text = format!("C ways\n{{}}\n{}exists (x=1)\n", threads.collect::<String>());
+    let test = put(&folder, "ways.litmus", text);
+    let (code, entries) = json(&[&test, "--model", "sc", "--timeout", "0.1", "--explain"]);
+    assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)));
+}
+
+/// Each round goes one of two ways, and none of them ends.
+#[test]
+fn ways_that_double_without_an_end_are_cut() {
+    let folder = scratch("doubling");
+    let body = "while (1) { int r = atomic_load_explicit(x, memory_order_seq_cst);
+      if (r) { atomic_store_explicit(x, 0, memory_order_seq_cst); }
+      else { atomic_store_explicit(x, 1, memory_order_seq_cst); } }";
+    let threads = (0..2).map(|t| format!("P{t}(atomic_int* x) {{ {body} }}\n"));
+    let text = format!("C doubling\n{{}}\n{}exists (x=1)\n", threads.collect::<String>());
+    let test = put(&folder, "doubling.litmus", text);
+    for model in ["sc", "hrf-indirect"] {
+        let (code, entries) = json(&[&test, "--model", model, "--unroll", "65535", "--timeout", "0.5"]);
+        assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)), "{model}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {

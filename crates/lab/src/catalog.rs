@@ -155,6 +155,11 @@ const PAPERS: [(&str, &str); 5] = [
     ("hechtman", include_str!("../../../claims/hechtman.toml")),
 ];
 
+/// The claims of a paper, as their file has them; empty if there is none.
+pub(crate) fn claims_text(paper: &str) -> &'static str {
+    PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, text)| text)
+}
+
 #[derive(Deserialize)]
 struct PaperFile {
     paper: String,

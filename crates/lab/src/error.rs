@@ -26,6 +26,14 @@ pub enum Error {
         /// Why, in the words of the operating system.
         reason: String,
     },
+    /// Results cannot be kept.
+    #[error("cannot write to {}: {reason}", path.display())]
+    Unwritable {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A name that nobody has.
     #[error("unknown {what} `{name}`{}", hint(.suggestion.as_deref(), .known))]
     Unknown {

@@ -16,7 +16,7 @@ use crate::systems::Systems;
 pub struct Question {
     /// A machine: a name or a file.
     pub system: String,
-    /// `PROTOCOL[+POLICY]`.
+    /// A protocol or a scenario of the hLRC paper: `NAME[+POLICY]`.
     pub scenario: String,
     /// A workload's name.
     pub workload: String,
@@ -77,6 +77,9 @@ impl Experiment {
         let workload = workload(&question.workload)?;
         check_input(workload, question)?;
         let mut settings = workload.defaults();
+        if let Some(policy) = stealing(&scenario, workload)? {
+            settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
+        }
         for (name, value) in &question.settings {
             settings.set(name, value).map_err(|error| Error::Impossible(error.to_string()))?;
         }
@@ -188,6 +191,22 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     }
 }
 
+/// How a scenario has a workload use the queues, if they have to do with it.
+fn stealing(scenario: &Scenario, workload: &Workload) -> Result<Option<&'static str>, Error> {
+    if scenario.stealing.is_none() || App::of(workload).is_some() {
+        return Ok(scenario.stealing);
+    }
+    let Scenario { name, protocol, .. } = scenario;
+    if name == protocol {
+        return Ok(None);
+    }
+    let workload = workload.name;
+    Err(Error::Impossible(format!(
+        "scenario `{name}` says how work is stolen, but workload `{workload}` steals none: ask for protocol \
+         `{protocol}`"
+    )))
+}
+
 fn workload(name: &str) -> Result<&'static Workload, Error> {
     let known = workloads::all().iter().find(|workload| workload.name == name);
     known.copied().ok_or_else(|| Error::unknown("workload", name, &catalog::workload_names()))
@@ -219,6 +238,21 @@ mod tests {
         let scenario = "no-l1+work-group".to_owned();
         let lock = Question { scenario, workload: "lock-counter".to_owned(), ..question() };
         assert!(ask(&lock).unwrap().policy().contains("work-group"));
+    }
+
+    #[test]
+    fn a_scenario_of_the_paper_sets_the_policy_of_programs_that_steal() {
+        let with = |scenario: &str, workload: &str| {
+            let (scenario, workload) = (scenario.to_owned(), workload.to_owned());
+            ask(&Question { scenario, workload, ..question() }).map(|e| (e.scenario.protocol, e.policy()))
+        };
+        let (protocol, policy) = with("rsp", "sssp").unwrap();
+        assert_eq!(protocol, "rsp");
+        assert!(policy.starts_with("work-group,steal-remote,padded"), "{policy}");
+        assert!(with("rsp+packed", "sssp").unwrap().1.starts_with("work-group,steal-remote,packed"));
+        assert!(with("baseline", "color").unwrap().1.starts_with("device,no-steal"));
+        assert_eq!(with("rsp", "vec-add").unwrap(), ("rsp", String::new()));
+        assert!(with("steal-only", "vec-add").unwrap_err().contains("ask for protocol `vi`"));
     }
 
     #[test]

@@ -9,19 +9,30 @@
 
 pub mod catalog;
 mod comparison;
+mod digest;
 mod error;
 pub mod experiment;
 pub mod input;
+pub mod markdown;
+pub mod paper;
 mod place;
 mod record;
+pub mod report;
 pub mod results;
 pub mod run;
+pub mod runner;
 mod scenario;
+pub mod store;
 pub mod systems;
+mod why;
+
+/// Names the code that results depend on, as `crates/lab/build.rs` tells.
+pub const CODE: &str = env!("FENCEPOST_CODE");
 
 pub use comparison::{Comparison, Mean, Row};
 pub use error::Error;
 pub use place::Place;
 pub use record::{KernelRecord, Record};
 pub use scenario::Scenario;
+pub use why::{Account, Difference, Part};
 pub use workloads::nearest::nearest;

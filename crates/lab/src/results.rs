@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// All of a reproduction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// The paper's name, as `hlrc`.
     pub paper: String,
@@ -38,7 +38,7 @@ pub struct Results {
 }
 
 /// A scenario as a report names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenarioShown {
     /// Its name.
     pub name: String,
@@ -51,7 +51,7 @@ pub struct ScenarioShown {
 }
 
 /// An input as a report names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputShown {
     /// Its name, as `SSSP-1`.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct InputShown {
 }
 
 /// A machine, and what is changed of it, as a report names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantShown {
     /// Its name; `base` is the one that nothing is changed of.
     pub name: String,
@@ -90,7 +90,7 @@ pub struct RowKey {
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Which one.
     #[serde(flatten)]
@@ -103,7 +103,7 @@ pub struct Row {
 }
 
 /// What a run measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// How long the program took on the simulated machine.
     pub cycles: u64,
@@ -131,7 +131,7 @@ pub struct KernelSpan {
 }
 
 /// A mean over seeds with its 95% interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The mean.
     pub mean: f64,
@@ -154,7 +154,7 @@ pub enum Shape {
 }
 
 /// A figure or a table, with all numbers in it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Its name, as `fig4`.
     pub id: String,
@@ -173,7 +173,7 @@ pub struct Figure {
 }
 
 /// Bars that stand together: those of an input, a variant or a mean.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// What they share.
     pub label: String,
@@ -184,7 +184,7 @@ pub struct Group {
 }
 
 /// One bar, or a row of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// The scenario.
     pub scenario: String,
@@ -192,7 +192,7 @@ pub struct Bar {
     /// no right answer, or what is asked for is not counted.
     pub values: Vec<Option<Interval>>,
     /// What the paper prints for each part, where it does.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Option<f64>>,
     /// Why a value is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,7 @@ pub struct Bar {
 }
 
 /// How a claim came out, as `claims/README.md` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// As published.
@@ -216,7 +216,7 @@ pub enum Status {
 }
 
 /// A claim beside what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// The claim's name.
     pub id: String,

@@ -5,49 +5,85 @@ use core::fmt;
 use crate::catalog;
 use crate::error::Error;
 
-/// A protocol with a policy: `PROTOCOL[+POLICY]...`.
+/// The protocols that the scenarios of the hLRC paper run on, where they have
+/// not the name of their protocol (section IV: the first three on the baseline
+/// machine).
+const PROTOCOLS: [(&str, &str); 4] =
+    [("baseline", "vi"), ("scope-only", "vi"), ("steal-only", "vi"), ("hlrc-scoped", "hlrc")];
+
+/// A protocol or a scenario of the hLRC paper, with a policy:
+/// `NAME[+POLICY]...`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
     /// The protocol's name.
     pub protocol: &'static str,
+    /// How programs that steal work use it, unless something else is said: what
+    /// the paper's scenario of this name says.
+    pub stealing: Option<&'static str>,
     /// How the program uses it, where the workload has a choice. Several
     /// choices are joined by commas.
     pub policy: Option<String>,
 }
 
 impl Scenario {
-    /// A scenario of a protocol's name and a policy.
+    /// A scenario of a name and a policy.
     ///
     /// # Errors
-    /// An unknown protocol.
-    pub fn new(protocol: &str, policy: Option<&str>) -> Result<Scenario, Error> {
-        let known = catalog::protocol_names();
-        match known.iter().find(|known| **known == protocol) {
-            Some(protocol) => Ok(Scenario { protocol, policy: policy.map(str::to_owned) }),
-            None => Err(Error::unknown("protocol", protocol, &known)),
+    /// An unknown name.
+    pub fn new(name: &str, policy: Option<&str>) -> Result<Scenario, Error> {
+        let known = Scenario::all();
+        match known.iter().find(|known| known.name == name) {
+            Some(known) => Ok(Scenario { policy: policy.map(str::to_owned), ..known.clone() }),
+            None => {
+                let names: Vec<_> = known.iter().map(|known| known.name).collect();
+                Err(Error::unknown("protocol", name, &names))
+            }
         }
     }
 
-    /// Reads `vi`, `vi+work-group` or `vi+work-group+same-cu`.
+    /// The protocols, then the paper's scenarios on protocols that there are.
+    #[must_use]
+    pub fn all() -> Vec<Scenario> {
+        let protocols = catalog::protocol_names();
+        let stealing = |name: &str| workloads::stealing::scenario(name).map(|scenario| scenario.policy);
+        let of_protocol = |&protocol: &&'static str| Scenario {
+            name: protocol,
+            protocol,
+            stealing: stealing(protocol),
+            policy: None,
+        };
+        let of_paper = |&(name, protocol): &(&'static str, &'static str)| Scenario {
+            name,
+            protocol,
+            stealing: stealing(name),
+            policy: None,
+        };
+        let on_what_there_is = PROTOCOLS.iter().filter(|(_, protocol)| protocols.contains(protocol));
+        protocols.iter().map(of_protocol).chain(on_what_there_is.map(of_paper)).collect()
+    }
+
+    /// Reads `vi`, `vi+work-group`, `vi+work-group+same-cu` or `steal-only`.
     ///
     /// # Errors
-    /// An unknown protocol or an empty policy. Whether a workload has that
-    /// policy is known when they meet.
+    /// An unknown name or an empty policy. Whether a workload has that policy
+    /// is known when they meet.
     pub fn parse(text: &str) -> Result<Scenario, Error> {
-        let Some((protocol, policies)) = text.split_once('+') else { return Scenario::new(text, None) };
+        let Some((name, policies)) = text.split_once('+') else { return Scenario::new(text, None) };
         let policies: Vec<&str> = policies.split('+').map(str::trim).collect();
         if policies.iter().any(|policy| policy.is_empty()) {
             return Err(Error::unknown("policy", "", &["PROTOCOL+POLICY"]));
         }
-        Scenario::new(protocol.trim(), Some(&policies.join(",")))
+        Scenario::new(name.trim(), Some(&policies.join(",")))
     }
 }
 
 impl fmt::Display for Scenario {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.policy {
-            None => write!(out, "{}", self.protocol),
-            Some(policy) => write!(out, "{}+{}", self.protocol, policy.replace(',', "+")),
+            None => write!(out, "{}", self.name),
+            Some(policy) => write!(out, "{}+{}", self.name, policy.replace(',', "+")),
         }
     }
 }
@@ -58,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_scenario_is_written_as_it_is_read() {
-        for text in ["vi", "no-l1+work-group", "vi+work-group+same-cu"] {
+        for text in ["vi", "no-l1+work-group", "vi+work-group+same-cu", "steal-only", "rsp+packed"] {
             assert_eq!(Scenario::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Scenario::parse("vi+a+b").unwrap().policy.as_deref(), Some("a,b"));
@@ -70,5 +106,24 @@ mod tests {
         assert_eq!(error("nol1+x"), "unknown protocol `nol1`, did you mean `no-l1`?");
         assert!(error("vi+").contains("expected one of PROTOCOL+POLICY"));
         assert!(error("").starts_with("unknown protocol ``"));
+    }
+
+    #[test]
+    fn the_scenarios_of_the_paper_have_the_policies_of_the_workloads() {
+        let of = |name: &str| {
+            let scenario = Scenario::parse(name).unwrap();
+            (scenario.protocol, scenario.stealing)
+        };
+        assert_eq!(of("baseline"), ("vi", Some("device,no-steal")));
+        assert_eq!(of("scope-only"), ("vi", Some("work-group,no-steal")));
+        assert_eq!(of("steal-only"), ("vi", Some("device,steal-device")));
+        assert_eq!(of("rsp"), ("rsp", Some("work-group,steal-remote")));
+        assert_eq!(of("vi"), ("vi", None));
+        let known = catalog::protocol_names();
+        for scenario in &workloads::stealing::SCENARIOS {
+            let placed =
+                PROTOCOLS.iter().find(|(name, _)| *name == scenario.name).map_or(scenario.name, |p| p.1);
+            assert_eq!(Scenario::parse(scenario.name).is_ok(), known.contains(&placed), "{}", scenario.name);
+        }
     }
 }

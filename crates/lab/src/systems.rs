@@ -14,6 +14,7 @@ use sim::config::System;
 
 use crate::error::{Error, printable};
 pub use read::parse;
+pub(crate) use read::{changed, explain};
 
 /// The machines that every binary carries: name and description.
 const BUILT_IN: [(&str, &str); 5] = [
@@ -136,7 +137,7 @@ fn load_file(path: &Path) -> Result<System, Error> {
     parse(path, &read_text(path)?)
 }
 
-fn read_text(path: &Path) -> Result<String, Error> {
+pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
     let unreadable =
         |reason: String| Error::Unreadable { path: printable(&path.to_string_lossy()).into(), reason };
     let metadata = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;

@@ -118,7 +118,9 @@ fn plan_lines(view: &PlansView, op: OpClass) -> Vec<PlanLine<'_>> {
 
 fn plans(out: &mut String, view: &PlansView) {
     let _ = writeln!(out, "\n### {}\n", view.name);
-    list(out, "Steps", &view.steps);
+    let used = |step: &str| view.plans.iter().any(|(_, steps)| steps.contains(&step));
+    let steps: Vec<_> = view.steps.iter().filter(|(name, _)| used(name)).copied().collect();
+    list(out, "Steps", &steps);
     let _ = writeln!(out, "| operation | order | scope | steps |\n|---|---|---|---|");
     for &op in OpClass::ALL {
         for line in plan_lines(view, op) {

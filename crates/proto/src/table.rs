@@ -4,6 +4,7 @@
 //! up, and performs the actions that the row names. Because a row is a value,
 //! the same table is executed, printed, counted and mutated.
 
+use crate::contract::RowId;
 use crate::request::{Level, Op, Order, Request};
 use crate::symbols::Symbol;
 
@@ -241,6 +242,15 @@ impl Coverage {
     #[must_use]
     pub fn count(&self, table: TableId, row: usize) -> u64 {
         self.counts.get(usize::from(table.0)).and_then(|t| t.get(row)).copied().unwrap_or(0)
+    }
+
+    /// The rows that were used, in order.
+    pub fn fired(&self) -> impl Iterator<Item = RowId> {
+        let tables = self.counts.iter().enumerate();
+        tables.flat_map(|(table, counts)| {
+            let used = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            used.map(move |(row, _)| RowId { table: TableId(table as u8), row: row as u16 })
+        })
     }
 
     /// Adds the counts of another run.

@@ -110,4 +110,13 @@ pub struct Uses {
     pub lines_written_out: u32,
     /// Lines evicted.
     pub evictions: u32,
+    /// Times that another controller kept read-modify-writes from being
+    /// performed here.
+    pub locks: u32,
+    /// Times that this controller told all others of its kind to flush.
+    pub flush_broadcasts: u32,
+    /// Times that it told them to invalidate.
+    pub invalidation_broadcasts: u32,
+    /// Times that it told them to hold read-modify-writes back.
+    pub lock_broadcasts: u32,
 }

@@ -129,6 +129,10 @@ pub(crate) struct RoleUses {
     pub(crate) flushes: [u64; CAUSES],
     pub(crate) lines_written_out: u64,
     pub(crate) evictions: u64,
+    pub(crate) locks: u64,
+    pub(crate) flush_broadcasts: u64,
+    pub(crate) invalidation_broadcasts: u64,
+    pub(crate) lock_broadcasts: u64,
 }
 
 impl RoleUses {
@@ -154,6 +158,10 @@ impl RoleUses {
         add_causes(&mut self.flushes, &uses.flushes);
         self.lines_written_out += u64::from(uses.lines_written_out);
         self.evictions += u64::from(uses.evictions);
+        self.locks += u64::from(uses.locks);
+        self.flush_broadcasts += u64::from(uses.flush_broadcasts);
+        self.invalidation_broadcasts += u64::from(uses.invalidation_broadcasts);
+        self.lock_broadcasts += u64::from(uses.lock_broadcasts);
     }
 
     fn entries(&self) -> Vec<(String, u64)> {
@@ -172,6 +180,10 @@ impl RoleUses {
             ("flushes", self.flushes.iter().sum()),
             ("lines_written_out", self.lines_written_out),
             ("evictions", self.evictions),
+            ("locks", self.locks),
+            ("flush_broadcasts", self.flush_broadcasts),
+            ("invalidation_broadcasts", self.invalidation_broadcasts),
+            ("lock_broadcasts", self.lock_broadcasts),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
@@ -255,6 +267,10 @@ impl Tally {
         }
         sum.lines_written_out += uses.lines_written_out;
         sum.evictions += uses.evictions;
+        sum.locks += uses.locks;
+        sum.flush_broadcasts += uses.flush_broadcasts;
+        sum.invalidation_broadcasts += uses.invalidation_broadcasts;
+        sum.lock_broadcasts += uses.lock_broadcasts;
         if uses.lines_registered != uses.lines_unregistered {
             self.registered = (self.registered + u64::from(uses.lines_registered))
                 .saturating_sub(u64::from(uses.lines_unregistered));
@@ -395,6 +411,7 @@ impl Tally {
         put("noc_byte_hops".into(), noc.byte_hops);
         put("noc_flits".into(), noc.flits);
         put("noc_flit_hops".into(), noc.flit_hops);
+        put("noc_queue_cycles".into(), noc.queue_cycles);
         put("dram_reads".into(), dram.reads);
         put("dram_writes".into(), dram.writes);
         put("dram_bytes".into(), dram.bytes);

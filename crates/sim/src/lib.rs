@@ -6,10 +6,12 @@
 //! A run is single-threaded and depends on nothing but its inputs.
 //!
 //! * [`run`] runs a program on a [`config::System`] under a protocol.
+//! * [`attribution`] says where the cycles of a run went.
 //! * [`probe::Probe`] watches a run; [`perfetto`] draws one.
 //!
 //! There is no rule of any protocol here, and none of any program.
 
+pub mod attribution;
 pub mod coalesce;
 pub mod config;
 mod counters;

@@ -113,6 +113,8 @@ pub struct NocTraffic {
     pub delivered_messages: u64,
     /// Bytes delivered.
     pub delivered_bytes: u64,
+    /// Cycles that messages waited for a busy link or port.
+    pub queue_cycles: u64,
 }
 
 /// What a link connects.
@@ -241,9 +243,11 @@ impl Noc {
         self.traffic.flits += flits;
         self.traffic.flit_hops += flits * hops;
         let hop_latency = u64::from(self.spec.hop_latency_cycles);
+        let mut queued = 0;
         let mut cross = |links: &mut [Link], link: usize, head: Cycle, cycles: u64| {
             let l = &mut links[link];
             let start = head.max(l.free_at);
+            queued += start - head;
             l.free_at = start + cycles;
             l.traffic.bytes += u64::from(bytes);
             l.traffic.busy_cycles += cycles;
@@ -261,6 +265,7 @@ impl Noc {
             }
         }
         head = cross(&mut self.links, self.nodes + target, head, port_cycles);
+        self.traffic.queue_cycles += queued;
         let tail = if hops > 0 { flits.max(port_cycles) } else { port_cycles } - 1;
         head + tail + u64::from(self.spec.port_latency_cycles)
     }

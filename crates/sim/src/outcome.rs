@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kernel::Answer;
 use proto::Coverage;
 
+use crate::attribution::Attribution;
 use crate::energy::Energy;
 use crate::noc::{LinkEnds, LinkTraffic};
 use crate::queue::Cycle;
@@ -27,8 +28,10 @@ pub struct Outcome {
     pub cycles: Cycle,
     /// What the program computed. Whether it is right is for the caller to say.
     pub answer: Answer,
-    /// Everything that was counted, by name.
+    /// Everything that was counted, by name; the attribution as `cycles.CAUSE`.
     pub counters: BTreeMap<String, u64>,
+    /// Where the cycles went; they add up to [`Outcome::cycles`].
+    pub attribution: Attribution,
     /// The energy, in picojoules.
     pub energy: Energy,
     /// How often each row of the protocol's tables fired.

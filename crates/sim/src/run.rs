@@ -41,10 +41,15 @@ pub fn run<P: Protocol, Pr: Probe>(
 
 fn outcome(system: &System, finished: Finished) -> Outcome {
     let noc = finished.noc.traffic();
+    let mut counters = finished.tally.entries(&noc, &finished.dram);
+    for (cause, cycles) in finished.attribution.entries() {
+        counters.insert(format!("cycles.{cause}"), cycles);
+    }
     Outcome {
         cycles: finished.cycles,
         answer: finished.answer,
-        counters: finished.tally.entries(&noc, &finished.dram),
+        counters,
+        attribution: finished.attribution,
         energy: energy(system, &finished.tally, &noc, finished.dram.reads + finished.dram.writes),
         coverage: finished.coverage,
         kernels: finished.kernels,

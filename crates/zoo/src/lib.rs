@@ -9,6 +9,7 @@ use proto::{Info, Protocol};
 pub mod hlrc;
 pub mod no_l1;
 pub mod registration;
+pub mod rsp;
 pub mod vi;
 
 /// Something that is done with a protocol chosen by name.
@@ -39,6 +40,7 @@ macro_rules! protocols {
 protocols! {
     vi::Vi,
     no_l1::NoL1,
+    rsp::Rsp,
     hlrc::Hlrc,
     hlrc::HlrcNoprio,
     hlrc::HlrcRepaired,

@@ -44,7 +44,7 @@ pub(super) struct Tests {
 }
 
 /// Reads a text of at most a mebibyte.
-pub(super) fn read_text(path: &Path) -> Result<String, String> {
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     read(path, TEXT_BYTES_MAX)
 }
 
@@ -117,6 +117,15 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     }
     tests.list.append(&mut tables.missing);
     Ok(tests)
+}
+
+/// The file, or the tests in and below the folder.
+pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !fs::metadata(path).is_ok_and(|there| there.is_dir()) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let of = |(path, trouble): Found| trouble.map_or(Ok(path), |why| Err(Failure::BadInput(why)));
+    in_folder(path)?.into_iter().map(of).collect()
 }
 
 /// A test of a folder, or what could not be read and why.

@@ -3,7 +3,7 @@
 //! Tests are checked on several threads and printed in their order, each as soon
 //! as all before it are there.
 
-mod files;
+pub(crate) mod files;
 mod model;
 mod one;
 

@@ -36,6 +36,31 @@ pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
     }
 }
 
+/// A description with another value under a key, as `l1.invalidate_cycles`.
+/// The key must be there: a slip is no new parameter.
+pub(crate) fn changed(text: &str, key: &str, value: &toml::Value) -> Result<String, String> {
+    let mut table: toml::Table = toml::from_str(text).map_err(|error| explain(error.message()))?;
+    replace(&mut table, key, value)?;
+    toml::to_string(&table).map_err(|error| error.to_string())
+}
+
+fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), String> {
+    let (part, rest) = key.split_once('.').map_or((key, None), |(part, rest)| (part, Some(rest)));
+    let Some(old) = table.get_mut(part) else {
+        let known: Vec<&String> = table.keys().collect();
+        return Err(Error::unknown("parameter of the system", part, &known).to_string());
+    };
+    match (old, rest) {
+        (toml::Value::Table(inner), Some(rest)) => replace(inner, rest, value),
+        (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected one of its values")),
+        (_, Some(_)) => Err(format!("`{part}` is a value, expected a table")),
+        (old, None) => {
+            *old = value.clone();
+            Ok(())
+        }
+    }
+}
+
 /// Where a problem's value stands.
 fn key_offset(text: &str, problem: &Problem) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
@@ -50,7 +75,7 @@ fn key_offset(text: &str, problem: &Problem) -> Option<usize> {
 
 /// The reader's message as one printable line in the words of this program,
 /// with the nearest key for a wrong one.
-fn explain(message: &str) -> String {
+pub(crate) fn explain(message: &str) -> String {
     const CHARACTERS_MAX: usize = 1000;
     let line = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ");
     let line: String = line.chars().filter(|c| !c.is_control()).take(CHARACTERS_MAX).collect();

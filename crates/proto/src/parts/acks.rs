@@ -1,6 +1,7 @@
 //! Counting acknowledgements.
 
-use crate::node::Slot;
+use crate::contract::{Cx, Disposition, Protocol};
+use crate::node::{Key, NodeId, Slot};
 use std::collections::BTreeMap;
 
 /// Outstanding writes, counted in two classes so that a flush can wait for
@@ -58,6 +59,11 @@ impl AckParity {
     }
 }
 
+/// The other controllers of this one's kind, of which there are `count`.
+pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
+    (0..count).filter(move |&index| index != me.index).map(move |index| NodeId { kind: me.kind, index })
+}
+
 /// Acknowledgements that a request still needs, by its slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckCounts {
@@ -82,6 +88,36 @@ impl AckCounts {
             self.left.remove(&slot);
         }
         Some(last)
+    }
+
+    /// Sends a word for a request to every one of these nodes. The request goes
+    /// on with the next step of its plan when all have answered; `None` if there
+    /// is nobody to tell.
+    pub fn tell<P: Protocol, M: Into<P::Msg>>(
+        &mut self,
+        slot: Slot,
+        nodes: impl Iterator<Item = NodeId>,
+        word: impl Fn(Slot) -> M,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
+        let before = cx.fx.sends.len();
+        cx.fx.sends.extend(nodes.map(|node| (node, word(slot).into())));
+        let told = cx.fx.sends.len() - before;
+        if told == 0 {
+            return None;
+        }
+        self.expect(slot, told as u32);
+        cx.stage += 1;
+        Some(Disposition::Stall(Key::Slot(slot)))
+    }
+
+    /// A node that was told has answered. `false` if nothing was due.
+    pub fn answered<P: Protocol>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> bool {
+        let last = self.acked(slot);
+        if last == Some(true) {
+            cx.fx.resume(slot);
+        }
+        last.is_some()
     }
 
     /// Is nothing due?
@@ -117,5 +153,13 @@ mod tests {
         assert_eq!(acks.acked(Slot(4)), None);
         assert_eq!(acks.acked(Slot(3)), Some(true));
         assert!(acks.is_idle());
+    }
+
+    #[test]
+    fn the_peers_of_a_node_are_all_of_its_kind_but_itself() {
+        let of = |index, count| peers(NodeId { kind: 1, index }, count).map(|n| n.index).collect::<Vec<_>>();
+        assert_eq!(of(1, 4), [0, 2, 3]);
+        assert_eq!(of(0, 1), [0; 0]);
+        assert_eq!(peers(NodeId { kind: 1, index: 7 }, 128).count(), 127);
     }
 }

@@ -6,8 +6,8 @@ mod host;
 mod lines;
 mod store_buffer;
 
-pub use acks::{AckCounts, AckParity};
+pub use acks::{AckCounts, AckParity, peers};
 pub use array::CacheArray;
 pub use host::Host;
 pub use lines::{Lines, Place, StateOf};
-pub use store_buffer::{Popped, StoreBuffer};
+pub use store_buffer::{Popped, StoreBuffer, Waits};

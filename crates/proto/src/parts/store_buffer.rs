@@ -6,9 +6,26 @@
 //! for the acknowledgements of what left before it.
 
 use super::acks::AckParity;
+use crate::contract::{Cx, Protocol};
 use crate::line::LineAddr;
 use crate::node::Slot;
+use core::fmt::Debug;
+use core::hash::Hash;
 use std::collections::VecDeque;
+
+/// Who may wait for a flush: a request of this compute unit, or whoever else a
+/// protocol lets ask for one, a remote cache or a bank for example.
+pub trait Waits<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
+    /// The flush is finished: goes on, or tells who asked.
+    fn flushed(self, cx: &mut Cx<'_, P>);
+}
+
+impl<P: Protocol> Waits<P> for Slot {
+    #[inline]
+    fn flushed(self, cx: &mut Cx<'_, P>) {
+        cx.fx.resume(self);
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Entry<W> {
@@ -27,8 +44,7 @@ pub enum Popped {
     Empty,
 }
 
-/// The store buffer of one cache. `W` names who waits for a flush: a request
-/// of this CU, or whoever else a protocol lets ask for one.
+/// The store buffer of one cache. `W` names who waits for a flush.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreBuffer<W = Slot> {
     fifo: VecDeque<Entry<W>>,

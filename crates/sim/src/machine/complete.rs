@@ -32,6 +32,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn complete_in_wave(&mut self, now: Cycle, number: u32, instr: &Instr) {
         self.count_wait(instr, now);
+        self.time_held_up(now, number, instr);
         let wave = &mut self.waves[number as usize];
         wave.outstanding -= 1;
         if let Some(id) = instr.op {

@@ -16,6 +16,7 @@ use super::access::{AskHead, Instr, Phase};
 use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
+use crate::attribution::Cause;
 use crate::config::System;
 use crate::outcome::KernelTime;
 use crate::probe::{Probe, WaveAt};
@@ -137,10 +138,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
             from: now,
         });
         self.watch.progress(now);
+        self.times.launching(now);
         self.at(now + u64::from(self.system.launch.kernel_cycles), Event::Launch);
     }
 
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
+        self.times.step_done(now, Cause::Launch);
         let written = core::mem::take(&mut self.kernels.host_has_written);
         let scope = if written { Scope::SYSTEM } else { Scope::DEVICE };
         self.boundary(now, Step::BeginMachine, scope);
@@ -200,6 +203,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Step::Launching | Step::Running => {}
             Step::BeginMachine => self.boundary(now, Step::BeginCus, Scope::DEVICE),
             Step::BeginCus => {
+                self.times.step_done(now, Cause::Acquire);
                 let grid = current.launch.grid;
                 current.step = Step::Running;
                 if grid.work_groups == 0 || grid.waves == 0 {
@@ -209,7 +213,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.at(now, Event::Dispatch);
             }
             Step::EndCus => self.boundary(now, Step::EndMachine, Scope::SYSTEM),
-            Step::EndMachine => self.end_kernel(now),
+            Step::EndMachine => {
+                self.times.step_done(now, Cause::Release);
+                self.end_kernel(now);
+            }
         }
     }
 
@@ -326,6 +333,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.at(now, Event::Dispatch);
             }
         } else if current.live_groups == 0 {
+            self.kernel_ran(now);
             self.boundary(now, Step::EndCus, Scope::DEVICE);
         }
     }

@@ -12,6 +12,7 @@ use super::access::{Instr, scatter_values};
 use super::spent::Spent;
 use super::travel::Origin;
 use super::{Event, Machine};
+use crate::attribution::Trail;
 use crate::coalesce::LinePart;
 use crate::fabric::StationId;
 use crate::probe::Probe;
@@ -140,7 +141,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if request.is_atomic_access() {
             self.tally.atomic_request(request.line);
         }
-        let spent = Spent::new(now, request.op);
+        let spent = Spent::new(now, request.op, now - ask.since);
         let counts = &mut self.tally.counts;
         match request.op {
             Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
@@ -152,12 +153,20 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.catch_up(now, entry);
         self.fabric.request(entry, Slot(slot), &request, self.out.get_or_insert_default());
         let line = (ask.part.lanes != 0).then_some(request.line);
-        self.carry_out(now, entry, Origin::Request { line });
+        self.carry_out(now, entry, Origin::Request { line }, Trail::default());
     }
 
     /// A request is answered; its bytes are there at `at`.
     #[inline(never)]
-    pub(super) fn answer(&mut self, now: Cycle, at: Cycle, port: u32, slot: Slot, data: Option<&LineData>) {
+    pub(super) fn answer(
+        &mut self,
+        now: Cycle,
+        at: Cycle,
+        trail: Trail,
+        port: u32,
+        slot: Slot,
+        data: Option<&LineData>,
+    ) {
         let Some(flight) = self.ports[port as usize].flights.remove(slot.0) else {
             let port = &self.ports[port as usize];
             let name = &self.stations[port.entry as usize].name;
@@ -175,7 +184,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
         instr.left -= 1;
         if at >= instr.done_at {
-            instr.spent_now = flight.spent.until(at);
+            instr.spent_now = flight.spent.until(at, trail);
         }
         instr.done_at = instr.done_at.max(at);
         if let (Some(data), Some(op)) = (data, instr.op) {

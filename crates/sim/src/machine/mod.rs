@@ -18,12 +18,14 @@ mod lds;
 mod memory_bytes;
 mod spent;
 mod stuck;
+mod times;
 mod travel;
 mod wave;
 
 use kernel::{OpId, Program, Session};
 use proto::{Agent, KernelId, LineAddr, MemoryReply, Mutation, Role, TimerClass};
 
+use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
 use crate::config::System;
 use crate::counters::Tally;
@@ -44,6 +46,7 @@ use access::Instr;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Port;
+use times::Times;
 use wave::{Simd, Wave, WorkCost};
 
 /// How to run.
@@ -138,6 +141,7 @@ struct Transit {
     bytes: u32,
     line: Option<LineAddr>,
     is_access: bool,
+    trail: Trail,
 }
 
 /// A compute unit.
@@ -167,7 +171,7 @@ pub(crate) struct Machine<'a, Pr> {
     /// Where each station stands on the network.
     places: Vec<NocNode>,
     transits: Slab<Transit>,
-    memory_ops: Slab<(StationId, MemoryReply)>,
+    memory_ops: Slab<(StationId, Trail, MemoryReply)>,
     noc: Noc,
     dram: Dram,
     memory: Memory,
@@ -192,6 +196,7 @@ pub(crate) struct Machine<'a, Pr> {
     history: History,
     tally: Tally,
     clocked: bool,
+    times: Times,
     failure: Option<RunError>,
 }
 
@@ -284,6 +289,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             history: History::default(),
             tally,
             clocked,
+            times: Times::default(),
             failure: None,
         })
     }
@@ -388,8 +394,10 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let Some(answer) = self.session.answer().cloned() else {
             return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));
         };
+        let attribution = self.times.close(cycles).map_err(RunError::Unreconciled)?;
         Ok(Finished {
             cycles,
+            attribution,
             answer,
             tally: self.tally,
             noc: self.noc,
@@ -404,6 +412,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 /// What is left of a machine after a run.
 pub(crate) struct Finished {
     pub(crate) cycles: Cycle,
+    pub(crate) attribution: Attribution,
     pub(crate) answer: kernel::Answer,
     pub(crate) tally: Tally,
     pub(crate) noc: Noc,

@@ -1,28 +1,46 @@
-//! On what operations spend their time: on the access, on acquiring, on
-//! releasing.
+//! On what operations spend their time: on waiting for the port, on acquiring,
+//! on releasing, in queues on the way, and on the access.
 //!
 //! The time of an operation is that of its slowest line, whose request says
-//! step by step what it is at.
+//! step by step what it is at. What an answer has waited for in queues is known
+//! from the messages that brought it.
 
 use proto::{Op, Spending};
 
 use super::Machine;
 use super::access::{Instr, Phase};
+use crate::attribution::{Trail, small};
 use crate::fabric::{Out, StationId};
 use crate::probe::Probe;
 use crate::queue::Cycle;
 
-/// Cycles beside the access itself.
+/// Cycles beside the access itself. An operation takes far fewer than 2^32;
+/// what is beyond counts as access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Beside {
-    pub(super) acquire: u64,
-    pub(super) release: u64,
+    /// In front of the L1's port.
+    pub(super) port: u32,
+    pub(super) acquire: u32,
+    pub(super) release: u32,
+    /// In queues, wherever it was at that time.
+    pub(super) noc: u32,
+    pub(super) bank: u32,
+    pub(super) dram: u32,
+    /// In queues while it acquired or released.
+    pub(super) acquire_queued: u32,
+    pub(super) release_queued: u32,
 }
 
 impl Beside {
-    fn add(&mut self, more: Beside) {
-        self.acquire += more.acquire;
-        self.release += more.release;
+    fn add(&mut self, more: &Beside) {
+        self.port = self.port.saturating_add(more.port);
+        self.acquire = self.acquire.saturating_add(more.acquire);
+        self.release = self.release.saturating_add(more.release);
+        self.noc = self.noc.saturating_add(more.noc);
+        self.bank = self.bank.saturating_add(more.bank);
+        self.dram = self.dram.saturating_add(more.dram);
+        self.acquire_queued = self.acquire_queued.saturating_add(more.acquire_queued);
+        self.release_queued = self.release_queued.saturating_add(more.release_queued);
     }
 }
 
@@ -35,29 +53,45 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// A request that comes to its station.
-    pub(super) fn new(now: Cycle, op: Op) -> Spent {
+    /// A request that comes to its station, after it has waited for the port.
+    #[inline]
+    pub(super) fn new(now: Cycle, op: Op, waited: Cycle) -> Spent {
         let on = match op {
             Op::KernelBegin(_) => Spending::Acquire,
             Op::KernelEnd(_) => Spending::Release,
             Op::Load | Op::Store | Op::Rmw(_) | Op::Fence => Spending::Access,
         };
-        Spent { beside: Beside::default(), on, since: now }
+        Spent { beside: Beside { port: small(waited), ..Beside::default() }, on, since: now }
     }
 
-    fn turn(&mut self, now: Cycle, on: Spending) {
-        self.beside = self.until(now);
-        self.on = on;
-        self.since = now;
-    }
-
-    /// What it has spent when it is answered.
-    pub(super) fn until(&self, now: Cycle) -> Beside {
+    /// What it has spent until now, when something came that has waited in
+    /// queues. A queue counts no longer than the request has been at what it
+    /// is at: what came may have been under way before.
+    #[inline]
+    pub(super) fn until(&self, now: Cycle, trail: Trail) -> Beside {
         let mut beside = self.beside;
+        let all = small(now - self.since);
+        let mut left = all;
+        let mut take = |queued: u32| {
+            let taken = queued.min(left);
+            left -= taken;
+            taken
+        };
+        if trail != Trail::default() {
+            beside.dram = beside.dram.saturating_add(take(trail.dram));
+            beside.bank = beside.bank.saturating_add(take(trail.bank));
+            beside.noc = beside.noc.saturating_add(take(trail.noc));
+        }
         match self.on {
             Spending::Access => {}
-            Spending::Acquire => beside.acquire += now - self.since,
-            Spending::Release => beside.release += now - self.since,
+            Spending::Acquire => {
+                beside.acquire = beside.acquire.saturating_add(all);
+                beside.acquire_queued = beside.acquire_queued.saturating_add(all - left);
+            }
+            Spending::Release => {
+                beside.release = beside.release.saturating_add(all);
+                beside.release_queued = beside.release_queued.saturating_add(all - left);
+            }
         }
         beside
     }
@@ -66,19 +100,21 @@ impl Spent {
 impl Instr {
     /// The requests of this phase are answered; others may follow.
     pub(super) fn close_phase(&mut self) {
-        self.spent.add(core::mem::take(&mut self.spent_now));
+        self.spent.add(&self.spent_now);
+        self.spent_now = Beside::default();
     }
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Requests turn to something else.
     #[inline(never)]
-    pub(super) fn spend_all(&mut self, now: Cycle, station: StationId, out: &mut Out) {
+    pub(super) fn spend_all(&mut self, now: Cycle, station: StationId, trail: Trail, out: &mut Out) {
         let port = self.port_of(station);
         for (slot, on) in out.spends.drain(..) {
             let flights = port.map(|port| &mut self.ports[port as usize].flights);
             if let Some(flight) = flights.and_then(|flights| flights.get_mut(slot.0)) {
-                flight.spent.turn(now, on);
+                let beside = flight.spent.until(now, trail);
+                flight.spent = Spent { beside, on, since: now };
             }
         }
     }
@@ -90,7 +126,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         let counts = &mut self.tally.counts;
         let all = now - instr.issued_at;
-        let Beside { acquire, release } = instr.spent;
+        let (acquire, release) = (u64::from(instr.spent.acquire), u64::from(instr.spent.release));
         let access = all - acquire - release;
         counts.op_wait_cycles += all;
         counts.acquire_wait_cycles += acquire;

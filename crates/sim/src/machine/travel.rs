@@ -4,6 +4,7 @@
 use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass, Uses};
 
 use super::{Event, Machine, Transit};
+use crate::attribution::Trail;
 use crate::error::RunError;
 use crate::fabric::{Out, Sent, StationId};
 use crate::history::Past;
@@ -32,6 +33,8 @@ struct Leaving {
     values: Cycle,
     /// Answers without.
     accepts: Cycle,
+    /// How long the input waited until the station took it up.
+    queued: u64,
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
@@ -51,34 +54,35 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 u32::try_from(elapsed).unwrap_or(u32::MAX),
                 self.out.get_or_insert_default(),
             );
-            self.carry_out(now, station, Origin::Timer);
+            self.carry_out(now, station, Origin::Timer, Trail::default());
         }
     }
 
     /// Carries out what the last step of a station did.
     #[inline(never)]
-    pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin) {
+    pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
         let mut out = self.out.take().unwrap_or_default();
         self.tally.uses(self.stations[station as usize].role, &out.uses);
         if let Some(why) = out.violation.take() {
             return self.violate(now, why);
         }
         let leaving = self.leaving(now, station, origin, &out.uses);
+        let trail = trail.at_bank(leaving.queued);
         if !out.sends.is_empty() {
             for sent in out.sends.drain(..) {
-                self.send(now, leaving.sends, station, sent);
+                self.send(now, leaving.sends, station, sent, trail);
             }
         }
         if !out.memory.is_empty() {
             for op in out.memory.drain(..) {
-                self.send_to_memory(leaving.sends, station, op);
+                self.send_to_memory(leaving.sends, station, op, trail);
             }
         }
         if !out.spends.is_empty() {
-            self.spend_all(now, station, &mut out);
+            self.spend_all(now, station, trail, &mut out);
         }
         if !out.replies.is_empty() {
-            self.answer_all(now, station, leaving, &out);
+            self.answer_all(now, station, leaving, trail, &out);
             out.replies.clear();
         }
         while let Some(class) = out.timers.pop() {
@@ -87,14 +91,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.out = Some(out);
     }
 
-    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving, out: &Out) {
+    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving, trail: Trail, out: &Out) {
         let Some(port) = self.port_of(station) else {
             let why = format!("{} answers a request it never got", self.stations[station as usize].name);
             return self.violate(now, why);
         };
         for (slot, data) in &out.replies {
             let at = if data.is_some() { leaving.values } else { leaving.accepts };
-            self.answer(now, at, port, *slot, data.as_ref());
+            self.answer(now, at, trail, port, *slot, data.as_ref());
         }
     }
 
@@ -104,11 +108,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let invalidation = self.invalidation_cycles(station, uses);
         let state = &mut self.stations[station as usize];
         let timing = state.timing;
+        let mut queued = 0;
         let (what, line, start) = match origin {
             Origin::Request { line } => {
                 let latency = timing.latency_cycles + invalidation;
-                let leaving =
-                    Leaving { sends: now + latency, values: now + latency, accepts: now + 1 + invalidation };
+                let leaving = Leaving {
+                    sends: now + latency,
+                    values: now + latency,
+                    accepts: now + 1 + invalidation,
+                    queued: 0,
+                };
                 self.probe.serve(station, "request", line, now, now + 1 + invalidation);
                 if invalidation > 0
                     && let Some(port) = self.port_of(station)
@@ -125,7 +134,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     let length = u64::from(uses.atomics) * timing.atomic_cycles;
                     start = after_atomics(&mut state.atomics, now, start, line, length);
                 }
-                self.tally.counts.bank_wait_cycles += start - now;
+                queued = start - now;
+                self.tally.counts.bank_wait_cycles += queued;
                 if is_access {
                     state.busy_until = state.busy_until.max(now) + timing.occupancy_cycles;
                     start += timing.latency_cycles;
@@ -145,7 +155,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let free_at = &mut self.ports[port as usize].free_at;
             *free_at = (*free_at).max(now) + invalidation;
         }
-        Leaving { sends: leave, values: leave, accepts: leave }
+        Leaving { sends: leave, values: leave, accepts: leave, queued }
     }
 
     /// When something may leave for a destination: never before what left for
@@ -158,7 +168,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         *last
     }
 
-    fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent) {
+    fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent, trail: Trail) {
         let bytes = self.system.noc.header_bytes + sent.payload_bytes;
         self.tally.message(sent.name, bytes);
         let dropped = self
@@ -181,16 +191,19 @@ impl<Pr: Probe> Machine<'_, Pr> {
             bytes,
             line: sent.line,
             is_access: sent.is_access,
+            trail,
         });
         self.at(leave, Event::Depart(transit));
     }
 
     #[inline(never)]
     pub(super) fn depart(&mut self, now: Cycle, number: u32) {
-        let Some(&transit) = self.transits.get(number) else { return };
+        let Some(transit) = self.transits.get_mut(number) else { return };
         let (from, to) = (self.places[transit.from as usize], self.places[transit.to as usize]);
         let probe = &mut *self.probe;
+        let queued = self.noc.traffic().queue_cycles;
         let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
+        transit.trail = transit.trail.at_noc(self.noc.traffic().queue_cycles - queued);
         self.probe.message(&MessageSeen {
             name: transit.name,
             from: transit.from,
@@ -206,20 +219,20 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.transits.remove(number) else { return };
-        let Transit { to, message, name, bytes, line, is_access, .. } = transit;
+        let Transit { to, message, name, bytes, line, is_access, trail, .. } = transit;
         self.noc.delivered(bytes);
         self.tally.counts.access_messages += u64::from(is_access);
         self.catch_up(now, to);
         self.fabric.deliver(to, message, self.out.get_or_insert_default());
-        self.carry_out(now, to, Origin::Message { name, line, is_access });
+        self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);
     }
 
-    fn send_to_memory(&mut self, leave: Cycle, from: StationId, op: MemoryOp) {
+    fn send_to_memory(&mut self, leave: Cycle, from: StationId, op: MemoryOp, trail: Trail) {
         self.tally.counts.memory_ops += 1;
         let memory = self.stations.len();
         let way = self.stations[from as usize].timing.memory_way_cycles;
         let leave = self.in_order(leave + way, from, memory);
-        let number = self.memory_ops.insert((from, MemoryReply { op, data: LineData::default() }));
+        let number = self.memory_ops.insert((from, trail, MemoryReply { op, data: LineData::default() }));
         self.at(leave, Event::MemoryStart(number));
     }
 
@@ -228,7 +241,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
         let line_bytes = self.system.l1.line_bytes;
-        let Some((from, reply)) = self.memory_ops.get_mut(number) else { return };
+        let Some((from, trail, reply)) = self.memory_ops.get_mut(number) else { return };
+        let queued = self.dram.traffic().queue_cycles;
         let line = reply.op.line;
         let address = line.0 * u64::from(line_bytes);
         let (done, changed) = match &reply.op.access {
@@ -248,6 +262,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 (self.dram.access(now, address, mask.count(), true), changed)
             }
         };
+        *trail = trail.at_dram(self.dram.traffic().queue_cycles - queued);
         let way = self.stations[*from as usize].timing.memory_way_cycles;
         if changed {
             self.watch.progress(now);
@@ -257,11 +272,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
-        let Some((to, reply)) = self.memory_ops.remove(number) else { return };
+        let Some((to, trail, reply)) = self.memory_ops.remove(number) else { return };
         self.tally.counts.memory_answers += 1;
         self.catch_up(now, to);
         self.fabric.memory(to, &reply, self.out.get_or_insert_default());
-        self.carry_out(now, to, Origin::Memory { line: reply.op.line });
+        self.carry_out(now, to, Origin::Memory { line: reply.op.line }, trail);
     }
 
     /// Starts a timer, unless it runs already.
@@ -286,7 +301,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
         self.catch_up(now, station);
         self.fabric.timer(station, class, self.out.get_or_insert_default());
-        self.carry_out(now, station, Origin::Timer);
+        self.carry_out(now, station, Origin::Timer, Trail::default());
     }
 
     /// The protocol did what its tables say cannot happen.

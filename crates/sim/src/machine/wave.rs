@@ -7,6 +7,7 @@ use proto::Symbol;
 use proto::issue::{Issue, IssueId};
 
 use super::{Event, Machine};
+use crate::attribution::Cause;
 use crate::config::{Scheduler, System, VectorOpSpec};
 use crate::error::RunError;
 use crate::probe::{Probe, WaveAt};
@@ -53,6 +54,10 @@ pub(super) struct Wave {
     /// Instructions under way.
     pub(super) outstanding: u32,
     pub(super) last: Option<LastOp>,
+    /// Up to when it is known on what its time was spent.
+    pub(super) mark: Cycle,
+    /// Counts the kernels, for the last one that used this slot.
+    pub(super) kernels_seen: u32,
 }
 
 impl Wave {
@@ -73,6 +78,8 @@ impl Wave {
             buffered: Vec::new(),
             outstanding: 0,
             last: None,
+            mark: 0,
+            kernels_seen: 0,
         }
     }
 }
@@ -143,6 +150,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     pub(super) fn start_wave(&mut self, now: Cycle, wave: u32) {
         self.probe.wave_start(now, self.waves[wave as usize].at);
         self.watch.progress(now);
+        self.time_started(now, wave);
         self.poll_wave(now, wave);
     }
 
@@ -204,6 +212,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let rule = self.system.cu.scheduler;
         let Some(next) = simd.take(&self.waves, rule, self.system.cu.wavefront_slots) else { return };
         simd.running = Some(next);
+        self.time(now, next, Cause::Issue);
         let wave = &mut self.waves[next as usize];
         let (mut cycles, mut ops) = (0, 0);
         if wave.tail != Work::default() {
@@ -227,6 +236,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
         let Some(wave) = self.simds[number as usize].running.take() else { return };
+        self.time(now, wave, Cause::Compute);
         let stage = core::mem::replace(&mut self.waves[wave as usize].stage, Stage::Idle);
         if let Stage::Arithmetic(Some(op)) = stage {
             self.offer(now, wave, op);

@@ -1,6 +1,6 @@
 //! The port of a compute unit that has no L1.
 
-use crate::vi::{Lower, Step, ToBank, ToL1};
+use crate::vi::{Lower, Step, ToBank, ToL1, answer};
 use proto::{
     Ask, Controller, Cx, Disposition, Input, Level, OpClass, PlanKey, Plans, Protocol, Shape, TableId,
 };
@@ -84,18 +84,23 @@ impl Port {
                     self.lower.pop(cx);
                     parked
                 }
-                Step::FlushBanks => {
-                    Some(self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx))
-                }
+                Step::FlushBanks => self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx),
                 Step::InvalidateBanks => {
-                    Some(self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx))
+                    self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx)
                 }
                 Step::AnswerIt => {
-                    Lower::answer(ask, cx);
+                    answer(ask, cx);
                     None
                 }
-                Step::Here | Step::Pass | Step::Invalidate => {
-                    return Disposition::Impossible("a port holds no lines");
+                Step::Here
+                | Step::Pass
+                | Step::Invalidate
+                | Step::Unlocked
+                | Step::LockAll
+                | Step::UnlockAll
+                | Step::FlushOthers
+                | Step::InvalidateOthers => {
+                    return Disposition::Impossible("a port holds no lines, and speaks to no other port");
                 }
             };
             if let Some(disposition) = parked {

@@ -1,19 +1,24 @@
 //! The L1 cache of a compute unit.
+//!
+//! A protocol that adds steps of its own to plans keeps this cache inside its
+//! own controller: it passes on the steps that it shares and all inputs that
+//! are not requests.
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
-use super::lower::{Lower, Step, bank};
+use super::lower::{Lower, Step, answer, bank};
 use super::msg::{ToBank, ToL1};
-use proto::parts::{CacheArray, Lines, Place};
+use core::ops::ControlFlow;
+use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
     Ask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Protocol, Rank,
-    SetIndex, Shape, Symbol, TimerClass, Way, WritePolicy,
+    SetIndex, Shape, Slot, Symbol, TimerClass, Way, WritePolicy,
 };
 
-/// An L1 cache.
+/// An L1 cache. `W` names who may wait for it to flush.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct L1 {
+pub struct L1<W = Slot> {
     array: CacheArray<LineState>,
-    lower: Lower,
+    lower: Lower<W>,
     fills: u32,
 }
 
@@ -28,7 +33,7 @@ pub enum Carried<'a> {
     Nothing,
 }
 
-impl L1 {
+impl<W: Copy + Eq> L1<W> {
     /// An empty cache.
     #[must_use]
     pub fn new(shape: &Shape) -> Self {
@@ -39,50 +44,77 @@ impl L1 {
     fn request<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition
     where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
+        W: Waits<P>,
     {
         while let Some(step) = cx.step_of::<L1Plans>(ask.req, cx.stage) {
-            step.spends(ask, cx.fx);
-            let parked = match step {
-                Step::Here => {
-                    let stage = cx.stage;
-                    let disposition = self.here(ask, cx);
-                    if cx.stage == stage {
-                        return disposition;
-                    }
-                    continue;
-                }
-                Step::Pass => self.line_event(ask.req.line, LineEvent::Pass, Carried::Nothing, cx).not_done(),
-                Step::Below => Some(self.lower.below(ask, false, cx)),
-                Step::BelowSystem => Some(self.lower.below(ask, true, cx)),
-                Step::Post => {
-                    self.lower.post(ask, cx);
-                    None
-                }
-                Step::Flush => {
-                    let parked = self.lower.flush(ask, cx);
-                    self.drain_if_due(cx);
-                    parked
-                }
-                Step::FlushBanks => {
-                    let shape = cx.world.params;
-                    Some(self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx))
-                }
-                Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).not_done(),
-                Step::InvalidateBanks => {
-                    let shape = cx.world.params;
-                    Some(self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx))
-                }
-                Step::AnswerIt => {
-                    Lower::answer(ask, cx);
-                    None
-                }
-            };
-            if let Some(disposition) = parked {
+            if let ControlFlow::Break(disposition) = self.perform(step, ask, cx) {
                 return disposition;
             }
-            cx.stage += 1;
         }
         Disposition::Done
+    }
+
+    /// Performs one step of a plan. Goes on if the request is to take the next
+    /// one at once.
+    #[inline]
+    pub fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> ControlFlow<Disposition>
+    where
+        P: Protocol<Params = Shape, Msg: From<ToBank>>,
+        W: Waits<P>,
+    {
+        let shape = cx.world.params;
+        step.spends(ask, cx.fx);
+        let parked = match step {
+            Step::Here => {
+                let stage = cx.stage;
+                let disposition = self.here(ask, cx);
+                return match cx.stage == stage {
+                    true => ControlFlow::Break(disposition),
+                    false => ControlFlow::Continue(()),
+                };
+            }
+            Step::Pass => self.line_event(ask.req.line, LineEvent::Pass, Carried::Nothing, cx).not_done(),
+            Step::Below => Some(self.lower.below(ask, false, cx)),
+            Step::BelowSystem => Some(self.lower.below(ask, true, cx)),
+            Step::Post => {
+                self.lower.post(ask, cx);
+                None
+            }
+            Step::Flush => {
+                let parked = self.lower.flush(ask, cx);
+                self.drain_if_due(cx);
+                parked
+            }
+            Step::FlushBanks => self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx),
+            Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).not_done(),
+            Step::InvalidateBanks => {
+                self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx)
+            }
+            Step::AnswerIt => {
+                answer(ask, cx);
+                None
+            }
+            Step::Unlocked | Step::LockAll | Step::UnlockAll | Step::FlushOthers | Step::InvalidateOthers => {
+                Some(Disposition::Impossible("this cache speaks to no other first-level cache"))
+            }
+        };
+        match parked {
+            Some(disposition) => ControlFlow::Break(disposition),
+            None => {
+                cx.stage += 1;
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// A flush for somebody else, who is told when it is finished.
+    pub fn flush_for<P>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
+    where
+        P: Protocol<Params = Shape, Msg: From<ToBank>>,
+        W: Waits<P>,
+    {
+        self.lower.flush_for(waiter, cx);
+        self.drain_if_due(cx);
     }
 
     /// An access on the line in this cache, once the guards let it.
@@ -176,6 +208,7 @@ impl L1 {
     fn drain<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
+        W: Waits<P>,
     {
         let policy = cx.world.params.l1.policy;
         if let Some(line) = self.lower.pop(cx) {
@@ -193,7 +226,8 @@ impl L1 {
         Disposition::Done
     }
 
-    fn invalidate<P>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition
+    /// Drops what is clean in this cache.
+    pub fn invalidate<P>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition
     where
         P: Protocol<Params = Shape, Msg: From<ToBank>>,
     {
@@ -210,7 +244,7 @@ impl L1 {
     }
 }
 
-impl<P> Lines<P> for L1
+impl<P, W: Copy + Eq> Lines<P> for L1<W>
 where
     P: Protocol<Params = Shape, Msg: From<ToBank>>,
 {
@@ -292,9 +326,10 @@ where
     }
 }
 
-impl<P> Controller<P> for L1
+impl<P, W> Controller<P> for L1<W>
 where
     P: Protocol<Params = Shape, Msg: From<ToBank>>,
+    W: Waits<P>,
 {
     type Msg = ToL1;
 

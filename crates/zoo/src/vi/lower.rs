@@ -3,14 +3,14 @@
 
 use super::BANK;
 use super::msg::{Answer, ToBank, ToL1};
-use proto::parts::{AckCounts, Popped, StoreBuffer};
+use proto::parts::{AckCounts, Popped, StoreBuffer, Waits};
 use proto::{
     Ask, Cause, Cx, Disposition, Effects, Key, LineAddr, NodeId, Order, Protocol, Shape, Slot, Spending,
     symbols,
 };
 
 symbols! {
-    /// The steps of operations.
+    /// The steps of operations. A protocol's plans use some of them.
     pub enum Step {
         /// Perform the access on the line in this cache, and answer: what follows is for an access that cannot be.
         Here,
@@ -32,6 +32,16 @@ symbols! {
         InvalidateBanks,
         /// Answer the request.
         AnswerIt,
+        /// Wait for the remote operations under way that hold read-modify-writes back.
+        Unlocked,
+        /// Hold back all read-modify-writes in this and every other L1.
+        LockAll,
+        /// Let them go on.
+        UnlockAll,
+        /// Wait until all that was written in every other L1 has reached the L2.
+        FlushOthers,
+        /// Drop what is clean in every other L1.
+        InvalidateOthers,
     }
 }
 
@@ -47,18 +57,31 @@ impl Step {
             Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::Post => {
                 fx.spend(ask.slot, Spending::Access);
             }
-            // The answer leaves when the step before it is done.
-            Step::AnswerIt => {}
+            // The answer leaves when the step before it is done. What is done
+            // to other caches belongs to the acquire or to the release.
+            Step::AnswerIt
+            | Step::Unlocked
+            | Step::LockAll
+            | Step::UnlockAll
+            | Step::FlushOthers
+            | Step::InvalidateOthers => {}
         }
     }
 }
 
-/// What is under way between a compute unit and the banks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Lower {
+/// What is under way between a compute unit and the banks. `W` names who may
+/// wait for a flush.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lower<W = Slot> {
     /// Lines that must leave, flushes, and writes not yet acknowledged.
-    pub buffer: StoreBuffer,
+    pub buffer: StoreBuffer<W>,
     banks_due: AckCounts,
+}
+
+impl<W> Default for Lower<W> {
+    fn default() -> Self {
+        Lower { buffer: StoreBuffer::default(), banks_due: AckCounts::default() }
+    }
 }
 
 /// The bank of a line.
@@ -72,7 +95,15 @@ fn go_on_later<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Disposition {
     Disposition::Stall(Key::Slot(slot))
 }
 
-impl Lower {
+/// [`Step::AnswerIt`].
+pub fn answer<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) {
+    match ask.req.reads() {
+        true => cx.fx.reply(ask.slot, *ask.data),
+        false => cx.fx.accept(ask.slot),
+    }
+}
+
+impl<W: Copy + Eq> Lower<W> {
     /// [`Step::Below`] and [`Step::BelowSystem`].
     pub fn below<P>(&mut self, ask: Ask<'_>, system: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
@@ -105,12 +136,27 @@ impl Lower {
     }
 
     /// [`Step::Flush`]: `None` if there is nothing to wait for.
-    pub fn flush<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    pub fn flush<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
+    where
+        W: From<Slot>,
+    {
         cx.fx.uses.flushes.count(Cause::of(ask.req));
-        if self.buffer.flush(ask.slot) {
+        if self.buffer.flush(ask.slot.into()) {
             return None;
         }
         Some(go_on_later(ask.slot, cx))
+    }
+
+    /// A flush for somebody else, who is told when it is finished: at once, if
+    /// there is nothing to wait for.
+    pub fn flush_for<P: Protocol>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
+    where
+        W: Waits<P>,
+    {
+        cx.fx.uses.flushes.count(Cause::Remote);
+        if self.buffer.flush(waiter) {
+            waiter.flushed(cx);
+        }
     }
 
     /// [`Step::FlushBanks`] and [`Step::InvalidateBanks`]: the same word to
@@ -121,56 +167,43 @@ impl Lower {
         shape: &Shape,
         word: impl Fn(Slot) -> ToBank,
         cx: &mut Cx<'_, P>,
-    ) -> Disposition
+    ) -> Option<Disposition>
     where
         P: Protocol<Msg: From<ToBank>>,
     {
-        for index in 0..shape.banks {
-            cx.fx.send(NodeId { kind: BANK, index }, word(slot));
-        }
-        self.banks_due.expect(slot, u32::from(shape.banks));
-        go_on_later(slot, cx)
-    }
-
-    /// [`Step::AnswerIt`].
-    pub fn answer<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) {
-        match ask.req.reads() {
-            true => cx.fx.reply(ask.slot, *ask.data),
-            false => cx.fx.accept(ask.slot),
-        }
+        let banks = (0..shape.banks).map(|index| NodeId { kind: BANK, index });
+        self.banks_due.tell(slot, banks, word, cx)
     }
 
     /// A message that is not a fill. `false` means that nothing was due.
-    pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> bool {
+    pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> bool
+    where
+        W: Waits<P>,
+    {
         match *msg {
             ToL1::Data { .. } => false,
             ToL1::WriteAck { parity } => {
                 let mut finished = Vec::new();
                 let due = self.buffer.acked(parity, &mut finished);
-                finished.into_iter().for_each(|slot| cx.fx.resume(slot));
+                finished.into_iter().for_each(|waiter: W| waiter.flushed(cx));
                 due
             }
             ToL1::Done { slot, data, .. } => {
                 cx.fx.resume_with(slot, data);
                 true
             }
-            ToL1::BankDone { slot } => match self.banks_due.acked(slot) {
-                Some(last) => {
-                    if last {
-                        cx.fx.resume(slot);
-                    }
-                    true
-                }
-                None => false,
-            },
+            ToL1::BankDone { slot } => self.banks_due.answered(slot, cx),
         }
     }
 
     /// Takes the oldest line out of the buffer; flushes that finish go on.
-    pub fn pop<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) -> Option<LineAddr> {
+    pub fn pop<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) -> Option<LineAddr>
+    where
+        W: Waits<P>,
+    {
         let mut finished = Vec::new();
         let popped = self.buffer.pop(&mut finished);
-        finished.into_iter().for_each(|slot| cx.fx.resume(slot));
+        finished.into_iter().for_each(|waiter: W| waiter.flushed(cx));
         match popped {
             Popped::Line(line) => Some(line),
             Popped::Blocked | Popped::Empty => None,

@@ -21,7 +21,7 @@ pub use bank::Bank;
 pub use bank_table::BankTable;
 pub use l1::L1;
 pub use l1_table::{L1Plans, L1Table};
-pub use lower::{Lower, Step};
+pub use lower::{Lower, Step, answer};
 pub use msg::{Answer, ToBank, ToL1};
 
 use proto::parts::Host;

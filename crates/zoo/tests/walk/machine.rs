@@ -224,6 +224,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
     fn request(&self, thread: usize, op: Do) -> Request {
         use proto::{ByteMask, KernelId, Op, Order, Rmw, RmwKind};
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
+        let (op, remote) = op.reach();
         let (kind, address, value, (order, level)) = match op {
             Do::Store(a, v, s) => (Op::Store, a, v, s),
             Do::Load(a, s) | Do::Await(a, _, s) | Do::Until(a, _, s, _) => (Op::Load, a, 0, s),
@@ -233,6 +234,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             Do::Fence(s) => (Op::Fence, 0, 0, s),
             Do::KernelBegin(level) => (Op::KernelBegin(KernelId(0)), 0, 0, (Order::Acquire, level)),
             Do::KernelEnd(level) => (Op::KernelEnd(KernelId(0)), 0, 0, (Order::Release, level)),
+            Do::Remote(_) => panic!("an operation is remote once"),
         };
         let (line, offset) = place(address, &self.shape);
         let mut data = LineData::default();
@@ -247,7 +249,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             order,
             scope,
             issuer: proto::Issuer::default(),
-            hints: proto::Hints::default(),
+            hints: proto::Hints { remote, commutative: false },
             array: proto::ArrayId(0),
             line,
             mask: ByteMask::range(offset, 4),
@@ -276,7 +278,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         match told {
             Told::Ask { thread, pc } => {
                 let request = self.request(thread, self.program.threads[thread].ops[pc]);
-                is_one_row = !request.order.is_atomic();
+                is_one_row = !request.order.is_atomic() && !request.is_atomic_access();
                 station.request(Slot(thread as u32), &request, world, &mut fx);
             }
             Told::Message { from, msg } => {

@@ -8,6 +8,7 @@ mod mishaps;
 mod mutants;
 mod programs;
 mod registered;
+mod remote;
 mod walker;
 
 use programs::{PLAIN, POLICIES, X, Y, Z, expected, on, program};

@@ -67,11 +67,18 @@ fn changes<P: Protocol>() -> Vec<(Mutation, Option<usize>, String)> {
             }
         }
     }
+    all.extend(step_changes::<P>().into_iter().map(|(mutation, name)| (mutation, None, name)));
+    all
+}
+
+/// Every step left out of all plans.
+pub(crate) fn step_changes<P: Protocol>() -> Vec<(Mutation, String)> {
+    let mut all = Vec::new();
     for view in P::plans() {
         for (step, (name, _)) in view.steps.iter().enumerate() {
             if view.plans.iter().any(|(_, steps)| steps.contains(name)) {
                 let change = Change::DropStep { step: step as u8 };
-                all.push((Mutation { table: view.id, change }, None, format!("{}: no {name}", view.name)));
+                all.push((Mutation { table: view.id, change }, format!("{}: no {name}", view.name)));
             }
         }
     }

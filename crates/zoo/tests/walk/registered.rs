@@ -22,7 +22,7 @@ fn narrowed(program: &Program) -> Program {
             | Do::Update(_, _, s)
             | Do::Take(_, s)
             | Do::Fence(s) => s,
-            Do::KernelBegin(_) | Do::KernelEnd(_) => continue,
+            Do::KernelBegin(_) | Do::KernelEnd(_) | Do::Remote(_) => continue,
         };
         if sync.1 == Device {
             sync.1 = WorkGroup;

@@ -32,6 +32,18 @@ pub(crate) enum Do {
     /// A kernel begins, or has ended.
     KernelBegin(proto::Level),
     KernelEnd(proto::Level),
+    /// The same operation, as a remote one.
+    Remote(&'static Do),
+}
+
+impl Do {
+    /// The operation, and whether it is a remote one.
+    pub(crate) fn reach(self) -> (Do, bool) {
+        match self {
+            Do::Remote(op) => (*op, true),
+            op => (op, false),
+        }
+    }
 }
 
 /// A thread: where it runs (`None` is the host), and what it does.
@@ -58,10 +70,10 @@ pub(crate) struct Program {
 impl Program {
     /// The words that it speaks of.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> {
-        let accessed = self.threads.iter().flat_map(|t| &t.ops).map(|op| match *op {
+        let accessed = self.threads.iter().flat_map(|t| &t.ops).map(|op| match op.reach().0 {
             Do::Store(a, ..) | Do::Load(a, ..) | Do::Await(a, ..) | Do::Until(a, ..) => a,
             Do::Add(a, ..) | Do::Update(a, ..) | Do::Take(a, ..) => a,
-            Do::Fence(_) | Do::KernelBegin(_) | Do::KernelEnd(_) => 0,
+            Do::Fence(_) | Do::KernelBegin(_) | Do::KernelEnd(_) | Do::Remote(_) => 0,
         });
         accessed.chain(self.finals.iter().copied()).chain(self.initial.iter().map(|&(address, _)| address))
     }
@@ -308,7 +320,7 @@ impl<P: Protocol> Walk<'_, P> {
             let data = data.ok_or_else(|| format!("thread {thread} reads, and is answered without bytes"))?;
             Ok::<_, String>(self.machine.word(address, data))
         };
-        match self.program.threads[thread].ops[(*word & (WAITING - 1)) as usize] {
+        match self.program.threads[thread].ops[(*word & (WAITING - 1)) as usize].reach().0 {
             Do::Await(a, value, _) if read(a)? != value => return Ok(()),
             Do::Until(a, value, _, back) if read(a)? != value => {
                 *word -= back;

@@ -16,6 +16,8 @@ use super::sym::Sym;
 const STEPS_MAX: usize = 20_000;
 /// The most ways through one thread.
 const TRACES_MAX: usize = 10_000;
+/// The most steps of all ways together, whether the ways are kept or not.
+const ALL_STEPS_MAX: usize = 1_000_000;
 /// How deeply a value may be nested.
 const VALUE_DEPTH_MAX: usize = 200;
 
@@ -133,10 +135,11 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: boo
         heads: loop_heads(thread),
         numbers: numbers_of(program),
         pending: vec![start],
+        steps: 0,
         out: Unfolding::default(),
     };
     while let Some(state) = run.pending.pop() {
-        if run.out.traces.len() >= TRACES_MAX {
+        if run.out.traces.len() >= TRACES_MAX || run.steps > ALL_STEPS_MAX {
             run.out.overflow = true;
             break;
         }
@@ -214,6 +217,8 @@ struct Run<'p> {
     heads: Vec<usize>,
     numbers: Vec<Value>,
     pending: Vec<State>,
+    /// The steps of all ways so far.
+    steps: usize,
     out: Unfolding,
 }
 
@@ -233,6 +238,7 @@ impl Run<'_> {
                 return;
             }
             state.steps += 1;
+            self.steps += 1;
             let deep = state.registers.iter().any(|r| r.value.depth() > VALUE_DEPTH_MAX);
             if state.steps > STEPS_MAX || state.trace.events.len() + 2 > EVENTS_MAX || deep {
                 self.out.overflow = true;

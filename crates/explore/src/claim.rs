@@ -1,0 +1,194 @@
+//! What a protocol's claim says of a program: which outcomes it may have.
+
+use std::collections::BTreeSet;
+
+use litmus::cat::Model;
+use litmus::check;
+use litmus::hrf::{self, CheckError, Options, RaceKind, Reading};
+use litmus::program::{Dialect, Instr, Order, Program, address_value};
+use proto::issue::IssueRule;
+
+use crate::outcome::Outcome;
+use crate::placement::Placement;
+
+/// A claim: a memory model, and how it is asked.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The model's name.
+    pub model: String,
+    method: Method,
+}
+
+#[derive(Clone, Debug)]
+enum Method {
+    /// Sequential consistency for programs without races.
+    RaceFree(Reading),
+    /// A model in cat.
+    Clauses(Box<Model>),
+}
+
+/// What a claim says of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Promise {
+    /// The outcomes that it may have; none if the program races, and the model
+    /// promises nothing.
+    pub allowed: Option<BTreeSet<Outcome>>,
+    /// Is it free of races, under a model that speaks of them?
+    pub race_free: bool,
+    /// May it wait for ever?
+    pub may_block: bool,
+    /// The threads of conflicting accesses, one of them to ordinary data, that
+    /// synchronization orders.
+    pub ordered: BTreeSet<(u8, u8)>,
+}
+
+impl Promise {
+    /// Does synchronization order a data conflict between threads at different
+    /// caches?
+    #[must_use]
+    pub fn is_synchronized(&self, placement: &Placement) -> bool {
+        let at = |thread: u8| placement.agents.get(usize::from(thread));
+        self.ordered.iter().any(|&(a, b)| at(a) != at(b))
+    }
+}
+
+/// Why a claim says nothing of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// The model does not speak of such programs.
+    Undefined(String),
+    /// Not everything was covered when the model was asked.
+    Incomplete(String),
+}
+
+/// How many states the model's own search may visit for one program.
+const MODEL_STATES_MAX: u64 = 4_000_000;
+
+/// Does every synchronization of the program stay in order on any core?
+fn is_seq_cst(program: &Program) -> bool {
+    program.threads.iter().flat_map(|t| &t.code).all(|instr| {
+        let order = match instr {
+            Instr::Fence(fence) => fence.order,
+            Instr::Barrier(_) => return true,
+            _ => instr.access().map_or(Order::Plain, |access| access.order),
+        };
+        matches!(order, Order::Plain | Order::SeqCst)
+    })
+}
+
+impl Claim {
+    /// Is the claim made of the program on such a core?
+    ///
+    /// Sequential consistency for programs without races says that operations
+    /// that synchronize are seen in one order. A core that lets an acquire pass an
+    /// earlier release breaks that, whatever the caches do. So on such a core the
+    /// claim is made where synchronization is issued as sequentially consistent.
+    #[must_use]
+    pub fn is_made(&self, program: &Program, core: IssueRule) -> bool {
+        match (&self.method, core) {
+            (Method::RaceFree(_), IssueRule::InOrder | IssueRule::ScWriteBuffer) => true,
+            (Method::RaceFree(_), _) => is_seq_cst(program),
+            (Method::Clauses(_), _) => true,
+        }
+    }
+
+    /// The claim of that model.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn of(model: &str) -> Result<Claim, String> {
+        let method = match model.parse() {
+            Ok(of) => Method::RaceFree(Reading::of(of)),
+            Err(_) => {
+                let parsed =
+                    litmus::cat::shipped(model).ok_or_else(|| format!("there is no model `{model}`"))?;
+                Method::Clauses(Box::new(parsed.map_err(|error| error.to_string())?))
+            }
+        };
+        Ok(Claim { model: model.to_owned(), method })
+    }
+
+    /// What it says of a program.
+    ///
+    /// # Errors
+    /// If it says nothing.
+    pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+        match &self.method {
+            Method::RaceFree(reading) => race_free(program, *reading, stop),
+            Method::Clauses(model) => clauses(program, model, stop),
+        }
+    }
+}
+
+fn race_free(
+    program: &Program,
+    reading: Reading,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Promise, Silence> {
+    let options = Options { first_race_only: true, states_max: MODEL_STATES_MAX, ..Options::new(reading) };
+    let verdict = hrf::check_until(program, &options, &mut || !stop()).map_err(|error| match error {
+        CheckError::TooLarge { .. } => Silence::Incomplete(error.to_string()),
+        _ => Silence::Undefined(error.to_string()),
+    })?;
+    let race_free = verdict.is_race_free();
+    if let (true, Some(bound)) = (race_free, verdict.incomplete) {
+        return Err(Silence::Incomplete(bound.to_string()));
+    }
+    let data = verdict.ordered.iter().filter(|pair| pair.kind == RaceKind::Ordinary);
+    let ordered = data.map(|pair| (pair.first.thread.0, pair.second.thread.0)).collect();
+    Ok(Promise {
+        race_free,
+        // A search that ended at the first race has not seen whether it waits.
+        may_block: verdict.blocked.is_some() || !race_free,
+        ordered,
+        allowed: race_free.then_some(verdict.states),
+    })
+}
+
+/// An atomic access to an object that was not declared as atomic: the languages
+/// do not define it, and their models then allow nothing at all.
+fn misdeclared(program: &Program) -> Option<String> {
+    if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
+        return None;
+    }
+    let accesses = program.threads.iter().flat_map(|t| &t.code).filter_map(Instr::access);
+    let mut locs = accesses.filter(|a| a.order.is_atomic()).filter_map(|a| a.address.as_location());
+    let loc = locs.find(|&loc| !program.loc(loc).atomic)?;
+    Some(format!("{} is accessed atomically, and is no atomic object", program.loc(loc).name))
+}
+
+fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+    if let Some(why) = misdeclared(program) {
+        return Err(Silence::Undefined(why));
+    }
+    let mut options = check::Options { stop: Box::new(stop), ..check::Options::default() };
+    let report =
+        check::check(program, model, &mut options).map_err(|error| Silence::Undefined(error.to_string()))?;
+    let races = report.has_race();
+    if !races && !report.complete {
+        return Err(Silence::Incomplete(report.bound.unwrap_or_default()));
+    }
+    let terms = program.state_terms();
+    let value = |text: &str| match text.parse() {
+        Ok(value) => Some(value),
+        Err(_) => program.location(text).map(address_value),
+    };
+    let outcome = |state: &check::State| {
+        let of = |term: &litmus::program::Term| {
+            let name = program.term_name(*term);
+            state.values.iter().find(|(of, _)| *of == name).and_then(|(_, text)| value(text))
+        };
+        terms.iter().map(of).collect::<Option<Outcome>>()
+    };
+    let allowed = report.states.iter().map(outcome).collect::<Option<BTreeSet<_>>>();
+    let allowed = allowed
+        .ok_or_else(|| Silence::Undefined(String::from("a final value is no number and no address")))?;
+    let waits = |instr: &Instr| matches!(instr, Instr::Await { .. }) || instr.target().is_some();
+    Ok(Promise {
+        race_free: !races,
+        // Nothing is said of executions without an end.
+        may_block: program.threads.iter().flat_map(|t| &t.code).any(waits),
+        ordered: BTreeSet::new(),
+        allowed: (!races).then_some(allowed),
+    })
+}

@@ -1,0 +1,158 @@
+//! The tests that come with the tool, and those that are made.
+
+use litmus::generate::{self, Bound, Generated};
+use proto::Agent;
+
+use crate::placement::Placement;
+use crate::verify::Test;
+
+macro_rules! texts {
+    ($($path:literal)+) => {
+        /// The texts of the shipped tests, by their paths below `litmus/`.
+        pub const SHIPPED: &[(&str, &str)] =
+            &[$(($path, include_str!(concat!("../../../litmus/", $path)))),+];
+    };
+}
+
+texts! {
+    "c11/2+2W+rel.litmus"
+    "c11/2+2W.litmus"
+    "c11/CAS+once.litmus"
+    "c11/CoRR.litmus"
+    "c11/CoWR.litmus"
+    "c11/IRIW+ra.litmus"
+    "c11/IRIW+sc.litmus"
+    "c11/LB+acq.litmus"
+    "c11/LB+data.litmus"
+    "c11/LB.litmus"
+    "c11/MP+fences.litmus"
+    "c11/MP+plain-racy.litmus"
+    "c11/MP+plain.litmus"
+    "c11/MP+ra.litmus"
+    "c11/MP+release-only.litmus"
+    "c11/MP+spin.litmus"
+    "c11/MP.litmus"
+    "c11/RMW+count.litmus"
+    "c11/SB+fences.litmus"
+    "c11/SB+ra-fences.litmus"
+    "c11/SB+sc.litmus"
+    "c11/SB.litmus"
+    "c11/WRC+ra.litmus"
+    "c11/lock+relaxed.litmus"
+    "c11/lock.litmus"
+    "c11/release-sequence.litmus"
+    "hrf/fig2.litmus"
+    "hrf/fig5-other-wg.litmus"
+    "hrf/fig5-same-wg.litmus"
+    "hrf/fig6.litmus"
+    "hrf/fig7.litmus"
+    "hrf/fig8.litmus"
+    "hrf/least-drf-data.litmus"
+    "hrf/least-drf.litmus"
+    "hrf/least-inclusion-data.litmus"
+    "hrf/least-inclusion.litmus"
+    "hrf/least-indirect-data.litmus"
+    "hrf/least-indirect-inclusion.litmus"
+    "hrf/least-indirect.litmus"
+    "hrf/least-so.litmus"
+    "hrf/so-indirect.litmus"
+    "opencl/MP+both-regions.litmus"
+    "opencl/MP+dev.litmus"
+    "opencl/MP+local-flag.litmus"
+    "opencl/MP+mixed.litmus"
+    "opencl/MP+one-region.litmus"
+    "opencl/MP+wg-apart.litmus"
+    "opencl/MP+wg.litmus"
+    "opencl/barrier+local.litmus"
+    "opencl/barrier.litmus"
+    "opencl/push.litmus"
+    "opencl/steal.litmus"
+    "ptx/CoRR+strong.litmus"
+    "ptx/CoRR+weak.litmus"
+    "ptx/LB+data.litmus"
+    "ptx/LB.litmus"
+    "ptx/MP+bar-apart.litmus"
+    "ptx/MP+bar-arrive.litmus"
+    "ptx/MP+bar-other.litmus"
+    "ptx/MP+bar.litmus"
+    "ptx/MP+cta-apart.litmus"
+    "ptx/MP+cta.litmus"
+    "ptx/MP+fences.litmus"
+    "ptx/MP+gpu-apart.litmus"
+    "ptx/MP+gpu.litmus"
+    "ptx/MP+one-sided.litmus"
+    "ptx/MP+sys.litmus"
+    "ptx/MP+weak-flag.litmus"
+    "ptx/RMW+strong.litmus"
+    "ptx/RMW+too-small.litmus"
+    "ptx/SB+acq_rel.litmus"
+    "ptx/SB+mixed.litmus"
+    "ptx/SB+sc-cta.litmus"
+    "ptx/SB+sc-gpu.litmus"
+    "ptx/alias+fence.litmus"
+    "ptx/alias+none.litmus"
+    "ptx/proxy+fence.litmus"
+    "ptx/proxy+none.litmus"
+    "ptx/proxy+wrong-fence.litmus"
+}
+
+/// The shipped tests.
+///
+/// # Errors
+/// If one of them is no test, which a test rules out.
+pub fn shipped() -> Result<Vec<Test>, String> {
+    let read = |&(path, text): &(&str, &str)| {
+        let program = litmus::parse::parse(text).map_err(|error| format!("{path}: {error}"))?;
+        Ok(Test::new(path, program))
+    };
+    SHIPPED.iter().map(read).collect()
+}
+
+/// A made program as a test, where it was made to run.
+#[must_use]
+pub fn made(generated: Generated) -> Test {
+    let placement = Placement {
+        agents: generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect(),
+        lines: generated.lines,
+    };
+    Test {
+        name: generated.program.name.clone(),
+        program: generated.program,
+        placements: vec![placement],
+        only_if_telling: true,
+    }
+}
+
+/// Every program of two threads with so many operations that tells anything,
+/// on one or two compute units, with one or two words a line.
+pub fn exhaustive(operations_max: usize) -> impl Iterator<Item = Test> {
+    let bound = Bound { words_of_line_max: 2, compute_units_max: 2, ..Bound::new(2, operations_max, 2) };
+    generate::programs(&bound).map(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_shipped_test_is_here() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+        let mut there = BTreeSet::new();
+        for folder in std::fs::read_dir(&root).expect("the folder is there") {
+            let folder = folder.expect("it can be read").path();
+            let Ok(files) = std::fs::read_dir(&folder) else { continue };
+            for file in files {
+                let path = file.expect("it can be read").path();
+                let below = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+                if below.ends_with(".litmus") {
+                    there.insert(below);
+                }
+            }
+        }
+        let here: BTreeSet<String> = SHIPPED.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(here, there);
+        assert_eq!(shipped().map(|tests| tests.len()), Ok(here.len()));
+    }
+}

@@ -1,0 +1,57 @@
+//! Things that are equal have one number.
+
+use core::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+/// Gives equal things one number, counted from zero in the order in which they
+/// are first met.
+#[derive(Clone, Debug)]
+pub(crate) struct Interner<T> {
+    numbers: HashTable<u32>,
+    things: Vec<(u64, T)>,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Interner { numbers: HashTable::new(), things: Vec::new() }
+    }
+}
+
+impl<T: Eq + Hash> Interner<T> {
+    /// The number of a thing.
+    pub(crate) fn number(&mut self, thing: T) -> u32 {
+        let hash = FxBuildHasher.hash_one(&thing);
+        let things = &self.things;
+        let is_it = |&number: &u32| {
+            let (other, known) = &things[number as usize];
+            *other == hash && *known == thing
+        };
+        if let Some(&number) = self.numbers.find(hash, is_it) {
+            return number;
+        }
+        let number = u32::try_from(self.things.len()).expect("fewer than four thousand million parts");
+        self.things.push((hash, thing));
+        let things = &self.things;
+        self.numbers.insert_unique(hash, number, |&number| things[number as usize].0);
+        number
+    }
+
+    /// The thing of a number.
+    #[inline]
+    pub(crate) fn thing(&self, number: u32) -> &T {
+        &self.things[number as usize].1
+    }
+
+    /// How many things there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.things.len()
+    }
+
+    /// About how many bytes it takes, but for what its things point to.
+    pub(crate) fn bytes(&self) -> usize {
+        self.things.capacity() * size_of::<(u64, T)>() + self.numbers.capacity() * 5
+    }
+}

@@ -1,0 +1,263 @@
+//! What is known of a machine with a program: all its parts, and what every
+//! move of a part does. Plain numbers: this is what a search reads.
+//!
+//! A state is a word for each node and one for memory. A node's word is the
+//! number of a [part](crate::machine): its station, the threads that run there,
+//! and what it has sent. So a move changes one or two words.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::moves::Move;
+
+/// No part: the step is a fault, whose number is in the other bits.
+pub(crate) const FAULT: u32 = 1 << 31;
+const UNKNOWN: u32 = u32::MAX;
+
+/// What a move of a part does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Does {
+    /// The part becomes that one.
+    Go(u32),
+    /// It becomes `rest`, and a node is told something.
+    Send { rest: u32, to: u8, told: u32 },
+    /// It becomes `rest`, memory performs an operation, and the answer comes.
+    Serve { rest: u32, op: u32 },
+    /// It must not do that.
+    Fault(u32),
+}
+
+/// A move of a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    pub(crate) mv: Move,
+    /// Need it never be made?
+    pub(crate) whim: bool,
+    pub(crate) does: Does,
+}
+
+/// What a part may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Info {
+    first: u32,
+    last: u32,
+    /// Must some move be made some day?
+    pub(crate) busy: bool,
+    /// Has no core to issue because of its queues?
+    pub(crate) full: bool,
+    /// Have its threads come to their ends?
+    pub(crate) done: bool,
+}
+
+/// What becomes of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expansion {
+    /// Something is not known yet: have it learnt, and ask again.
+    Unknown,
+    /// It goes on.
+    Goes,
+    /// The program is over, and nothing moves.
+    End,
+    /// Nothing moves, and the program is not over.
+    Stuck,
+    /// That move must not happen.
+    Fault(Move, u32),
+}
+
+/// Takes the successors of a state.
+pub(crate) trait Sink {
+    /// A move, and where it leads.
+    fn go(&mut self, mv: Move, whim: bool, next: &[u32]);
+    /// A move that must wait until some queue is shorter.
+    fn wait(&mut self, mv: Move);
+}
+
+/// What is known.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) nodes: usize,
+    /// Does time pass?
+    pub(crate) clocked: bool,
+    infos: Vec<Option<Info>>,
+    locals: Vec<Local>,
+    told: FxHashMap<u64, u32>,
+    served: FxHashMap<u64, (u32, u32)>,
+    answered: FxHashMap<u64, u32>,
+    ticks: FxHashMap<u32, u32>,
+    pub(crate) faults: Vec<Arc<str>>,
+}
+
+const fn pair(a: u32, b: u32) -> u64 {
+    (a as u64) << 32 | b as u64
+}
+
+impl Known {
+    /// Nothing yet, of a machine with so many nodes.
+    pub(crate) fn new(nodes: usize, clocked: bool) -> Known {
+        Known { nodes, clocked, ..Known::default() }
+    }
+
+    #[inline]
+    pub(crate) fn info(&self, part: u32) -> Option<Info> {
+        self.infos.get(part as usize).copied().flatten()
+    }
+
+    pub(crate) fn locals(&self, info: Info) -> &[Local] {
+        &self.locals[info.first as usize..info.last as usize]
+    }
+
+    pub(crate) fn set_info(&mut self, part: u32, locals: &[Local], full: bool, done: bool) {
+        let first = self.locals.len() as u32;
+        self.locals.extend_from_slice(locals);
+        if self.infos.len() <= part as usize {
+            self.infos.resize(part as usize + 1, None);
+        }
+        let busy = locals.iter().any(|local| !local.whim);
+        let info = Info { first, last: self.locals.len() as u32, busy, full, done };
+        self.infos[part as usize] = Some(info);
+    }
+
+    /// What a part becomes when it is told something.
+    #[inline]
+    pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
+        self.told.get(&pair(part, told)).copied()
+    }
+
+    pub(crate) fn set_told(&mut self, part: u32, told: u32, to: u32) {
+        self.told.insert(pair(part, told), to);
+    }
+
+    /// Memory and the reply after an operation.
+    #[inline]
+    pub(crate) fn served(&self, memory: u32, op: u32) -> Option<(u32, u32)> {
+        self.served.get(&pair(memory, op)).copied()
+    }
+
+    pub(crate) fn set_served(&mut self, memory: u32, op: u32, to: (u32, u32)) {
+        self.served.insert(pair(memory, op), to);
+    }
+
+    /// What a part becomes when memory has answered.
+    #[inline]
+    pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
+        self.answered.get(&pair(part, reply)).copied()
+    }
+
+    pub(crate) fn set_answered(&mut self, part: u32, reply: u32, to: u32) {
+        self.answered.insert(pair(part, reply), to);
+    }
+
+    /// What a part becomes when time passes.
+    pub(crate) fn tick(&self, part: u32) -> Option<u32> {
+        self.ticks.get(&part).copied()
+    }
+
+    pub(crate) fn set_tick(&mut self, part: u32, to: u32) {
+        self.ticks.insert(part, to);
+    }
+
+    /// The number of a fault.
+    pub(crate) fn fault(&mut self, why: &str) -> u32 {
+        let at = self.faults.iter().position(|known| &**known == why).unwrap_or_else(|| {
+            self.faults.push(Arc::from(why));
+            self.faults.len() - 1
+        });
+        at as u32
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.infos.capacity() * size_of::<Option<Info>>()
+            + self.locals.capacity() * size_of::<Local>()
+            + (self.told.capacity() + self.answered.capacity()) * 17
+            + self.served.capacity() * 25
+            + self.ticks.capacity() * 9
+    }
+
+    /// Gives every successor of a state to the sink. `next` is room for one.
+    pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
+        let nodes = self.nodes;
+        let (mut busy, mut full, mut done) = (false, false, true);
+        for &part in &state[..nodes] {
+            let Some(info) = self.info(part) else { return Expansion::Unknown };
+            busy |= info.busy;
+            full |= info.full;
+            done &= info.done;
+        }
+        if !busy {
+            if done {
+                return Expansion::End;
+            }
+            if !self.clocked {
+                return Expansion::Stuck;
+            }
+        }
+        next.clear();
+        next.extend_from_slice(state);
+        for (node, &part) in state[..nodes].iter().enumerate() {
+            let Some(info) = self.info(part) else { return Expansion::Unknown };
+            for local in self.locals(info) {
+                if full && local.mv.is_issue() {
+                    sink.wait(local.mv);
+                    continue;
+                }
+                match local.does {
+                    Does::Go(to) => {
+                        next[node] = to;
+                        sink.go(local.mv, local.whim, next);
+                    }
+                    Does::Send { rest, to, told } => {
+                        let to = usize::from(to);
+                        next[node] = rest;
+                        let before = next[to];
+                        let after = self.told(before, told).unwrap_or(UNKNOWN);
+                        if after & FAULT != 0 {
+                            return failed(local.mv, after);
+                        }
+                        next[to] = after;
+                        sink.go(local.mv, local.whim, next);
+                        next[to] = before;
+                    }
+                    Does::Serve { rest, op } => {
+                        let Some((memory, reply)) = self.served(state[nodes], op) else {
+                            return Expansion::Unknown;
+                        };
+                        let after = self.answered(rest, reply).unwrap_or(UNKNOWN);
+                        if after & FAULT != 0 {
+                            return failed(local.mv, after);
+                        }
+                        next[node] = after;
+                        next[nodes] = memory;
+                        sink.go(local.mv, local.whim, next);
+                        next[nodes] = state[nodes];
+                    }
+                    Does::Fault(fault) => return Expansion::Fault(local.mv, fault),
+                }
+                next[node] = part;
+            }
+        }
+        if self.clocked { self.pass_time(state, next, sink, busy) } else { Expansion::Goes }
+    }
+
+    /// Time passes for all nodes at once.
+    fn pass_time(&self, state: &[u32], next: &mut [u32], sink: &mut impl Sink, busy: bool) -> Expansion {
+        for (node, &part) in state[..self.nodes].iter().enumerate() {
+            let after = self.tick(part).unwrap_or(UNKNOWN);
+            if after & FAULT != 0 {
+                return failed(Move::Tick, after);
+            }
+            next[node] = after;
+        }
+        if next == state {
+            return if busy { Expansion::Goes } else { Expansion::Stuck };
+        }
+        sink.go(Move::Tick, false, next);
+        Expansion::Goes
+    }
+}
+
+#[cold]
+fn failed(mv: Move, after: u32) -> Expansion {
+    if after == UNKNOWN { Expansion::Unknown } else { Expansion::Fault(mv, after & !FAULT) }
+}

@@ -1,0 +1,65 @@
+//! Exhaustive search of protocol and litmus program: the very controllers that
+//! are timed, under every order of issue, delivery, memory, timers and
+//! evictions.
+//!
+//! **Use it** to find what a protocol does with a program ([`Explorer`]), to
+//! verify a protocol against its claims ([`verify`]), to see which seeded faults
+//! are noticed ([`mutants`]), to make a trace again and to draw it ([`chart`]).
+//! **Do not** look here for what a *model* allows: that is `litmus`, and [`claim`]
+//! asks it. Nothing here knows time.
+//!
+//! From the outside in:
+//!
+//! * [`verify`] takes [tests](corpus), [machines](Bounds) and [placements](Placement)
+//!   to an [`Explorer`], several at once.
+//! * `explorer` puts a program on a machine, has it searched, and judges.
+//! * `engine` searches, with `store` for the states; `progress` looks for runs
+//!   that never end. They know numbers only.
+//! * `known` is those numbers: what each move of each part of a machine does.
+//!   `machine` learns it: parts are a station, its threads (`thread`) and what is
+//!   under way. `controllers` tells stations things, and remembers what they did.
+//!
+//! ```
+//! use explore::{Asked, Bounds, Explorer, Limits, Placement};
+//! use proto::WritePolicy::Combining;
+//! let (_, text) = explore::corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
+//! let program = litmus::parse::parse(text)?;
+//! let mut explorer = Explorer::<zoo::vi::Vi>::new(Bounds::new(Combining, Combining), None);
+//! let placement = Placement::spread(&program);
+//! let found = explorer
+//!     .explore(&program, &placement, &Asked::default(), &mut Limits::default())
+//!     .expect("the machine has all that the program needs");
+//! assert_eq!(found.outcomes, [vec![1, 1]].into());
+//! assert_eq!(found.violation, None);
+//! # Ok::<(), litmus::parse::TextError>(())
+//! ```
+
+mod bounds;
+pub mod chart;
+pub mod claim;
+mod controllers;
+pub mod corpus;
+mod engine;
+mod explorer;
+mod intern;
+mod known;
+mod live;
+mod machine;
+mod moves;
+pub mod mutants;
+mod outcome;
+mod placement;
+mod progress;
+mod replay;
+mod rows;
+mod store;
+mod thread;
+pub mod verify;
+
+pub use bounds::Bounds;
+pub use engine::{Incomplete, Limits};
+pub use explorer::{Asked, Explorer, Fault, Found, Violation, show};
+pub use moves::Move;
+pub use outcome::Outcome;
+pub use placement::{Placement, Unsupported};
+pub use replay::{Replay, Step};

@@ -1,0 +1,540 @@
+//! A program on the controllers of a protocol, as parts and their moves.
+//!
+//! A part is all that belongs to one node: its station, the threads whose
+//! requests come in there, the messages it has sent that have not arrived, and
+//! what it has asked of memory. What a part does by itself, and what it does
+//! when it is told something, is learnt once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use litmus::program::{LocId, Program, Value};
+use proto::{Channels, LineData, Mutation, Op, Protocol, Rmw, RowId, Width};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::bounds::Bounds;
+use crate::controllers::{Controllers, Did, Told};
+use crate::intern::Interner;
+use crate::known::{Does, FAULT, Known, Local};
+use crate::moves::Move;
+use crate::placement::{Placement, Unsupported};
+use crate::thread::{Code, Offer, PENDING_MAX, ThreadState};
+
+/// All that belongs to one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Part {
+    pub(crate) node: u8,
+    /// A bit a class.
+    pub(crate) timers: u8,
+    pub(crate) station: u32,
+    /// The threads that run here, and their states.
+    pub(crate) threads: SmallVec<[(u8, u32); 2]>,
+    /// Messages under way, by who gets them.
+    pub(crate) out: SmallVec<[(u8, u32); 4]>,
+    /// What memory is to do, by line.
+    pub(crate) ops: SmallVec<[(u8, u32); 2]>,
+    /// What memory has answered, by line.
+    pub(crate) replies: SmallVec<[(u8, u32); 2]>,
+}
+
+/// What is written to a word, as far as the value can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wrote {
+    /// This value.
+    Value(u32),
+    /// What becomes of the old value.
+    Update(Rmw, u32),
+}
+
+/// A program on a machine.
+pub(crate) struct Machine<P: Protocol> {
+    pub(crate) controllers: Controllers<P>,
+    pub(crate) code: Code,
+    pub(crate) bounds: Bounds,
+    pub(crate) known: Known,
+    parts: Interner<Part>,
+    threads: Interner<ThreadState>,
+    memories: Interner<Vec<u32>>,
+    told: Interner<Told>,
+    /// Where each thread's requests go.
+    entries: Vec<u8>,
+    /// Lines that several nodes reach, a bit a line; and who reaches the others.
+    shared: u64,
+    owners: FxHashMap<u8, u8>,
+    /// A line turned out to be shared: begin again.
+    pub(crate) is_stale: bool,
+    /// The rows that fired.
+    pub(crate) rows: BTreeSet<RowId>,
+    /// What was read, and what was written, where.
+    pub(crate) reads: BTreeSet<(LocId, Value)>,
+    pub(crate) writes: BTreeSet<(LocId, Wrote)>,
+    /// What threads have been answered, if somebody listens: the thread, what
+    /// it asked, and the value it read.
+    pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
+}
+
+/// Whatever keeps the moves of one part from being found.
+type Found<T> = Result<T, Arc<str>>;
+
+impl<P: Protocol> Machine<P> {
+    /// Puts a program on a machine. What the controllers have learnt on the
+    /// same machine may be given back to them.
+    pub(crate) fn new(
+        program: &Program,
+        placement: &Placement,
+        bounds: Bounds,
+        mutation: Option<Mutation>,
+        learnt: Option<Controllers<P>>,
+    ) -> Result<Self, Unsupported> {
+        let code = Code::new(program, placement, bounds.core)?;
+        let shape = bounds.shape(placement.compute_units(), code.line_bytes);
+        let controllers = match learnt.filter(|learnt| learnt.shape == shape) {
+            Some(learnt) => learnt,
+            None => Controllers::new(shape, mutation).map_err(Unsupported)?,
+        };
+        let entries = placement.agents.iter().map(|&agent| controllers.node(P::entry(agent)));
+        let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
+        let known = Known::new(controllers.nodes.len(), P::CLOCKED);
+        Ok(Machine {
+            controllers,
+            code,
+            bounds,
+            known,
+            parts: Interner::default(),
+            threads: Interner::default(),
+            memories: Interner::default(),
+            told: Interner::default(),
+            entries,
+            shared: if bounds.merge_memory { 0 } else { u64::MAX },
+            owners: FxHashMap::default(),
+            is_stale: false,
+            rows: BTreeSet::new(),
+            reads: BTreeSet::new(),
+            writes: BTreeSet::new(),
+            heard: None,
+        })
+    }
+
+    /// Forgets all parts; lines that turned out to be shared stay so.
+    pub(crate) fn again(&mut self) {
+        self.known = Known::new(self.known.nodes, P::CLOCKED);
+        self.parts = Interner::default();
+        self.owners.clear();
+        self.is_stale = false;
+    }
+
+    /// The state before anything happened.
+    pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
+        let mut state = Vec::new();
+        for node in 0..self.controllers.nodes.len() as u8 {
+            let mut threads = SmallVec::new();
+            for thread in 0..self.entries.len() {
+                if self.entries[thread] == node {
+                    let start = self.code.start(thread).map_err(Unsupported)?;
+                    threads.push((thread as u8, self.threads.number(start)));
+                }
+            }
+            let part = Part {
+                node,
+                timers: 0,
+                station: self.controllers.fresh(node),
+                threads,
+                out: SmallVec::new(),
+                ops: SmallVec::new(),
+                replies: SmallVec::new(),
+            };
+            let part = self.settled(part).map_err(|why| Unsupported(why.to_string()))?;
+            state.push(part);
+        }
+        let mut memory = Vec::new();
+        for line in 0..self.code.lines() {
+            let line = self.code.initial(line)?;
+            memory.push(self.controllers.line(line));
+        }
+        state.push(self.memories.number(memory));
+        Ok(state)
+    }
+
+    pub(crate) fn part(&self, part: u32) -> &Part {
+        self.parts.thing(part)
+    }
+
+    pub(crate) fn thread(&self, state: u32) -> &ThreadState {
+        self.threads.thing(state)
+    }
+
+    pub(crate) fn memory(&self, memory: u32) -> &[u32] {
+        self.memories.thing(memory)
+    }
+
+    /// How many parts there are.
+    pub(crate) fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// About how many bytes everything takes that is not a state.
+    pub(crate) fn bytes(&self) -> usize {
+        self.known.bytes() + self.parts.bytes() + self.threads.bytes() + self.controllers.bytes()
+    }
+
+    /// Learns what is needed to expand a state.
+    pub(crate) fn learn(&mut self, state: &[u32]) {
+        let nodes = self.known.nodes;
+        for &part in &state[..nodes] {
+            if self.known.info(part).is_none() {
+                self.learn_moves(part);
+            }
+            if P::CLOCKED && self.known.tick(part).is_none() {
+                let after = self.tell(part, Told::Tick);
+                let after = self.or_fault(after);
+                self.known.set_tick(part, after);
+            }
+        }
+        for &part in &state[..nodes] {
+            let Some(info) = self.known.info(part) else { continue };
+            for at in 0..self.known.locals(info).len() {
+                match self.known.locals(info)[at].does {
+                    Does::Send { rest, to, told } => {
+                        let from = self.parts.thing(part).node;
+                        let receiver = if from == to { rest } else { state[usize::from(to)] };
+                        self.learn_told(receiver, told);
+                    }
+                    Does::Serve { rest, op } => self.learn_served(state[nodes], rest, op),
+                    Does::Go(_) | Does::Fault(_) => {}
+                }
+            }
+        }
+    }
+
+    fn learn_told(&mut self, receiver: u32, told: u32) {
+        if self.known.told(receiver, told).is_none() {
+            let after = self.tell(receiver, *self.told.thing(told));
+            let after = self.or_fault(after);
+            self.known.set_told(receiver, told, after);
+        }
+    }
+
+    fn learn_served(&mut self, memory: u32, rest: u32, op: u32) {
+        let (_, reply) = match self.known.served(memory, op) {
+            Some(known) => known,
+            None => {
+                let line = self.controllers.op_of(op).line.0 as usize;
+                let mut lines = self.memories.thing(memory).clone();
+                let reply;
+                (lines[line], reply) = self.controllers.serve(lines[line], op);
+                let served = (self.memories.number(lines), reply);
+                self.known.set_served(memory, op, served);
+                served
+            }
+        };
+        if self.known.answered(rest, reply).is_none() {
+            let line = self.controllers.reply_of(reply).op.line.0 as u8;
+            let after = if self.shared >> line & 1 == 0 {
+                self.tell(rest, Told::Memory { reply })
+            } else {
+                let mut part = self.parts.thing(rest).clone();
+                part.replies.push((line, reply));
+                part.replies.sort_by_key(|(line, _)| *line);
+                Ok(self.parts.number(part))
+            };
+            let after = self.or_fault(after);
+            self.known.set_answered(rest, reply, after);
+        }
+    }
+
+    fn or_fault(&mut self, after: Found<u32>) -> u32 {
+        after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
+    }
+
+    fn tell(&mut self, part: u32, told: Told) -> Found<u32> {
+        let part = self.parts.thing(part).clone();
+        let part = self.told(part, told)?;
+        self.settled(part)
+    }
+
+    /// Finds the moves of a part.
+    fn learn_moves(&mut self, number: u32) {
+        let part = self.parts.thing(number).clone();
+        let node = part.node;
+        let mut locals = Vec::new();
+        let add = |locals: &mut Vec<Local>, mv, whim, does| locals.push(Local { mv, whim, does });
+        for at in 0..part.threads.len() {
+            let (thread, _) = part.threads[at];
+            let does = match self.issue(&part, at) {
+                Ok(None) => continue,
+                Ok(Some(to)) => Does::Go(to),
+                Err(why) => Does::Fault(self.known.fault(&why)),
+            };
+            add(&mut locals, Move::Issue { thread }, false, does);
+        }
+        self.deliveries(&part, &mut locals);
+        for (at, &(line, op)) in part.ops.iter().enumerate() {
+            if part.ops[..at].iter().all(|(other, _)| *other != line) {
+                let mut rest = part.clone();
+                rest.ops.remove(at);
+                let rest = self.parts.number(rest);
+                add(&mut locals, Move::Serve { node, line }, false, Does::Serve { rest, op });
+            }
+        }
+        for (at, &(line, reply)) in part.replies.iter().enumerate() {
+            if part.replies[..at].iter().all(|(other, _)| *other != line) {
+                let mut rest = part.clone();
+                rest.replies.remove(at);
+                let does = self.goes(rest, Told::Memory { reply });
+                add(&mut locals, Move::Answer { node, line }, false, does);
+            }
+        }
+        for class in (0..8u8).filter(|class| part.timers >> class & 1 == 1) {
+            let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
+            let does = self.goes(rest, Told::Timer(class));
+            add(&mut locals, Move::Timer { node, class }, false, does);
+        }
+        let look = self.controllers.look(part.station);
+        let whim = !look.needs_way;
+        if self.bounds.evictions || !whim {
+            for way in look.victims.clone() {
+                let does = self.goes(part.clone(), Told::Evict(u32::from(way)));
+                add(&mut locals, Move::Evict { node, way }, whim, does);
+            }
+        }
+        let done = part
+            .threads
+            .iter()
+            .all(|&(t, state)| self.code.is_done(usize::from(t), self.threads.thing(state)));
+        let full = self.is_full(&part);
+        self.known.set_info(number, &locals, full, done);
+    }
+
+    fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        let from = part.node;
+        for at in 0..part.out.len() {
+            let (to, msg) = part.out[at];
+            let earlier = part.out[..at].iter().filter(|(other, _)| *other == to);
+            let nth = earlier.clone().count() as u8;
+            let hidden = match P::INFO.channels {
+                Channels::Fifo => nth > 0,
+                Channels::Unordered => earlier.clone().any(|&(_, other)| other == msg),
+            };
+            if hidden {
+                continue;
+            }
+            let mut rest = part.clone();
+            rest.out.remove(at);
+            let rest = self.parts.number(rest);
+            let told = self.told.number(Told::Message { from, msg });
+            let mv = Move::Deliver { from, to, nth };
+            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
+        }
+    }
+
+    /// Does some queue of the part hold as much as it should?
+    fn is_full(&self, part: &Part) -> bool {
+        let most = usize::from(self.bounds.queue_max);
+        let is_long = |queue: &[(u8, u32)]| {
+            queue.len() >= most
+                && queue.iter().any(|(to, _)| queue.iter().filter(|(other, _)| other == to).count() >= most)
+        };
+        is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
+    }
+
+    fn goes(&mut self, rest: Part, told: Told) -> Does {
+        let after = self.told(rest, told).and_then(|part| self.settled(part));
+        match after {
+            Ok(to) => Does::Go(to),
+            Err(why) => Does::Fault(self.known.fault(&why)),
+        }
+    }
+
+    /// The thread issues its next operation, if it has one to issue.
+    fn issue(&mut self, part: &Part, at: usize) -> Found<Option<u32>> {
+        let (thread, state) = part.threads[at];
+        let t = usize::from(thread);
+        let offer = self.code.offer(t, self.threads.thing(state)).map_err(Arc::from)?;
+        let mut part = part.clone();
+        let (id, request, mut next, is_sent) = match offer {
+            Offer::Nothing => return Ok(None),
+            Offer::Silent(next) => {
+                part.threads[at].1 = self.threads.number(next);
+                return self.settled(part).map(Some);
+            }
+            Offer::Send { id, request, next } => (id, request, next, true),
+            Offer::Keep { id, request, next } => (id, request, next, false),
+        };
+        self.note_write(&request);
+        let request = self.controllers.request(request);
+        if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
+            pending.request = request;
+        }
+        part.threads[at].1 = self.threads.number(next);
+        if is_sent {
+            let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
+            part = self.told(part, Told::Ask { slot, request })?;
+        }
+        self.settled(part).map(Some)
+    }
+
+    fn note_write(&mut self, request: &proto::Request) {
+        let Some(offset) = request.mask.first() else { return };
+        let word = request.data.read(offset, Width::W4) as u32;
+        let wrote = match request.op {
+            Op::Store => Wrote::Value(word),
+            Op::Rmw(rmw) => Wrote::Update(rmw, word),
+            _ => return,
+        };
+        self.writes.insert((self.code.location(request), wrote));
+    }
+
+    /// Makes a move without looking up what it does: the state after it.
+    pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Found<Vec<u32>> {
+        let nodes = self.known.nodes;
+        let refuse = || Arc::from(format!("the move `{mv}` is not open here"));
+        let part_of = |machine: &Self, node: u8| {
+            state[..nodes].get(usize::from(node)).map(|&part| machine.parts.thing(part).clone())
+        };
+        let first = |queue: &[(u8, u32)], line: u8| queue.iter().position(|(other, _)| *other == line);
+        let mut next = state.to_vec();
+        match mv {
+            Move::Issue { thread } => {
+                let node = *self.entries.get(usize::from(thread)).ok_or_else(refuse)?;
+                let part = part_of(self, node).ok_or_else(refuse)?;
+                let at = part.threads.iter().position(|(t, _)| *t == thread).ok_or_else(refuse)?;
+                next[usize::from(node)] = self.issue(&part, at)?.ok_or_else(refuse)?;
+            }
+            Move::Deliver { from, to, nth } => {
+                let mut part = part_of(self, from).ok_or_else(refuse)?;
+                let of = part.out.iter().enumerate().filter(|(_, (other, _))| *other == to);
+                let at = of.map(|(at, _)| at).nth(usize::from(nth)).ok_or_else(refuse)?;
+                let (_, msg) = part.out.remove(at);
+                next[usize::from(from)] = self.parts.number(part);
+                next[usize::from(to)] = self.tell(next[usize::from(to)], Told::Message { from, msg })?;
+            }
+            Move::Serve { node, line } => {
+                let mut part = part_of(self, node).ok_or_else(refuse)?;
+                let at = first(&part.ops, line).ok_or_else(refuse)?;
+                let (_, op) = part.ops.remove(at);
+                let rest = self.parts.number(part);
+                self.learn_served(state[nodes], rest, op);
+                let (memory, reply) = self.known.served(state[nodes], op).ok_or_else(refuse)?;
+                next[nodes] = memory;
+                next[usize::from(node)] = if self.shared >> line & 1 == 0 {
+                    self.tell(rest, Told::Memory { reply })?
+                } else {
+                    self.known.answered(rest, reply).ok_or_else(refuse)?
+                };
+            }
+            Move::Answer { node, line } => {
+                let mut part = part_of(self, node).ok_or_else(refuse)?;
+                let at = first(&part.replies, line).ok_or_else(refuse)?;
+                let (_, reply) = part.replies.remove(at);
+                let rest = self.parts.number(part);
+                next[usize::from(node)] = self.tell(rest, Told::Memory { reply })?;
+            }
+            Move::Timer { node, class } => {
+                let mut part =
+                    part_of(self, node).filter(|p| p.timers >> class & 1 == 1).ok_or_else(refuse)?;
+                part.timers &= !(1 << class);
+                let rest = self.parts.number(part);
+                next[usize::from(node)] = self.tell(rest, Told::Timer(class))?;
+            }
+            Move::Evict { node, way } => {
+                let part = part_of(self, node).ok_or_else(refuse)?;
+                if !self.controllers.look(part.station).victims.contains(&way) {
+                    return Err(refuse());
+                }
+                let after = self.tell(state[usize::from(node)], Told::Evict(u32::from(way)))?;
+                next[usize::from(node)] = after;
+            }
+            Move::Tick => {
+                for part in &mut next[..nodes] {
+                    *part = self.tell(*part, Told::Tick)?;
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    /// Tells the part's station something and carries out what it does.
+    fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
+        let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
+        asks.push(told);
+        let mut next = 0;
+        while next < asks.len() {
+            let did = self.controllers.tell(part.station, asks[next])?;
+            next += 1;
+            self.rows.extend(did.rows.iter().copied());
+            self.carry_out(&mut part, &did);
+            for &(slot, data) in &did.replies {
+                if let Some(ask) = self.reply(&mut part, slot, data)? {
+                    asks.push(ask);
+                }
+            }
+        }
+        Ok(part)
+    }
+
+    fn carry_out(&mut self, part: &mut Part, did: &Did) {
+        part.station = did.station;
+        part.timers |= did.timers;
+        part.out.extend_from_slice(&did.sends);
+        match P::INFO.channels {
+            // A stable sort keeps the order of each channel.
+            Channels::Fifo => part.out.sort_by_key(|(to, _)| *to),
+            Channels::Unordered => part.out.sort_unstable(),
+        }
+        for &(line, op) in &did.memory {
+            let owner = *self.owners.entry(line).or_insert(part.node);
+            if owner != part.node && self.shared >> line & 1 == 0 {
+                self.shared |= 1 << line;
+                self.is_stale = true;
+            }
+            part.ops.push((line, op));
+        }
+        part.ops.sort_by_key(|(line, _)| *line);
+    }
+
+    /// A thread goes on with its answer. Returns a store that it has kept back
+    /// until now.
+    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
+        let (thread, id) = ((slot / PENDING_MAX) as u8, (slot % PENDING_MAX) as u8);
+        let at = part.threads.iter().position(|(t, _)| *t == thread);
+        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
+        let mut state = self.threads.thing(part.threads[at].1).clone();
+        let pending = state.pending.iter().find(|p| p.id == id).copied();
+        let pending =
+            pending.ok_or_else(|| Arc::from(format!("P{thread} is answered, but has asked for nothing")))?;
+        let request = *self.controllers.request_of(pending.request);
+        let data: Option<LineData> = data.map(|data| *self.controllers.line_of(data));
+        let completed = self
+            .code
+            .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
+            .map_err(Arc::from)?;
+        self.reads.extend(completed.read);
+        if let Some(heard) = &mut self.heard {
+            heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
+        }
+        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id)).map(|p| {
+            Told::Ask { slot: u32::from(thread) * PENDING_MAX + u32::from(p.id), request: p.request }
+        });
+        part.threads[at].1 = self.threads.number(state);
+        Ok(send)
+    }
+
+    /// The number of a part, once its threads have passed the barriers that
+    /// they may pass.
+    fn settled(&mut self, mut part: Part) -> Found<u32> {
+        if self.code.has_barriers() {
+            let mut threads: Vec<(usize, ThreadState)> = part
+                .threads
+                .iter()
+                .map(|&(t, state)| (usize::from(t), self.threads.thing(state).clone()))
+                .collect();
+            if self.code.meet(&mut threads).map_err(Arc::from)? {
+                for (at, (_, state)) in threads.into_iter().enumerate() {
+                    part.threads[at].1 = self.threads.number(state);
+                }
+            }
+        }
+        Ok(self.parts.number(part))
+    }
+}

@@ -1,0 +1,124 @@
+//! The moves of the environment: what a search chooses between, and what a
+//! trace consists of.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// One choice of the environment. Nodes, threads and lines are numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Move {
+    /// A thread issues its next operation.
+    Issue {
+        /// The thread.
+        thread: u8,
+    },
+    /// A message arrives.
+    Deliver {
+        /// Who sent it.
+        from: u8,
+        /// Who gets it.
+        to: u8,
+        /// Which of those under way between the two; 0 where order is kept.
+        nth: u8,
+    },
+    /// Memory performs the oldest operation of a node on a line. Where no other
+    /// node reaches the line, the answer comes at once.
+    Serve {
+        /// The node.
+        node: u8,
+        /// The line.
+        line: u8,
+    },
+    /// Memory's word about a line comes to a node.
+    Answer {
+        /// The node.
+        node: u8,
+        /// The line.
+        line: u8,
+    },
+    /// A timer runs out.
+    Timer {
+        /// The node.
+        node: u8,
+        /// The class, by its index.
+        class: u8,
+    },
+    /// A way is given up.
+    Evict {
+        /// The node.
+        node: u8,
+        /// The way.
+        way: u8,
+    },
+    /// Time passes.
+    Tick,
+}
+
+impl Move {
+    /// Does a core issue?
+    #[inline]
+    #[must_use]
+    pub const fn is_issue(self) -> bool {
+        matches!(self, Move::Issue { .. })
+    }
+}
+
+/// As it stands in the file of a trace.
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Move::Issue { thread } => write!(f, "issue {thread}"),
+            Move::Deliver { from, to, nth } => write!(f, "deliver {from} {to} {nth}"),
+            Move::Serve { node, line } => write!(f, "serve {node} {line}"),
+            Move::Answer { node, line } => write!(f, "answer {node} {line}"),
+            Move::Timer { node, class } => write!(f, "timer {node} {class}"),
+            Move::Evict { node, way } => write!(f, "evict {node} {way}"),
+            Move::Tick => f.write_str("tick"),
+        }
+    }
+}
+
+impl FromStr for Move {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Move, String> {
+        let refuse = || format!("`{text}` is no move: expected one such as `issue 0` or `deliver 0 2 0`");
+        let mut words = text.split_whitespace();
+        let name = words.next().ok_or_else(refuse)?;
+        let numbers = words.map(str::parse).collect::<Result<Vec<u8>, _>>().map_err(|_| refuse())?;
+        Ok(match (name, &*numbers) {
+            ("issue", &[thread]) => Move::Issue { thread },
+            ("deliver", &[from, to, nth]) => Move::Deliver { from, to, nth },
+            ("serve", &[node, line]) => Move::Serve { node, line },
+            ("answer", &[node, line]) => Move::Answer { node, line },
+            ("timer", &[node, class]) => Move::Timer { node, class },
+            ("evict", &[node, way]) => Move::Evict { node, way },
+            ("tick", &[]) => Move::Tick,
+            _ => return Err(refuse()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_move_reads_back_as_written() {
+        let moves = [
+            Move::Issue { thread: 3 },
+            Move::Deliver { from: 1, to: 2, nth: 4 },
+            Move::Serve { node: 5, line: 6 },
+            Move::Answer { node: 7, line: 8 },
+            Move::Timer { node: 9, class: 1 },
+            Move::Evict { node: 255, way: 0 },
+            Move::Tick,
+        ];
+        for mv in moves {
+            assert_eq!(mv.to_string().parse(), Ok(mv));
+        }
+        for bad in ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1", "wait 1"] {
+            assert!(bad.parse::<Move>().is_err(), "{bad}");
+        }
+    }
+}

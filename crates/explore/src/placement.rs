@@ -1,0 +1,176 @@
+//! Where a program runs: compute units for its threads, lines for its words.
+
+use core::fmt;
+
+use litmus::program::{Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
+use proto::{Agent, LineAddr};
+
+/// What a machine cannot do of a program: no fault of either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported(pub String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Unsupported {}
+
+/// Where the threads and the words of a program are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Placement {
+    /// Who runs each thread.
+    pub agents: Vec<Agent>,
+    /// The line of each location.
+    pub lines: Vec<u8>,
+}
+
+/// Bytes of a word.
+pub(crate) const WORD: usize = 4;
+/// The most lines of a program.
+const LINES_MAX: u8 = 64;
+
+impl Placement {
+    /// Each work-group on a compute unit of its own, each location on a line of
+    /// its own. Threads outside of every device, where there is one, run on the
+    /// host.
+    #[must_use]
+    pub fn spread(program: &Program) -> Placement {
+        let device = program.scopes.iter().find(|(_, s)| s.level == Level::Device).map(|(id, _)| id);
+        let mut groups = Vec::new();
+        let agents = (0..program.threads.len() as u8).map(ThreadId).map(|thread| {
+            let is_inside = |device| program.scopes.get(device).members.contains(thread);
+            if !device.is_none_or(is_inside) {
+                return Agent::Host;
+            }
+            let inner = program.scopes.enclosing(thread, Level::WorkGroup);
+            let group = inner.or_else(|| program.scopes.enclosing(thread, Level::WorkItem));
+            let cu = groups.iter().position(|&g| g == group).unwrap_or_else(|| {
+                groups.push(group);
+                groups.len() - 1
+            });
+            Agent::Cu(cu as u16)
+        });
+        let agents = agents.collect();
+        Placement { agents, lines: (0..program.locations.len() as u8).collect() }
+    }
+
+    /// All work-groups on one compute unit.
+    #[must_use]
+    pub fn together(self) -> Placement {
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Cu(_) => Agent::Cu(0),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
+    /// Two locations a line: the first two, the next two, ...
+    #[must_use]
+    pub fn paired(self, program: &Program) -> Placement {
+        let mut lines = self.lines;
+        let mut next = 0u8;
+        for (at, location) in program.locations.iter().enumerate() {
+            if usize::from(location.physical.0) == at {
+                lines[at] = next / 2;
+                next += 1;
+            }
+        }
+        Placement { lines, ..self }
+    }
+
+    /// How many compute units are used.
+    #[must_use]
+    pub fn compute_units(&self) -> u16 {
+        let units = self.agents.iter().filter_map(|agent| match agent {
+            Agent::Cu(cu) => Some(cu + 1),
+            _ => None,
+        });
+        units.max().unwrap_or(1)
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (thread, agent) in self.agents.iter().enumerate() {
+            let comma = if thread > 0 { ", " } else { "" };
+            match agent {
+                Agent::Cu(cu) => write!(f, "{comma}P{thread} on CU {cu}")?,
+                Agent::CommandProcessor => write!(f, "{comma}P{thread} on the command processor")?,
+                Agent::Host => write!(f, "{comma}P{thread} on the host")?,
+            }
+        }
+        write!(f, "; lines {:?}", self.lines)
+    }
+}
+
+/// A word of memory: its line and the offset there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The line.
+    pub(crate) line: LineAddr,
+    /// The first byte in the line.
+    pub(crate) offset: usize,
+}
+
+/// Where every location is, and how long lines must be.
+pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Word>, u16), Unsupported> {
+    let mut used = [0usize; LINES_MAX as usize];
+    let mut words: Vec<Word> = Vec::new();
+    for (at, location) in program.locations.iter().enumerate() {
+        let physical = usize::from(location.physical.0);
+        if physical < at {
+            words.push(words[physical]);
+            continue;
+        }
+        let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
+        let line =
+            line.ok_or_else(|| Unsupported(format!("{} has no line below {LINES_MAX}", location.name)))?;
+        let used = &mut used[usize::from(line)];
+        words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
+        *used += WORD;
+    }
+    let longest = used.iter().copied().max().unwrap_or(0).max(8).next_multiple_of(8);
+    if longest > proto::LINE_BYTES_MAX {
+        return Err(Unsupported(format!("a line of {longest} bytes is longer than any machine's")));
+    }
+    Ok((words, longest as u16))
+}
+
+/// Says what a machine cannot do of the program, if there is anything.
+pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), Unsupported> {
+    let refuse = |what: String| Err(Unsupported(what));
+    if placement.agents.len() != program.threads.len() || placement.lines.len() != program.locations.len() {
+        return refuse(String::from("the placement is of another program"));
+    }
+    for location in &program.locations {
+        if location.region != Region::Global {
+            return refuse(format!("{} lies in scratchpad memory, which no cache sees", location.name));
+        }
+    }
+    for (t, thread) in program.threads.iter().enumerate() {
+        for instr in &thread.code {
+            if instr.access().is_some_and(|a| a.proxy != Proxy::Generic) {
+                return refuse(format!("P{t} uses another path to memory than ordinary loads and stores"));
+            }
+            match instr {
+                Instr::Rmw { op: RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec, .. } => {
+                    return refuse(format!("P{t} has a read-modify-write that no cache performs"));
+                }
+                Instr::Barrier(barrier) => {
+                    let members = program.scopes.get(barrier.group).members;
+                    let here = placement.agents[t];
+                    if members.iter().any(|m| placement.agents.get(usize::from(m.0)) != Some(&here)) {
+                        return refuse(format!("P{t} meets threads of another compute unit at a barrier"));
+                    }
+                    if barrier.quorum.is_some() || barrier.arrive {
+                        return refuse(format!("P{t} has a barrier that not all of its group wait at"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

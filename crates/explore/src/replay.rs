@@ -1,0 +1,256 @@
+//! A trace, made again move by move: who did what, what was said, and what
+//! every cache held then.
+
+use litmus::program::{LocId, Program, Value};
+use proto::{LineAddr, LineView, Message as _, Op, Protocol, Request, Role, Symbol as _, TimerClass, Width};
+
+use crate::explorer::Explorer;
+use crate::machine::Machine;
+use crate::moves::Move;
+use crate::placement::{Placement, Unsupported, WORD};
+
+/// A step of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The move.
+    pub mv: Move,
+    /// The lanes between which something goes, or where it happens.
+    pub lanes: (usize, usize),
+    /// What goes there, or happens.
+    pub text: String,
+    /// What threads have learnt by it, and what caches hold now, if that has
+    /// changed.
+    pub notes: Vec<String>,
+}
+
+/// A trace, made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// The threads, and where they run.
+    pub threads: Vec<String>,
+    /// Who takes part: threads' caches, banks, ..., and memory.
+    pub lanes: Vec<String>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What went wrong in the last of them.
+    pub fault: Option<String>,
+}
+
+impl<P: Protocol> Explorer<P> {
+    /// Makes the moves of a trace again.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    pub fn replay(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        moves: &[Move],
+    ) -> Result<Replay, Unsupported> {
+        // A move of memory means the same as in the search that made the trace
+        // once it is known which lines are shared.
+        let mut machine = self.machine(program, placement)?;
+        loop {
+            let replay = replay(&mut machine, moves)?;
+            if !machine.is_stale {
+                return Ok(replay);
+            }
+            machine.again();
+        }
+    }
+}
+
+fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
+    let mut state = machine.start()?;
+    let memory = machine.known.nodes;
+    let mut lanes: Vec<String> = (0..memory as u8).map(|node| machine.controllers.node_name(node)).collect();
+    lanes.push("memory".to_owned());
+    let mut replay = Replay { threads: threads(machine, &state, &lanes), lanes, ..Replay::default() };
+    for &mv in moves {
+        let (lanes, text) = describe(machine, &state, mv);
+        machine.heard = Some(Vec::new());
+        let played = machine.play(&state, mv);
+        let heard = machine.heard.take().unwrap_or_default();
+        let mut notes: Vec<String> =
+            heard.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
+        match played {
+            Ok(next) => {
+                notes.extend(changes(machine, &replay.lanes, &state, &next));
+                state = next;
+            }
+            Err(why) => replay.fault = Some(why.to_string()),
+        }
+        replay.steps.push(Step { mv, lanes, text, notes });
+        if replay.fault.is_some() || machine.is_stale {
+            break;
+        }
+    }
+    Ok(replay)
+}
+
+fn threads<P: Protocol>(machine: &Machine<P>, state: &[u32], lanes: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for (node, &part) in state[..machine.known.nodes].iter().enumerate() {
+        let of = machine.part(part).threads.iter();
+        names.extend(of.map(|(t, _)| (*t, format!("P{t} at {}", lanes[node]))));
+    }
+    names.sort();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Where a move happens, and what it is.
+fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usize, usize), String) {
+    let memory = machine.known.nodes;
+    let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
+    match mv {
+        Move::Issue { thread } => {
+            let at = (0..memory)
+                .find(|&node| part(node).is_some_and(|p| p.threads.iter().any(|(t, _)| *t == thread)));
+            let at = at.unwrap_or(0);
+            let state = part(at).and_then(|p| p.threads.iter().find(|(t, _)| *t == thread));
+            let offer = state.map(|&(_, s)| machine.code.offer(usize::from(thread), machine.thread(s)));
+            let text = match offer {
+                Some(Ok(crate::thread::Offer::Send { request, .. })) => asks(machine, &request),
+                Some(Ok(crate::thread::Offer::Keep { request, .. })) => {
+                    format!("{}, kept in the core", asks(machine, &request))
+                }
+                _ => "goes on".to_owned(),
+            };
+            ((at, at), format!("P{thread}: {text}"))
+        }
+        Move::Deliver { from, to, nth } => {
+            let lanes = (usize::from(from), usize::from(to));
+            let msg = part(lanes.0).and_then(|p| {
+                p.out.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, msg)| *msg)
+            });
+            let text = msg.map(|msg| machine.controllers.msg_of(msg)).map(|msg| {
+                let line = msg.line().map(|line| format!(" {}", line_name(machine, line)));
+                format!("{}{}", msg.name(), line.unwrap_or_default())
+            });
+            (lanes, text.unwrap_or_default())
+        }
+        Move::Serve { node, line } => {
+            let op = part(usize::from(node))
+                .and_then(|p| p.ops.iter().find(|(other, _)| *other == line))
+                .map(|(_, op)| machine.controllers.op_of(*op).access);
+            let what = match op {
+                Some(proto::MemoryAccess::Read) => "reads",
+                Some(proto::MemoryAccess::Write { .. }) => "writes",
+                Some(proto::MemoryAccess::Rmw { .. }) => "updates",
+                None => "?",
+            };
+            let line = line_name(machine, LineAddr(u64::from(line)));
+            ((usize::from(node), memory), format!("{what} {line}"))
+        }
+        Move::Answer { node, line } => {
+            let line = line_name(machine, LineAddr(u64::from(line)));
+            ((memory, usize::from(node)), format!("answer {line}"))
+        }
+        Move::Timer { node, class } => {
+            let class = TimerClass::ALL.get(usize::from(class)).map_or("?", |c| c.name());
+            ((usize::from(node), usize::from(node)), format!("timer {class}"))
+        }
+        Move::Evict { node, way } => {
+            let at = usize::from(node);
+            ((at, at), format!("way {way} is given up"))
+        }
+        Move::Tick => ((0, memory), "time passes".to_owned()),
+    }
+}
+
+/// A line by the names of its words.
+fn line_name<P: Protocol>(machine: &Machine<P>, line: LineAddr) -> String {
+    let names: Vec<&str> = words(machine, line).map(|(loc, _)| name(machine, loc)).collect();
+    format!("[{}]", names.join(" "))
+}
+
+/// The words of a line with their offsets.
+fn words<P: Protocol>(machine: &Machine<P>, line: LineAddr) -> impl Iterator<Item = (LocId, usize)> {
+    let all = machine.code.words.iter().enumerate().map(|(at, word)| (LocId(at as u16), *word));
+    all.filter(move |(loc, word)| word.line == line && machine.code.program.loc(*loc).physical == *loc)
+        .map(|(loc, word)| (loc, word.offset))
+}
+
+fn name<P: Protocol>(machine: &Machine<P>, loc: LocId) -> &str {
+    &machine.code.program.loc(loc).name
+}
+
+/// A request in words.
+fn asks<P: Protocol>(machine: &Machine<P>, request: &Request) -> String {
+    let order = match request.order {
+        proto::Order::Plain => String::new(),
+        order => {
+            let remote = if request.hints.remote { " remote" } else { "" };
+            format!(" {} {}{remote}", order.name(), request.scope.level.name())
+        }
+    };
+    let loc = name(machine, machine.code.location(request));
+    let operand = request.data.read(request.mask.first().unwrap_or(0), Width::W4) as u32;
+    match request.op {
+        Op::Load => format!("load {loc}{order}"),
+        Op::Store => format!("store {loc} = {}{order}", operand.cast_signed()),
+        Op::Rmw(rmw) => format!("{:?} {loc} {}{order}", rmw.kind, operand.cast_signed()),
+        Op::Fence => format!("fence{order}"),
+        Op::KernelBegin(_) => "kernel begins".to_owned(),
+        Op::KernelEnd(_) => "kernel has ended".to_owned(),
+    }
+}
+
+fn answered<P: Protocol>(machine: &Machine<P>, thread: u8, request: u32, value: Option<Value>) -> String {
+    let asked = asks(machine, machine.controllers.request_of(request));
+    match value {
+        Some(value) => format!("P{thread}: {asked} reads {value}"),
+        None => format!("P{thread}: {asked} is done"),
+    }
+}
+
+/// What caches hold now that they did not hold before.
+fn changes<P: Protocol>(
+    machine: &Machine<P>,
+    lanes: &[String],
+    before: &[u32],
+    after: &[u32],
+) -> Vec<String> {
+    let nodes = machine.known.nodes;
+    let mut notes = Vec::new();
+    for node in 0..nodes {
+        let views = |part: u32| machine.controllers.views(machine.part(part).station);
+        let (old, new) = (views(before[node]), views(after[node]));
+        let id = machine.controllers.nodes[node];
+        if P::KINDS[usize::from(id.kind)].role == Role::Host {
+            continue;
+        }
+        for view in new.iter().filter(|view| !old.contains(view)) {
+            notes.push(format!("{} holds {}", lanes[node], held(machine, view)));
+        }
+        for view in old.iter().filter(|view| new.iter().all(|other| other.line != view.line)) {
+            notes.push(format!("{} holds {} no more", lanes[node], line_name(machine, view.line)));
+        }
+    }
+    for (line, (old, new)) in
+        machine.memory(before[nodes]).iter().zip(machine.memory(after[nodes])).enumerate()
+    {
+        if old != new {
+            let data = machine.controllers.line_of(*new);
+            let values = words(machine, LineAddr(line as u64)).map(|(loc, offset)| {
+                format!("{}={}", name(machine, loc), (data.read(offset, Width::W4) as u32).cast_signed())
+            });
+            notes.push(format!("memory holds {}", values.collect::<Vec<_>>().join(" ")));
+        }
+    }
+    notes
+}
+
+/// A line as a cache holds it: values, `*` for dirty ones, `-` for missing ones.
+fn held<P: Protocol>(machine: &Machine<P>, view: &LineView) -> String {
+    let values = words(machine, view.line).map(|(loc, offset)| {
+        let mask = proto::ByteMask::range(offset, WORD);
+        let dirty = if view.dirty.overlaps(mask) { "*" } else { "" };
+        let value = match view.valid.contains(mask) || view.dirty.contains(mask) {
+            true => (view.data.read(offset, Width::W4) as u32).cast_signed().to_string(),
+            false => "-".to_owned(),
+        };
+        format!("{}={value}{dirty}", name(machine, loc))
+    });
+    format!("{} ({})", values.collect::<Vec<_>>().join(" "), view.state)
+}

@@ -1,0 +1,268 @@
+//! The states that were found, each with the state it was found from.
+//!
+//! A state lies in one of a fixed number of shards, by its hash. So several
+//! workers can put states in at once, and a state's number does not depend on
+//! how many they are.
+
+/// How many shards there are.
+pub(crate) const SHARDS: usize = 32;
+const SHARD_BITS: u32 = SHARDS.trailing_zeros();
+/// The most states of a shard.
+const SHARD_STATES_MAX: usize = u32::MAX as usize >> SHARD_BITS;
+
+/// The number of a state: its place in its shard, and the shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StateId(pub(crate) u32);
+
+impl StateId {
+    /// The parent of the first state.
+    pub(crate) const NONE: StateId = StateId(u32::MAX);
+
+    pub(crate) const fn new(shard: usize, place: usize) -> StateId {
+        StateId((place as u32) << SHARD_BITS | shard as u32)
+    }
+
+    pub(crate) const fn shard(self) -> usize {
+        self.0 as usize % SHARDS
+    }
+
+    pub(crate) const fn place(self) -> usize {
+        (self.0 >> SHARD_BITS) as usize
+    }
+}
+
+/// The hash of a state.
+#[inline]
+pub(crate) fn hash(state: &[u32]) -> u64 {
+    let mut hash = 0u64;
+    for pair in state.chunks(2) {
+        let word = u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32;
+        let product = u128::from(hash ^ word ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f;
+        hash = (product as u64) ^ ((product >> 64) as u64).rotate_left(23);
+    }
+    hash
+}
+
+/// The shard of a hash: bits that the tables within the shards do not use.
+#[inline]
+pub(crate) const fn shard_of(hash: u64) -> usize {
+    (hash >> 59) as usize % SHARDS
+}
+
+/// No state.
+const EMPTY: u32 = u32::MAX;
+/// The fewest slots of a table.
+const SLOTS_MIN: usize = 64;
+
+/// One shard: its states, and a table that finds them.
+///
+/// A slot of the table holds the place of a state in its low bits, as many as
+/// places need, and bits of its hash in the others. So most states that are not
+/// the one looked for are passed by without a look at their words.
+#[derive(Debug, Default)]
+pub(crate) struct Shard {
+    /// The words of each state, and its parent.
+    words: Vec<u32>,
+    slots: Vec<u32>,
+    len: usize,
+}
+
+/// The bits of a hash that stand in a slot, where places need so many bits.
+#[inline]
+const fn tag(hash: u64, place_bits: u32) -> u32 {
+    ((hash >> 27) as u32) << place_bits
+}
+
+impl Shard {
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Reads what looking for this hash will read first. Several of these, one
+    /// behind the other, wait for memory together.
+    #[inline]
+    pub(crate) fn touch_slot(&self, hash: u64) -> u32 {
+        self.slots.get(hash as usize & (self.slots.len().wrapping_sub(1))).copied().unwrap_or(0)
+    }
+
+    /// Reads what looking for this hash will read then.
+    #[inline]
+    pub(crate) fn touch_state(&self, stride: usize, hash: u64) -> u32 {
+        if self.slots.is_empty() {
+            return 0;
+        }
+        let mask = self.slots.len() - 1;
+        let place_mask = mask as u32;
+        let tag = tag(hash, self.slots.len().trailing_zeros());
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == EMPTY {
+                return 0;
+            }
+            if slot & !place_mask == tag {
+                return self.words[(slot & place_mask) as usize * stride];
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The place of a state, or the slot that it would take.
+    #[inline]
+    fn probe(&self, stride: usize, hash: u64, state: &[u32]) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let place_mask = mask as u32;
+        let tag = tag(hash, self.slots.len().trailing_zeros());
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == EMPTY {
+                return Err(at);
+            }
+            if slot & !place_mask == tag {
+                let place = (slot & place_mask) as usize;
+                let words = &self.words[place * stride..(place + 1) * stride - 1];
+                if words.iter().zip(state).all(|(a, b)| a == b) {
+                    return Ok(place);
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Puts a state in, with its parent behind its words. Says where it is if it
+    /// was there already.
+    #[inline]
+    pub(crate) fn insert(&mut self, hash: u64, record: &[u32]) -> Option<usize> {
+        let stride = record.len();
+        // Four fifths at most: longer searches would cost more than they save.
+        if self.len * 5 >= self.slots.len() * 4 {
+            self.grow(stride);
+        }
+        let at = match self.probe(stride, hash, &record[..stride - 1]) {
+            Ok(place) => return Some(place),
+            Err(at) => at,
+        };
+        self.slots[at] = self.len as u32 | tag(hash, self.slots.len().trailing_zeros());
+        self.len += 1;
+        if self.words.len() + stride > self.words.capacity() {
+            // A quarter more: doubling would leave much of the memory empty.
+            self.words.reserve_exact((self.words.capacity() / 4).max(64 * stride));
+        }
+        self.words.extend_from_slice(record);
+        None
+    }
+
+    #[cold]
+    fn grow(&mut self, stride: usize) {
+        let count = (2 * self.slots.len()).max(SLOTS_MIN);
+        self.slots = Vec::new();
+        self.slots.resize(count, EMPTY);
+        for (place, record) in self.words.chunks_exact(stride).enumerate() {
+            let hash = hash(&record[..stride - 1]);
+            let mut at = hash as usize & (count - 1);
+            while self.slots[at] != EMPTY {
+                at = (at + 1) & (count - 1);
+            }
+            self.slots[at] = place as u32 | tag(hash, count.trailing_zeros());
+        }
+    }
+
+    fn find(&self, stride: usize, hash: u64, state: &[u32]) -> Option<usize> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.probe(stride, hash, state).ok()
+    }
+
+    pub(crate) const fn is_full(&self) -> bool {
+        self.len >= SHARD_STATES_MAX
+    }
+
+    const fn bytes(&self) -> usize {
+        (self.words.capacity() + self.slots.capacity()) * size_of::<u32>()
+    }
+}
+
+/// All states.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) width: usize,
+    pub(crate) shards: Vec<Shard>,
+}
+
+impl Store {
+    /// No state of so many words.
+    pub(crate) fn new(width: usize) -> Store {
+        Store { width, shards: (0..SHARDS).map(|_| Shard::default()).collect() }
+    }
+
+    /// The words of a state, and its parent behind them.
+    pub(crate) const fn stride(&self) -> usize {
+        self.width + 1
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(Shard::len).sum()
+    }
+
+    /// The bytes that all this takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.shards.iter().map(Shard::bytes).sum()
+    }
+
+    #[inline]
+    pub(crate) fn state(&self, id: StateId) -> &[u32] {
+        let at = id.place() * self.stride();
+        &self.shards[id.shard()].words[at..at + self.width]
+    }
+
+    pub(crate) fn parent(&self, id: StateId) -> StateId {
+        StateId(self.shards[id.shard()].words[id.place() * self.stride() + self.width])
+    }
+
+    pub(crate) fn find(&self, state: &[u32]) -> Option<StateId> {
+        let hash = hash(state);
+        let shard = shard_of(hash);
+        self.shards[shard].find(self.stride(), hash, state).map(|place| StateId::new(shard, place))
+    }
+
+    /// The states from the first one to this.
+    pub(crate) fn path(&self, id: StateId) -> Vec<StateId> {
+        let mut path = vec![id];
+        let mut at = id;
+        while self.parent(at) != StateId::NONE {
+            at = self.parent(at);
+            path.push(at);
+        }
+        path.reverse();
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_is_kept_once_with_its_first_parent() {
+        let mut store = Store::new(3);
+        for round in 0..2 {
+            for i in 0..5000u32 {
+                let record = [i, i / 7, 3, i + round];
+                let hash = hash(&record[..3]);
+                let shard = shard_of(hash);
+                let found = store.shards[shard].insert(hash, &record);
+                assert_eq!(found.is_some(), round == 1, "{i}");
+            }
+        }
+        assert_eq!(store.len(), 5000);
+        for i in 0..5000u32 {
+            let id = store.find(&[i, i / 7, 3]).expect("it was put in");
+            assert_eq!(store.state(id), [i, i / 7, 3]);
+            assert_eq!(store.parent(id), StateId(i));
+        }
+        assert_eq!(store.find(&[1, 1, 1]), None);
+        assert!(store.shards.iter().all(|shard| shard.len() > 100), "the shards are filled evenly");
+    }
+}

@@ -1,0 +1,409 @@
+//! Verifies a protocol: every test, on every machine and in every placement,
+//! against every claim.
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use litmus::program::Program;
+use proto::{Protocol, RowId};
+
+use crate::bounds::Bounds;
+use crate::claim::{Claim, Promise, Silence};
+use crate::engine::Limits;
+use crate::explorer::{Asked, Explorer, Fault, Found, Violation};
+use crate::mutants::{self, Mutants};
+use crate::outcome::Outcome;
+use crate::placement::Placement;
+use crate::rows;
+
+/// A test: a program, and where it is to run.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its name in reports.
+    pub name: String,
+    /// The program.
+    pub program: Program,
+    /// The placements in which it is explored.
+    pub placements: Vec<Placement>,
+    /// Is it explored only if some claim has synchronization order a data
+    /// conflict in it? Most programs that are made by the thousand test nothing.
+    pub only_if_telling: bool,
+}
+
+impl Test {
+    /// A test in the placements that matter: its work-groups apart and
+    /// together, its words on lines of their own and side by side.
+    #[must_use]
+    pub fn new(name: &str, program: Program) -> Test {
+        let apart = Placement::spread(&program);
+        let mut placements = vec![apart.clone()];
+        let more =
+            [apart.clone().paired(&program), apart.clone().together(), apart.together().paired(&program)];
+        for placement in more {
+            if !placements.contains(&placement) {
+                placements.push(placement);
+            }
+        }
+        Test { name: name.to_owned(), program, placements, only_if_telling: false }
+    }
+}
+
+/// How a protocol is verified.
+pub struct Options<'a> {
+    /// The machines.
+    pub bounds: Vec<Bounds>,
+    /// How many tests are explored at once.
+    pub jobs: usize,
+    /// The bytes that all of them together may take.
+    pub memory_bytes: u64,
+    /// Are faults seeded afterwards?
+    pub mutants: bool,
+    /// Asked now and then, by all jobs; true ends everything.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Told now and then how many tests, and then how many mutants, are done.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("bounds", &self.bounds)
+            .field("jobs", &self.jobs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How far a verification has come.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress {
+    /// So many tests of so many.
+    Tests(usize, usize),
+    /// So many mutants of so many.
+    Mutants(usize, usize),
+}
+
+/// What is known of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// It holds in all tests, within the bounds.
+    Verified,
+    /// Not everything was covered, and nothing speaks against it.
+    Incomplete,
+    /// It does not hold.
+    Refuted,
+}
+
+impl Status {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Verified => "verified",
+            Status::Incomplete => "incomplete",
+            Status::Refuted => "refuted",
+        }
+    }
+}
+
+/// Something that must not be, with all that is needed to make it again.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The index of the test.
+    pub test: usize,
+    /// The index of its placement.
+    pub placement: usize,
+    /// The machine.
+    pub bounds: Bounds,
+    /// The claims that it is against.
+    pub models: Vec<String>,
+    /// What it is.
+    pub violation: Violation,
+}
+
+/// What is known of a protocol.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// Its name.
+    pub protocol: &'static str,
+    /// Its claims.
+    pub claims: Vec<(String, Status)>,
+    /// How many tests were explored.
+    pub tests: usize,
+    /// How many of them are free of races.
+    pub race_free: usize,
+    /// How many of those order a data conflict between caches.
+    pub synchronized: usize,
+    /// How many runs there were: tests on machines in placements.
+    pub runs: usize,
+    /// How many states all of them have.
+    pub states: u64,
+    /// How many moves lead from one to another.
+    pub transitions: u64,
+    /// Was everything covered?
+    pub complete: bool,
+    /// What was not, each reason with how often.
+    pub gaps: BTreeMap<String, usize>,
+    /// What must not be, the shortest first.
+    pub findings: Vec<Finding>,
+    /// The rows that can fire, and the names of those that never did.
+    pub rows: (usize, Vec<String>),
+    /// What became of seeded faults.
+    pub mutants: Option<Mutants>,
+}
+
+/// A test on a machine in a placement, as it went.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) test: usize,
+    pub(crate) placement: usize,
+    pub(crate) bounds: usize,
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    pub(crate) rows: BTreeSet<RowId>,
+    pub(crate) is_sound: bool,
+    /// The outcomes that were allowed.
+    pub(crate) allowed: Option<BTreeSet<Outcome>>,
+}
+
+/// What became of one test.
+#[derive(Debug, Default)]
+struct Tested {
+    may_block: bool,
+    is_explored: bool,
+    race_free: bool,
+    synchronized: bool,
+    runs: Vec<Run>,
+    findings: Vec<Finding>,
+    gaps: Vec<String>,
+}
+
+/// The machines that every test is explored on: each write policy, plenty and
+/// one of everything, cores that overlap and cores that do not, with evictions
+/// at any time.
+#[must_use]
+pub fn machines() -> Vec<Bounds> {
+    use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
+    let gpu = proto::issue::IssueRule::Gpu;
+    vec![
+        Bounds::new(Combining, Combining).evicting(),
+        Bounds::new(Combining, Combining).tight().core(gpu),
+        Bounds::new(Through, Through).core(gpu),
+        Bounds::new(ThroughInvalidate, ThroughInvalidate).evicting(),
+    ]
+}
+
+/// The most findings that are kept of a test.
+const FINDINGS_MAX: usize = 3;
+/// The most findings that are reported.
+const REPORTED_MAX: usize = 20;
+
+/// Verifies the protocol.
+///
+/// # Errors
+/// If the protocol claims a model that there is not.
+pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
+    let claims = P::INFO.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
+    let done = AtomicUsize::new(0);
+    let tested = in_parallel(options.jobs, tests.len(), || {
+        let mut explorers: Vec<Explorer<P>> =
+            options.bounds.iter().map(|&bounds| Explorer::new(bounds, None)).collect();
+        let done = &done;
+        let claims = &claims;
+        move |index| {
+            let tested = test(&mut explorers, claims, tests, index, options);
+            let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+            (options.progress)(Progress::Tests(count, tests.len()));
+            tested
+        }
+    });
+    let mut findings: Vec<Finding> = tested.iter().flat_map(|t| t.findings.iter().cloned()).collect();
+    findings.sort_by_key(|f| (f.violation.moves.len(), f.test, f.placement));
+    let mut gaps: BTreeMap<String, usize> = BTreeMap::new();
+    for gap in tested.iter().flat_map(|t| &t.gaps) {
+        *gaps.entry(gap.clone()).or_default() += 1;
+    }
+    let complete = gaps.is_empty();
+    let status = |claim: &Claim| {
+        let is_refuted = findings.iter().any(|f| f.models.contains(&claim.model));
+        match (is_refuted, complete) {
+            (true, _) => Status::Refuted,
+            (false, true) => Status::Verified,
+            (false, false) => Status::Incomplete,
+        }
+    };
+    let fired: BTreeSet<RowId> =
+        tested.iter().flat_map(|t| &t.runs).flat_map(|r| r.rows.iter().copied()).collect();
+    let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
+    let mut verification = Verification {
+        protocol: P::INFO.name,
+        claims: claims.iter().map(|claim| (claim.model.clone(), status(claim))).collect(),
+        tests: tested.iter().filter(|t| t.is_explored).count(),
+        race_free: tested.iter().filter(|t| t.race_free).count(),
+        synchronized: tested.iter().filter(|t| t.synchronized).count(),
+        runs: runs.len(),
+        states: runs.iter().map(|r| r.states).sum(),
+        transitions: runs.iter().map(|r| r.transitions).sum(),
+        complete,
+        gaps,
+        findings,
+        rows: rows::of::<P>(&fired),
+        mutants: None,
+    };
+    if options.mutants {
+        let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
+            let test = &tested[run.test];
+            mutants::Witness { run, may_block: test.may_block }
+        });
+        verification.mutants = Some(mutants::kill::<P>(tests, sound.collect(), options));
+    }
+    verification.findings.truncate(REPORTED_MAX);
+    Ok(verification)
+}
+
+fn test<P: Protocol>(
+    explorers: &mut [Explorer<P>],
+    claims: &[Claim],
+    tests: &[Test],
+    index: usize,
+    options: &Options<'_>,
+) -> Tested {
+    let test = &tests[index];
+    let mut tested = Tested::default();
+    let mut promises: Vec<(&str, Promise)> = Vec::new();
+    for claim in claims {
+        match claim.promise(&test.program, &mut || (options.stop)()) {
+            Ok(promise) => promises.push((&claim.model, promise)),
+            Err(Silence::Undefined(_)) => {}
+            Err(Silence::Incomplete(why)) => tested.gaps.push(format!("{}: {why}", claim.model)),
+        }
+    }
+    tested.race_free = promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
+    let of_race_free = || promises.iter().filter(|(_, p)| p.race_free);
+    if test.only_if_telling && of_race_free().all(|(_, p)| p.ordered.is_empty()) {
+        return Tested::default();
+    }
+    tested.is_explored = true;
+    tested.synchronized =
+        test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
+    // One model that knows of no endless wait is enough.
+    tested.may_block = promises.iter().all(|(_, p)| p.may_block);
+    for (at, explorer) in explorers.iter_mut().enumerate() {
+        for (number, placement) in test.placements.iter().enumerate() {
+            if (options.stop)() {
+                tested.gaps.push(String::from("stopped before the end"));
+                return tested;
+            }
+            let bounds = explorer.bounds();
+            // Claims that are not made of this core, and those that have failed.
+            let made = |model: &str| {
+                let claim = claims.iter().find(|claim| claim.model == model);
+                claim.is_some_and(|claim| claim.is_made(&test.program, bounds.core))
+            };
+            let mut without: Vec<&str> =
+                promises.iter().map(|(model, _)| *model).filter(|model| !made(model)).collect();
+            let unmade = without.len();
+            loop {
+                let allowed = allowed(&promises, &without);
+                let asked = Asked { allowed: allowed.as_ref(), may_block: tested.may_block };
+                let mut limits = Limits {
+                    memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
+                    stop: Box::new(|| (options.stop)()),
+                    ..Limits::default()
+                };
+                // What no machine can do is no gap in what is said of this one.
+                let Ok(found) = explorer.explore(&test.program, placement, &asked, &mut limits) else {
+                    break;
+                };
+                let place = (index, number, at, bounds);
+                let is_first = without.len() == unmade;
+                let Some(violated) = note(&mut tested, found, &promises, &without, is_first, place) else {
+                    break;
+                };
+                without.extend(violated);
+            }
+        }
+    }
+    tested
+}
+
+/// Takes down what was found. Returns the claims that an outcome is against, if
+/// the others are still to be looked at.
+fn note<'a>(
+    tested: &mut Tested,
+    found: Found,
+    promises: &[(&'a str, Promise)],
+    without: &[&str],
+    is_first: bool,
+    (test, placement, machine, bounds): (usize, usize, usize, Bounds),
+) -> Option<Vec<&'a str>> {
+    if let Some(incomplete) = found.incomplete {
+        tested.gaps.push(incomplete.to_string());
+    }
+    let is_sound = found.violation.is_none() && found.incomplete.is_none() && is_first;
+    tested.runs.push(Run {
+        test,
+        placement,
+        bounds: machine,
+        states: found.states,
+        transitions: found.transitions,
+        rows: found.rows,
+        is_sound,
+        allowed: allowed(promises, without),
+    });
+    let violation = found.violation?;
+    let against: Vec<&'a str> = match &found.forbidden {
+        Some(outcome) => {
+            let open = promises.iter().filter(|(model, _)| !without.contains(model));
+            open.filter(|(_, p)| p.allowed.as_ref().is_some_and(|a| !a.contains(outcome)))
+                .map(|(model, _)| *model)
+                .collect()
+        }
+        // What the machine must never do is against whatever was claimed of it.
+        None => promises.iter().map(|(model, _)| *model).collect(),
+    };
+    let is_outcome = violation.fault == Fault::Outcome;
+    let models = against.iter().map(|model| (*model).to_owned()).collect();
+    if tested.findings.len() < FINDINGS_MAX {
+        tested.findings.push(Finding { test, placement, bounds, models, violation });
+    }
+    (is_outcome && !against.is_empty()).then_some(against)
+}
+
+/// The outcomes that all claims allow, but for those that are left out.
+fn allowed(promises: &[(&str, Promise)], without: &[&str]) -> Option<BTreeSet<Outcome>> {
+    let of =
+        promises.iter().filter(|(model, _)| !without.contains(model)).filter_map(|(_, p)| p.allowed.as_ref());
+    of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {
+        None => Some(allowed.clone()),
+        Some(all) => Some(all.intersection(allowed).cloned().collect()),
+    })
+}
+
+/// Does something for every number below `count`, several at once. `worker`
+/// makes what each of those who do it needs. Results come in order.
+pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
+    jobs: usize,
+    count: usize,
+    worker: impl Fn() -> W + Sync,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut worker = worker();
+            let mut own = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return own;
+                }
+                own.push((index, worker(index)));
+            }
+        };
+        let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        // A worker that panicked has found a broken invariant: so have we.
+        handles.into_iter().flat_map(|handle| handle.join().expect("a worker ends")).collect()
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, result)| result).collect()
+}

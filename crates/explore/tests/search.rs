@@ -1,0 +1,181 @@
+//! What a search says does not depend on how it is carried out, and what it did
+//! not see it does not claim.
+
+use explore::verify::{self, Options, Status, Test};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Incomplete, Limits, Move, Placement, corpus};
+use litmus::program::Program;
+use proto::{Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
+use zoo::vi::{L1Plans, Step, Vi};
+
+const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+fn program(path: &str) -> Program {
+    let (_, text) = corpus::SHIPPED.iter().find(|(p, _)| *p == path).expect("it is shipped");
+    litmus::parse::parse(text).expect("it is a test")
+}
+
+fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> Found {
+    let program = program(path);
+    let placement = Placement::spread(&program).paired(&program);
+    let mut explorer = Explorer::<P>::new(bounds, None);
+    explorer.explore(&program, &placement, &Asked::default(), limits).expect("a supported program")
+}
+
+/// Two work-groups hand two words to one another and back.
+const PING_PONG: &str = "OPENCL ping-pong
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y, global atomic_int* f, global atomic_int* g) {
+  *x = 1;
+  *y = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+  await(g == 1, memory_order_acquire, memory_scope_device);
+  int r1 = *y;
+}
+
+P1@wg 1, dev 0 (global int* x, global int* y, global atomic_int* f, global atomic_int* g) {
+  int r0 = *x;
+  await(f == 1, memory_order_acquire, memory_scope_device);
+  *x = 2;
+  *y = 2;
+  atomic_store_explicit(g, 1, memory_order_release, memory_scope_device);
+}
+
+forall (0:r1=2)
+";
+
+#[test]
+fn everything_found_is_the_same_for_any_number_of_workers() {
+    let of = |workers| {
+        let mut limits = Limits { workers, ..Limits::default() };
+        let program = litmus::parse::parse(PING_PONG).expect("it is a test");
+        let placement = Placement::spread(&program).paired(&program);
+        let mut explorer = Explorer::<Vi>::new(COMBINING.evicting().in_full(), None);
+        let asked = Asked { allowed: None, may_block: true };
+        let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
+        (found.states, found.transitions, found.depth, found.outcomes, found.rows, found.parts)
+    };
+    let one = of(1);
+    assert!(one.0 > 20_000, "enough states for several workers: {}", one.0);
+    assert_eq!(of(2), one);
+    assert_eq!(of(3), one);
+}
+
+#[test]
+fn a_counterexample_is_the_same_for_any_number_of_workers() {
+    let of = |workers| {
+        let program = program("hrf/fig6.litmus");
+        let placement = Placement::spread(&program).paired(&program);
+        let mut explorer = Explorer::<Vi>::new(COMBINING.evicting(), None);
+        let nothing = std::collections::BTreeSet::new();
+        let asked = Asked { allowed: Some(&nothing), may_block: false };
+        let mut limits = Limits { workers, ..Limits::default() };
+        let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
+        found.violation.expect("no outcome is allowed")
+    };
+    let one = of(1);
+    assert_eq!(one.fault, Fault::Outcome);
+    assert_eq!(of(2), one);
+    assert_eq!(of(5), one);
+}
+
+#[test]
+fn memory_that_answers_at_once_changes_no_verdict() {
+    for test in tests("hrf/") {
+        for placement in &test.placements {
+            for bounds in [COMBINING.tight(), Bounds::new(WritePolicy::Through, WritePolicy::Through)] {
+                let of = |bounds| {
+                    let mut explorer = Explorer::<Vi>::new(bounds, None);
+                    let mut limits = Limits::default();
+                    explorer.explore(&test.program, placement, &Asked::default(), &mut limits)
+                };
+                let (Ok(merged), Ok(full)) = (of(bounds), of(bounds.in_full())) else { continue };
+                assert_eq!(merged.outcomes, full.outcomes, "{}", test.name);
+                let fault = |found: &Found| found.violation.as_ref().map(|v| v.fault);
+                assert_eq!(fault(&merged), fault(&full), "{}", test.name);
+                assert!(merged.states <= full.states, "{}", test.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_that_runs_into_a_limit_says_so() {
+    let bounds = COMBINING.evicting();
+    let full = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut Limits::default());
+    assert_eq!(full.incomplete, None);
+    let mut limits = Limits { memory_bytes: full.bytes.0 / 4, ..Limits::default() };
+    let found = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut limits);
+    assert_eq!(found.incomplete, Some(Incomplete::Memory(full.bytes.0 / 4)));
+    assert!(found.states < full.states);
+    let mut limits = Limits { states_max: 1000, ..Limits::default() };
+    let found = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut limits);
+    assert_eq!(found.incomplete, Some(Incomplete::States(1000)));
+    let mut asked = 0;
+    let stop = || {
+        asked += 1;
+        asked > 20
+    };
+    let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
+    let found = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut limits);
+    assert_eq!(found.incomplete, Some(Incomplete::Stopped));
+}
+
+fn options(stop: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
+    Options {
+        bounds: vec![COMBINING.evicting()],
+        jobs: 2,
+        memory_bytes: 1 << 30,
+        mutants: false,
+        stop,
+        progress: &|_| {},
+    }
+}
+
+fn tests(folder: &str) -> Vec<Test> {
+    let all = corpus::shipped().expect("they are tests");
+    all.into_iter().filter(|test| test.name.starts_with(folder)).collect()
+}
+
+#[test]
+fn a_verification_that_is_stopped_is_incomplete_and_never_a_success() {
+    let verification = verify::verify::<Vi>(&tests("hrf/"), &options(&|| true)).expect("known models");
+    assert!(!verification.complete);
+    assert!(verification.claims.iter().all(|(_, status)| *status == Status::Incomplete));
+}
+
+#[test]
+fn the_papers_programs_hold_on_vi_and_some_of_them_are_synchronized() {
+    let verification = verify::verify::<Vi>(&tests("hrf/"), &options(&|| false)).expect("known models");
+    let statuses: Vec<_> = verification.claims.iter().map(|(model, s)| (model.as_str(), *s)).collect();
+    assert_eq!(statuses, [("hrf-indirect", Status::Verified), ("opencl", Status::Verified)]);
+    assert!(verification.race_free > 3 && verification.synchronized > 3, "{verification:?}");
+}
+
+#[test]
+fn a_protocol_that_never_flushes_fails() {
+    let program = program("hrf/fig6.litmus");
+    let placement = Placement::spread(&program);
+    let good = Explorer::<Vi>::new(COMBINING, None)
+        .explore(&program, &placement, &Asked::default(), &mut Limits::default())
+        .expect("a supported program");
+    let change = Change::DropStep { step: Step::Flush.index() as u8 };
+    let mut explorer = Explorer::<Vi>::new(COMBINING, Some(Mutation { table: L1Plans::ID, change }));
+    let asked = Asked { allowed: Some(&good.outcomes), may_block: false };
+    let found =
+        explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("a supported program");
+    let violation = found.violation.expect("somebody notices");
+    assert_eq!(violation.fault, Fault::Outcome);
+    let replay = explorer.replay(&program, &placement, &violation.moves).expect("supported");
+    assert_eq!((replay.fault, replay.steps.len()), (None, violation.moves.len()));
+}
+
+#[test]
+fn a_move_that_is_not_open_is_refused_with_its_name() {
+    let program = program("hrf/fig6.litmus");
+    let placement = Placement::spread(&program);
+    let mut explorer = Explorer::<Vi>::new(COMBINING, None);
+    let moves = [Move::Deliver { from: 0, to: 2, nth: 0 }];
+    let replay = explorer.replay(&program, &placement, &moves).expect("a supported program");
+    assert_eq!(replay.fault.as_deref(), Some("the move `deliver 0 2 0` is not open here"));
+}

@@ -1,0 +1,225 @@
+//! Programs in the notation of the walks, as litmus programs.
+
+use explore::{Asked, Bounds, Explorer, Found, Limits, Placement};
+use litmus::program::{
+    Access, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, LocId, Prop, RmwOp, ScopeId, Scopes, Term,
+    ThreadId, ThreadSet,
+};
+use proto::{Agent, Level, Protocol};
+use std::collections::BTreeSet;
+
+/// Order and level of an operation.
+pub(crate) type Sync = (proto::Order, Level);
+
+/// One operation of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Do {
+    /// Write a word.
+    Store(u64, u32, Sync),
+    /// Read a word into the next register.
+    Load(u64, Sync),
+    /// Read a word until it has this value.
+    Await(u64, u32, Sync),
+    /// Read a word; unless it has this value, go back by so many operations.
+    Until(u64, u32, Sync, u32),
+    /// Add to a word, and read the old value into the next register.
+    Add(u64, u32, Sync),
+    /// Add to a word; nobody looks at the old value.
+    Update(u64, u32, Sync),
+    /// Try to change a word from zero to one until that succeeds.
+    Take(u64, Sync),
+    /// A fence.
+    Fence(Sync),
+    /// A kernel begins, or has ended: no litmus program has that.
+    #[allow(dead_code, reason = "the programs are shared with another driver")]
+    KernelBegin(Level),
+    #[allow(dead_code, reason = "the programs are shared with another driver")]
+    KernelEnd(Level),
+}
+
+pub(crate) fn is_kernel(op: &Do) -> bool {
+    matches!(op, Do::KernelBegin(_) | Do::KernelEnd(_))
+}
+
+/// A thread: where it runs (`None` is the host), and what it does.
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    pub(crate) cu: Option<u16>,
+    pub(crate) ops: Vec<Do>,
+}
+
+/// Registers of every thread, then the words of memory that were asked for.
+pub(crate) type Outcome = Vec<Vec<u32>>;
+
+/// What is walked.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) threads: Vec<Thread>,
+    /// Words of memory that are not zero at the beginning.
+    pub(crate) initial: Vec<(u64, u32)>,
+    /// Words whose last value is part of the outcome.
+    pub(crate) finals: Vec<u64>,
+}
+
+/// Words of the machine: two a line.
+const WORDS: u64 = 8;
+
+struct Translation {
+    builder: Builder,
+    scopes: Vec<ScopeId>,
+    device: ScopeId,
+    system: ScopeId,
+    observed: Vec<Term>,
+}
+
+impl Translation {
+    fn new(program: &Program) -> Translation {
+        let count = program.threads.len();
+        let mut scopes = Scopes::flat(count);
+        let system = ScopeId(count as u16);
+        let of = |cu: Option<u16>| {
+            let there = (0..count).filter(|&t| program.threads[t].cu == cu);
+            there.fold(ThreadSet::NONE, |set, t| set.union(ThreadSet::only(ThreadId(t as u8))))
+        };
+        let on_gpu = (0..count).filter(|&t| program.threads[t].cu.is_some());
+        let gpu = on_gpu.fold(ThreadSet::NONE, |set, t| set.union(ThreadSet::only(ThreadId(t as u8))));
+        let device = scopes.add(Level::Device, "device", 0, gpu);
+        let groups = program.threads.iter().map(|t| {
+            let instance = u32::from(t.cu.unwrap_or(99));
+            scopes.add(Level::WorkGroup, "work_group", instance, of(t.cu))
+        });
+        let groups = groups.collect();
+        let mut builder = Builder::new(program.name, Dialect::OpenCl, scopes, count);
+        for word in 0..WORDS {
+            let init = program.initial.iter().find(|(address, _)| *address == 4 * word);
+            builder.location(&format!("w{word}"), init.map_or(0, |&(_, value)| value.into()));
+        }
+        Translation { builder, scopes: groups, device, system, observed: Vec::new() }
+    }
+
+    fn scope(&self, thread: usize, level: Level) -> ScopeId {
+        match level {
+            Level::WorkGroup => self.scopes[thread],
+            Level::Device => self.device,
+            _ => self.system,
+        }
+    }
+
+    fn access(&self, thread: usize, address: u64, (order, level): Sync) -> Access {
+        let address = Expr::Addr(LocId((address / 4) as u16));
+        match order {
+            proto::Order::Plain => Access::plain(address),
+            order => Access::atomic(address, order, self.scope(thread, level)),
+        }
+    }
+
+    fn thread(&mut self, t: usize, ops: &[Do]) {
+        let id = ThreadId(t as u8);
+        // Where the instructions of each operation begin.
+        let mut starts: Vec<usize> = Vec::new();
+        let mut at = 0;
+        for (i, &op) in ops.iter().enumerate() {
+            starts.push(at);
+            let constant = |value: u32| Expr::Const(value.into());
+            let visible = format!("r{i}");
+            let instrs = match op {
+                Do::Store(a, v, s) => vec![Instr::Store { access: self.access(t, a, s), value: constant(v) }],
+                Do::Load(a, s) => {
+                    let dst = self.builder.register(id, &visible);
+                    self.observed.push(Term::Reg(id, dst));
+                    vec![Instr::Load { dst, access: self.access(t, a, s) }]
+                }
+                Do::Await(a, v, s) => {
+                    let access = self.access(t, a, s);
+                    vec![Instr::Await { dst: None, access, cmp: BinaryOp::Eq, value: constant(v) }]
+                }
+                Do::Until(a, v, s, back) => {
+                    let dst = self.builder.register(id, "again");
+                    let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), constant(v));
+                    let target = starts[i - back as usize];
+                    vec![
+                        Instr::Load { dst, access: self.access(t, a, s) },
+                        Instr::Branch { cond, target, join: None },
+                    ]
+                }
+                Do::Add(a, v, s) => {
+                    let dst = self.builder.register(id, &visible);
+                    self.observed.push(Term::Reg(id, dst));
+                    let access = self.access(t, a, s);
+                    vec![Instr::Rmw { dst: Some(dst), access, op: RmwOp::Add, operand: constant(v) }]
+                }
+                Do::Update(a, v, s) => {
+                    let access = self.access(t, a, s);
+                    vec![Instr::Rmw { dst: None, access, op: RmwOp::Add, operand: constant(v) }]
+                }
+                Do::Take(a, s) => {
+                    let success = self.builder.register(id, "taken");
+                    let cas = Cas {
+                        dst: None,
+                        success: Some(success),
+                        access: self.access(t, a, s),
+                        expected: constant(0),
+                        desired: constant(1),
+                        order_failure: proto::Order::Relaxed,
+                        weak: false,
+                    };
+                    let cond = Expr::Reg(success).equals(0);
+                    vec![Instr::Cas(Box::new(cas)), Instr::Branch { cond, target: at, join: None }]
+                }
+                Do::Fence((order, level)) => vec![Instr::Fence(Fence {
+                    order,
+                    scope: Some(self.scope(t, level)),
+                    global: true,
+                    local: false,
+                    proxy: None,
+                    remote: false,
+                    tags: Vec::new(),
+                })],
+                Do::KernelBegin(_) | Do::KernelEnd(_) => Vec::new(),
+            };
+            at += instrs.len();
+            for instr in instrs {
+                self.builder.push(id, instr);
+            }
+        }
+    }
+}
+
+/// Explores a program over a protocol.
+pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds) -> (Found, BTreeSet<Outcome>) {
+    let mut translation = Translation::new(program);
+    for (t, thread) in program.threads.iter().enumerate() {
+        translation.thread(t, &thread.ops);
+    }
+    let registers = translation.observed.clone();
+    let finals = program.finals.iter().map(|&address| Term::Loc(LocId((address / 4) as u16)));
+    let mut litmus = translation.builder.exists(Prop::True);
+    litmus.observed = registers.iter().copied().chain(finals).collect();
+    let placement = Placement {
+        agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host, Agent::Cu)).collect(),
+        lines: (0..WORDS as u8).map(|word| word / 2).collect(),
+    };
+    let mut explorer = Explorer::<P>::new(bounds, None);
+    let found = explorer.explore(&litmus, &placement, &Asked::default(), &mut Limits::default());
+    let found = found.expect("the machine has all that the program needs");
+    let terms = litmus.state_terms();
+    let value = |outcome: &explore::Outcome, term: Term| {
+        let at = terms.iter().position(|&t| t == term).expect("it is observed");
+        outcome[at] as u32
+    };
+    let outcomes = found.outcomes.iter().map(|outcome| {
+        let of_thread = |t: usize| {
+            let of = registers.iter().filter(|term| matches!(term, Term::Reg(u, _) if usize::from(u.0) == t));
+            of.map(|&term| value(outcome, term)).collect()
+        };
+        let mut all: Outcome = (0..program.threads.len()).map(of_thread).collect();
+        if !program.finals.is_empty() {
+            let word = |&address: &u64| value(outcome, Term::Loc(LocId((address / 4) as u16)));
+            all.push(program.finals.iter().map(word).collect());
+        }
+        all
+    });
+    let outcomes = outcomes.collect();
+    (found, outcomes)
+}

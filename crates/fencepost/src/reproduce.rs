@@ -1,0 +1,101 @@
+//! `fencepost reproduce`.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use lab::paper::{Paper, Plan, Request};
+use lab::results::Results;
+use lab::run::Pulse;
+use lab::runner::{self, Outcome};
+use lab::store::Store;
+use lab::systems::Systems;
+
+use crate::Failure;
+use crate::args::ReproduceArguments;
+use crate::output::{WholeFile, write_json};
+use crate::progress::Estimate;
+use crate::table::{Side, Table};
+
+/// Where experiments are looked for before the built-in ones.
+const OWN_EXPERIMENTS: &str = "experiments";
+
+pub(crate) fn reproduce(
+    arguments: &ReproduceArguments,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let own = Path::new(OWN_EXPERIMENTS).join(&arguments.paper);
+    let folder = arguments.experiments.clone().or_else(|| own.is_dir().then_some(own));
+    let paper = Paper::load(&arguments.paper, folder.as_deref(), &Systems::default())?;
+    let request = Request {
+        figures: arguments.figures.clone(),
+        scale: arguments.scale.clone(),
+        seeds: arguments.seeds,
+        settings: arguments.parameters.clone(),
+        graphs: arguments.graphs.clone(),
+    };
+    let plan = Plan::new(paper, &request)?;
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&arguments.paper));
+    let outcome = perform(arguments, &plan, &folder)?;
+    for notice in &outcome.notices {
+        writeln!(err, "fencepost: {notice}; it was run again")?;
+    }
+    let (ran, found) = (outcome.ran, outcome.found);
+    let results = plan.evaluate(outcome.rows);
+    write_reports(&results, &folder)?;
+    if arguments.json {
+        write_json(out, &results)?;
+    } else {
+        show(&results, out)?;
+        writeln!(out, "\n{ran} runs, {found} found; reports and runs are in {}", folder.display())?;
+    }
+    let failures: Vec<String> = results.failures().collect();
+    if failures.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(failures.join("\n"))) }
+}
+
+fn perform(arguments: &ReproduceArguments, plan: &Plan, folder: &Path) -> Result<Outcome, Failure> {
+    let store = Store::open(&folder.join("runs"))?;
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);
+    let pulse = Pulse::default();
+    let estimate = Estimate::new(pulse.clone());
+    Ok(runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?)
+}
+
+fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
+    let write = |name: &str, fill: &dyn Fn(&mut WholeFile) -> Result<(), Failure>| {
+        let mut file = WholeFile::create(&folder.join(name)).map_err(Failure::BadInput)?;
+        fill(&mut file)?;
+        file.commit().map_err(Failure::BadInput)
+    };
+    write("results.json", &|file| write_json(file, results))?;
+    write("report.html", &|file| Ok(file.write_all(lab::report::of_results(results).as_bytes())?))?;
+    write("report.md", &|file| Ok(file.write_all(lab::markdown::report(results).as_bytes())?))
+}
+
+fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
+    let settings: Vec<String> =
+        results.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let seeds = results.seeds.len();
+    writeln!(out, "{}", results.title)?;
+    writeln!(out, "scale {}, {seeds} seed{}, {}\n", results.scale, plural(seeds), settings.join(" "))?;
+    let mut table = Table::new(&[
+        ("claim", Side::Left),
+        ("published", Side::Right),
+        ("measured", Side::Right),
+        ("status", Side::Left),
+    ]);
+    for claim in &results.claims {
+        let published = match &claim.published {
+            serde_json::Value::String(_) => "order".to_owned(),
+            _ => claim.published_text(),
+        };
+        table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text()]);
+    }
+    Ok(table.write(out)?)
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

@@ -1,0 +1,292 @@
+//! `fencepost verify`.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
+use explore::{Explorer, Replay, chart, corpus};
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::args::VerifyArguments;
+use crate::clock::{Deadline, Stopwatch};
+use crate::output::{Listening, WholeFile, write_json};
+use crate::progress::Progress;
+use crate::suite::files;
+use crate::table::grouped;
+
+pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let names: Vec<&str> = match &arguments.protocol {
+        Some(name) => vec![known(name)?],
+        None => zoo::ALL.iter().map(|info| info.name).collect(),
+    };
+    let tests = tests(arguments)?;
+    let mut reports = Vec::new();
+    let mut complaints = Vec::new();
+    let listening = Listening::start();
+    let deadline = Deadline::after(arguments.timeout);
+    for name in names {
+        let stop = || listening.interrupted() || deadline.passed();
+        let verify = Verify { tests: &tests, arguments, stop: &stop };
+        let watch = Stopwatch::start();
+        let Some(verified) = zoo::with(name, verify) else { continue };
+        let (verification, charts) = verified.map_err(Failure::BadInput)?;
+        complaints.extend(complaint(&verification));
+        if let Some(folder) = &arguments.charts {
+            write_charts(folder, &verification, &tests, &charts)?;
+        }
+        if arguments.json {
+            reports.push(report(&verification, &tests, &charts, watch.seconds()));
+        } else {
+            show(&verification, &tests, &charts, watch.seconds(), out)?;
+        }
+    }
+    if arguments.json {
+        match (&arguments.protocol, reports.pop()) {
+            (Some(_), Some(one)) => write_json(out, &one)?,
+            (_, last) => {
+                reports.extend(last);
+                write_json(out, &reports)?;
+            }
+        }
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
+}
+
+fn known(name: &str) -> Result<&'static str, Failure> {
+    let all: Vec<String> = zoo::ALL.iter().map(|info| info.name.to_owned()).collect();
+    let found = zoo::ALL.iter().find(|info| info.name == name).map(|info| info.name);
+    found.ok_or_else(|| {
+        let near = lab::nearest(name, &all).map(|near| format!(", did you mean '{near}'?"));
+        Failure::BadInput(format!("there is no protocol '{name}'{}", near.unwrap_or_default()))
+    })
+}
+
+/// The shipped tests and the made ones, or those of the folders that are named.
+fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
+    let mut tests = Vec::new();
+    if arguments.litmus.is_empty() {
+        tests = corpus::shipped().map_err(Failure::BadInput)?;
+    }
+    for path in &arguments.litmus {
+        for file in files::in_or_below(path)? {
+            let text = files::read_text(&file).map_err(Failure::BadInput)?;
+            let name = file.display().to_string();
+            let program = litmus::parse::parse(&text)
+                .map_err(|error| Failure::BadInput(error.in_file(&name).to_string()))?;
+            tests.push(Test::new(&name, program));
+        }
+    }
+    if arguments.operations > 0 {
+        tests.extend(corpus::exhaustive(usize::from(arguments.operations)));
+    }
+    Ok(tests)
+}
+
+/// Verifies one protocol, and draws what was found.
+struct Verify<'a> {
+    tests: &'a [Test],
+    arguments: &'a VerifyArguments,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl zoo::Visit for Verify<'_> {
+    type Output = Result<(Verification, Vec<Option<Replay>>), String>;
+
+    fn visit<P: proto::Protocol>(self) -> Self::Output {
+        let tests = Progress::of_tests(self.tests.len(), P::INFO.name);
+        let in_mutants = AtomicBool::new(false);
+        let progress = |done: Done| match done {
+            Done::Tests(..) => tests.one_more_test(),
+            Done::Mutants(_, of) => {
+                if !in_mutants.swap(true, Ordering::Relaxed) {
+                    tests.begin_again(of, "mutants killed by");
+                }
+                tests.one_more_test();
+            }
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let options = Options {
+            bounds: verify::machines(),
+            jobs: self.arguments.jobs.map_or_else(cores, NonZeroUsize::get),
+            memory_bytes: self.arguments.memory,
+            mutants: self.arguments.mutants,
+            stop: self.stop,
+            progress: &progress,
+        };
+        let verification = verify::verify::<P>(self.tests, &options)?;
+        let charts = verification.findings.iter().map(|finding| {
+            let test = &self.tests[finding.test];
+            let mut explorer = Explorer::<P>::new(finding.bounds, None);
+            let placement = &test.placements[finding.placement];
+            explorer.replay(&test.program, placement, &finding.violation.moves).ok()
+        });
+        let charts = charts.collect();
+        Ok((verification, charts))
+    }
+}
+
+fn complaint(verification: &Verification) -> Option<String> {
+    let status = verification.claims.iter().map(|(_, status)| *status).max()?;
+    match status {
+        Status::Verified => None,
+        Status::Refuted => {
+            let refuted = verification.claims.iter().filter(|(_, s)| *s == Status::Refuted);
+            let models: Vec<&str> = refuted.map(|(model, _)| model.as_str()).collect();
+            Some(format!("{} does not keep its claim: {}", verification.protocol, models.join(", ")))
+        }
+        Status::Incomplete => {
+            let gaps = verification.gaps.iter().map(|(gap, count)| format!("{gap} ({count})"));
+            let gaps = gaps.collect::<Vec<_>>().join("; ");
+            Some(format!("{}: not everything was covered: {gaps}", verification.protocol))
+        }
+    }
+}
+
+fn title(finding: &Finding, tests: &[Test]) -> String {
+    let test = &tests[finding.test];
+    format!(
+        "{}: {}\n{}\n{}",
+        test.name, finding.violation.why, finding.bounds, test.placements[finding.placement]
+    )
+}
+
+fn show(
+    verification: &Verification,
+    tests: &[Test],
+    charts: &[Option<Replay>],
+    seconds: f64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let claims: Vec<String> =
+        verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
+    writeln!(out, "{}: {}", verification.protocol, claims.join(", "))?;
+    let number = |n: usize| grouped(n as u64);
+    writeln!(
+        out,
+        "  {} tests, {} of them free of races, {} of those with data that synchronization orders between caches",
+        number(verification.tests),
+        number(verification.race_free),
+        number(verification.synchronized)
+    )?;
+    writeln!(
+        out,
+        "  {} runs, {} states, {} moves, {seconds:.1} s",
+        number(verification.runs),
+        grouped(verification.states),
+        grouped(verification.transitions)
+    )?;
+    for (gap, count) in &verification.gaps {
+        writeln!(out, "  not covered: {gap} ({count} times)")?;
+    }
+    let (total, unreached) = &verification.rows;
+    writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
+    for row in unreached {
+        writeln!(out, "    not reached: {row}")?;
+    }
+    if let Some(mutants) = &verification.mutants {
+        writeln!(
+            out,
+            "  {} mutants: {} killed, {} survive, {} in rows that no test reaches, {} undecided",
+            mutants.total(),
+            mutants.killed.len(),
+            mutants.survivors.len(),
+            mutants.unreached.len(),
+            mutants.undecided.len()
+        )?;
+        for name in &mutants.survivors {
+            writeln!(out, "    survives: {name}")?;
+        }
+    }
+    for (finding, replay) in verification.findings.iter().zip(charts) {
+        writeln!(out)?;
+        match replay {
+            Some(replay) => write!(out, "{}", chart::text(replay, &title(finding, tests)))?,
+            None => writeln!(out, "{}", title(finding, tests))?,
+        }
+    }
+    Ok(())
+}
+
+fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>], seconds: f64) -> Value {
+    let (total, unreached) = &verification.rows;
+    let violations = verification.findings.iter().zip(charts).map(|(finding, replay)| {
+        let moves: Vec<String> = finding.violation.moves.iter().map(ToString::to_string).collect();
+        json!({
+            "test": tests[finding.test].name,
+            "models": finding.models,
+            "why": finding.violation.why,
+            "machine": finding.bounds.to_string(),
+            "placement": tests[finding.test].placements[finding.placement].to_string(),
+            "moves": moves,
+            "chart": replay.as_ref().map(|replay| chart::text(replay, &title(finding, tests))),
+        })
+    });
+    let claims = verification.claims.iter();
+    let mutants = verification.mutants.as_ref().map(|mutants| {
+        let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
+        json!({
+            "total": mutants.total(),
+            "killed": mutants.killed.len(),
+            "survivors": mutants.survivors,
+            "equivalent": [],
+            "unreached": mutants.unreached,
+            "undecided": mutants.undecided,
+            "kills": killed.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "protocol": verification.protocol,
+        "claims": claims.map(|(m, s)| json!({ "model": m, "status": s.name() })).collect::<Vec<_>>(),
+        "tests": verification.tests,
+        "race_free": verification.race_free,
+        "synchronized": verification.synchronized,
+        "runs": verification.runs,
+        "states": verification.states,
+        "transitions": verification.transitions,
+        "complete": verification.complete,
+        "gaps": verification.gaps,
+        "violations": violations.collect::<Vec<_>>(),
+        "rows": { "fired": total - unreached.len(), "total": total, "unreached": unreached },
+        "mutants": mutants,
+        "wall_seconds": seconds,
+    })
+}
+
+/// One drawing and one file of moves for each finding.
+fn write_charts(
+    folder: &Path,
+    verification: &Verification,
+    tests: &[Test],
+    charts: &[Option<Replay>],
+) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display()))
+    })?;
+    for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
+        let Some(replay) = replay else { continue };
+        let title = title(finding, tests);
+        let mut trace = String::new();
+        for line in title.lines() {
+            let _ = writeln!(trace, "# {line}");
+        }
+        for mv in &finding.violation.moves {
+            let _ = writeln!(trace, "{mv}");
+        }
+        let name = |end: &str| folder.join(format!("{}-{}.{end}", verification.protocol, at + 1));
+        let first = title.lines().next().unwrap_or_default();
+        for (end, text) in
+            [("txt", chart::text(replay, &title)), ("svg", chart::svg(replay, first)), ("trace", trace)]
+        {
+            let path = name(end);
+            let mut file = WholeFile::create(&path).map_err(Failure::BadInput)?;
+            file.write_all(text.as_bytes())
+                .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
+            file.commit().map_err(Failure::BadInput)?;
+        }
+    }
+    Ok(())
+}

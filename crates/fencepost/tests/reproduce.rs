@@ -1,0 +1,94 @@
+//! `fencepost reproduce`, as a person and a script see it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+fn fencepost(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
+    let code = fencepost::run(all, &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    folder
+}
+
+const SMALL: [&str; 10] =
+    ["reproduce", "hlrc", "--figure", "fig4", "--scale", "1/1024", "--seeds", "1", "--set", "sweeps=1"];
+
+#[test]
+fn a_figure_is_reproduced_into_a_folder_and_a_second_time_only_reported() {
+    let folder = scratch("fig4");
+    let mut args = SMALL.to_vec();
+    args.extend(["--out", folder.to_str().unwrap()]);
+    let (code, text, err) = fencepost(&args);
+    assert_eq!((code, err.as_str()), (0, ""), "{text}");
+    assert!(text.contains("scale 1/1024, 1 seed, sweeps=1") && text.contains("runs, 0 found"), "{text}");
+    let json: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("results.json")).unwrap()).unwrap();
+    let claims = json["claims"].as_array().unwrap();
+    for claim in claims {
+        let status = claim["status"].as_str().unwrap();
+        assert!(["indicative", "not-run"].contains(&status), "{claim}");
+        assert!(
+            ["id", "kind", "published", "measured"].iter().all(|key| claim.get(key).is_some()),
+            "{claim}"
+        );
+    }
+    assert!(claims.iter().any(|claim| claim["measured"].is_number()));
+    let page = fs::read_to_string(folder.join("report.md")).unwrap();
+    assert!(page.contains("| `hlrc.fig4.scope-only`:") && page.contains("## fig4:"), "{page}");
+    args.push("--json");
+    let (code, again, _) = fencepost(&args);
+    assert_eq!((code, serde_json::from_str::<Value>(&again).unwrap()), (0, json));
+    args.pop();
+    let (_, text, _) = fencepost(&args);
+    assert!(text.contains("\n0 runs, "), "{text}");
+}
+
+#[test]
+fn a_damaged_result_is_said_and_run_again() {
+    let folder = scratch("damaged");
+    let mut args = SMALL.to_vec();
+    args.extend(["--out", folder.to_str().unwrap()]);
+    assert_eq!(fencepost(&args).0, 0);
+    let run = fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let file = run.filter(|path| path.extension().is_some_and(|e| e == "parquet")).min().unwrap();
+    fs::write(&file, "PAR1").unwrap();
+    let (code, text, err) = fencepost(&args);
+    assert_eq!(code, 0);
+    assert!(
+        err.contains("is damaged: its 4 bytes are not those") && text.contains("\n1 runs, "),
+        "{err}{text}"
+    );
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_is_written() {
+    let folder = scratch("refused");
+    let out = folder.to_str().unwrap();
+    for (args, what) in [
+        (vec!["reproduce", "hlcr"], "did you mean `hlrc`?"),
+        (vec!["reproduce", "hlrc", "--figure", "fig44"], "did you mean `fig4`?"),
+        (vec!["reproduce", "hlrc", "--scale", "17"], "found the scale `17`"),
+        (vec!["reproduce", "hlrc", "--seeds", "0"], "1..=1000"),
+        (vec!["reproduce", "hlrc", "--jobs", "0"], "--jobs"),
+        (vec!["reproduce", "hlrc", "--set", "x=1"], "no workload has the setting `x`"),
+        (vec!["reproduce", "hlrc", "--experiments", "nowhere"], "cannot read nowhere"),
+    ] {
+        let (code, text, err) = fencepost(&[args.as_slice(), &["--out", out]].concat());
+        assert_eq!((code, text.as_str()), (2, ""), "{err}");
+        assert!(err.contains(what), "{err}");
+    }
+    assert!(!folder.exists());
+    fs::write(scratch("file"), "").unwrap();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("file");
+    let (code, _, err) = fencepost(&[&SMALL[..], &["--out", file.to_str().unwrap()]].concat());
+    assert!(code == 2 && err.contains("cannot write to"), "{err}");
+}

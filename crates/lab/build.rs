@@ -1,0 +1,54 @@
+//! Names the code that results depend on: a digest of the sources of every
+//! crate that has a part in a run, and of the versions of what they build on.
+//! A stored result is used again as long as this name is the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+/// What has a part in a run, seen from this crate.
+const PARTS: [&str; 11] = [
+    "../proto/src",
+    "../zoo/src",
+    "../kernel/src",
+    "../workloads/src",
+    "../sim/src",
+    "src/experiment.rs",
+    "src/input.rs",
+    "src/run.rs",
+    "src/scenario.rs",
+    "src/systems/read.rs",
+    "../../Cargo.lock",
+];
+
+fn main() {
+    let mut files = Vec::new();
+    for part in PARTS {
+        println!("cargo:rerun-if-changed={part}");
+        collect(Path::new(part), &mut files);
+    }
+    files.sort();
+    let mut digest = Sha256::new();
+    for path in files {
+        let text = fs::read(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+        digest.update(path.to_string_lossy().as_bytes());
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(&text);
+    }
+    let name: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    println!("cargo:rustc-env=FENCEPOST_CODE={name}");
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    if path.is_file() {
+        files.push(path.to_owned());
+        return;
+    }
+    let entries =
+        fs::read_dir(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    for entry in entries {
+        let entry = entry.unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+        collect(&entry.path(), files);
+    }
+}

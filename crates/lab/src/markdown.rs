@@ -1,0 +1,244 @@
+//! Results as Markdown.
+
+use core::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::results::{Bar, Figure, Interval, Results, Scored, Shape, Status};
+
+impl Status {
+    /// As the claims' README writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Reproduced => "reproduced",
+            Status::Direction => "direction",
+            Status::Contradicted => "contradicted",
+            Status::Indicative => "indicative",
+            Status::NotRun => "not-run",
+        }
+    }
+}
+
+impl Scored {
+    /// What was measured, in a few letters.
+    #[must_use]
+    pub fn measured_text(&self) -> String {
+        match &self.measured {
+            Value::Null => "-".to_owned(),
+            Value::Array(found) => {
+                let holding = found.iter().filter(|one| one["holds"] == true).count();
+                format!("{holding} of {} hold", found.len())
+            }
+            Value::Number(number) => {
+                let text = figure(number.as_f64().unwrap_or(f64::NAN));
+                match self.interval {
+                    Some([low, high]) => format!("{text} ({} to {})", figure(low), figure(high)),
+                    None => text,
+                }
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// What the paper says, in a few letters.
+    #[must_use]
+    pub fn published_text(&self) -> String {
+        match &self.published {
+            Value::Number(number) => figure(number.as_f64().unwrap_or(f64::NAN)),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The status, and for one that is indicative what it would be.
+    #[must_use]
+    pub fn status_text(&self) -> String {
+        match self.at_full_size {
+            Some(status) => format!("{} ({})", self.status.name(), status.name()),
+            None => self.status.name().to_owned(),
+        }
+    }
+}
+
+/// A number with as many decimals as it deserves.
+fn figure(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e15 {
+        return format!("{number:.0}");
+    }
+    let decimals = if number.abs() >= 1000.0 { 0 } else { 3 };
+    format!("{number:.decimals$}")
+}
+
+/// The whole report.
+#[must_use]
+pub fn report(results: &Results) -> String {
+    let mut page = format!("# {}\n\n", results.title);
+    let seeds: Vec<String> = results.seeds.iter().map(u64::to_string).collect();
+    let settings: Vec<String> =
+        results.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
+    let stand_ins = results.inputs.iter().filter(|input| input.stand_in).count();
+    let lines = [
+        format!(
+            "* Scale of the inputs: {}; {stand_ins} of {} are stand-ins.",
+            results.scale,
+            results.inputs.len()
+        ),
+        format!("* Seeds: {}; parameters: {}.", seeds.join(", "), settings.join(", ")),
+        format!("* Runs: {}, by code `{}`.", results.rows.len(), results.code),
+    ];
+    page += &(lines.join("\n") + "\n\n");
+    page += &claims(&results.claims);
+    for shown in &results.figures {
+        page += &drawn(shown);
+    }
+    page += &scenarios(results);
+    page += &failures(results);
+    page
+}
+
+/// A cell: what would end it is taken out.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn row(cells: impl IntoIterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(|text| cell(&text)).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn claims(all: &[Scored]) -> String {
+    let mut page = "## Claims\n\n".to_owned();
+    let count = |status: Status| all.iter().filter(|claim| claim.status == status).count();
+    let counts: Vec<String> =
+        [Status::Reproduced, Status::Direction, Status::Contradicted, Status::Indicative, Status::NotRun]
+            .into_iter()
+            .filter(|status| count(*status) > 0)
+            .map(|status| format!("{} {}", count(status), status.name()))
+            .collect();
+    page += &format!(
+        "{} claims: {}. The rules are those of `claims/README.md`; what an indicative \
+                      claim would be at full size stands in brackets.\n\n",
+        all.len(),
+        counts.join(", ")
+    );
+    page += "| claim | where | published | measured | status | note |\n|---|---|---|---|---|---|\n";
+    for claim in all {
+        let geometric = claim.geometric.map(|mean| format!("geometric mean {}", figure(mean)));
+        let notes: Vec<String> = geometric.into_iter().chain(claim.note.clone()).collect();
+        page += &row([
+            format!("`{}`: {}", claim.id, claim.says),
+            claim.place.clone(),
+            claim.published_text(),
+            claim.measured_text(),
+            claim.status_text(),
+            notes.join("; "),
+        ]);
+    }
+    page + "\n"
+}
+
+fn value(interval: Option<Interval>) -> String {
+    match interval {
+        None => "-".to_owned(),
+        Some(Interval { mean, low, high }) if low == high => figure(mean),
+        Some(Interval { mean, high, .. }) => format!("{} ± {}", figure(mean), figure(high - mean)),
+    }
+}
+
+fn drawn(figure: &Figure) -> String {
+    let place = if figure.place.is_empty() { String::new() } else { format!(" ({})", figure.place) };
+    let mut page = format!("## {}: {}{place}\n\n{}.\n\n", figure.id, figure.title, figure.unit);
+    let scenarios: Vec<&str> = figure
+        .groups
+        .first()
+        .map_or(Vec::new(), |group| group.bars.iter().map(|bar| bar.scenario.as_str()).collect());
+    let one_part = figure.parts.len() == 1 && figure.shape == Shape::Bars;
+    let mut heading = vec![String::new()];
+    if one_part {
+        heading.extend(scenarios.iter().map(|name| (*name).to_owned()));
+    } else {
+        heading.push("scenario".to_owned());
+        heading.extend(figure.parts.clone());
+        heading.extend((figure.shape == Shape::Stacks).then(|| "all".to_owned()));
+    }
+    page += &row(heading.clone());
+    page += &format!("|{}\n", "---|".repeat(heading.len()));
+    for group in &figure.groups {
+        if one_part {
+            let values = group.bars.iter().map(|bar| value(bar.values.first().copied().flatten()));
+            page += &row(core::iter::once(group.label.clone()).chain(values));
+            continue;
+        }
+        for bar in &group.bars {
+            let mut cells = vec![group.label.clone(), bar.scenario.clone()];
+            cells.extend(bar.values.iter().map(|part| value(*part)));
+            cells.extend((figure.shape == Shape::Stacks).then(|| total(bar)));
+            page += &row(cells);
+            if !bar.published.is_empty() {
+                let published = bar.published.iter().map(|value| value.map_or("-".to_owned(), self::figure));
+                page += &row([String::new(), "published".to_owned()].into_iter().chain(published));
+            }
+        }
+    }
+    let mut missing: Vec<&str> =
+        figure.groups.iter().flat_map(|g| g.bars.iter().filter_map(|bar| bar.missing.as_deref())).collect();
+    missing.dedup();
+    for why in missing.iter().take(3) {
+        writeln!(page, "\nMissing: {}.", cell(why)).ok();
+    }
+    page + "\n"
+}
+
+fn total(bar: &Bar) -> String {
+    let parts: Option<Vec<f64>> = bar.values.iter().map(|part| part.map(|part| part.mean)).collect();
+    parts.map_or("-".to_owned(), |parts| figure(parts.iter().sum()))
+}
+
+fn scenarios(results: &Results) -> String {
+    let mut page =
+        "## Scenarios and machines\n\n| scenario | protocol | policy | what it says |\n|---|---|---|---|\n"
+            .to_owned();
+    for s in &results.scenarios {
+        page +=
+            &row([s.name.clone(), format!("`{}`", s.protocol), format!("`{}`", s.policy), s.summary.clone()]);
+    }
+    page += "\n| variant | machine | changed |\n|---|---|---|\n";
+    for variant in &results.variants {
+        page += &row([variant.name.clone(), variant.system.clone(), variant.changes.join(", ")]);
+    }
+    page += "\n| input | workload | graph | |\n|---|---|---|---|\n";
+    for input in &results.inputs {
+        let what = if input.stand_in { "stand-in" } else { "file" };
+        page += &row([input.name.clone(), input.workload.clone(), input.graph.clone(), what.to_owned()]);
+    }
+    page + "\n"
+}
+
+fn failures(results: &Results) -> String {
+    let failed: Vec<String> = results.failures().collect();
+    if failed.is_empty() {
+        return String::new();
+    }
+    let mut page = "## Runs without a right answer\n\n".to_owned();
+    for failure in failed {
+        writeln!(page, "* {}", cell(&failure)).ok();
+    }
+    page + "\n"
+}
+
+impl Results {
+    /// The runs without a right answer, each in a line.
+    pub fn failures(&self) -> impl Iterator<Item = String> + '_ {
+        self.rows.iter().filter(|row| !row.measured.answer_ok).map(|row| {
+            let why = row
+                .measured
+                .error
+                .as_deref()
+                .and_then(|error| error.lines().next())
+                .unwrap_or("wrong answer");
+            let key = &row.key;
+            format!("{} on {}, {}, seed {}: {why}", key.scenario, key.input, key.variant, key.seed)
+        })
+    }
+}

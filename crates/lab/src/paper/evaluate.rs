@@ -1,0 +1,396 @@
+//! From rows to figures and scores.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use workloads::graph::stand_in::Scale;
+
+use super::claims::{Claim, Kind};
+use super::expr::{At, Comparison, Expr, NoValue};
+use super::files::{Fold, Groups};
+use super::plan::Plan;
+use super::statistics::{geometric_mean, interval, mean};
+use super::{FigurePlan, Measure, What, score};
+use crate::results::{
+    Bar, Figure, Group, InputShown, Interval, Results, Row, RowKey, ScenarioShown, Scored, Shape, Status,
+    VariantShown,
+};
+
+impl Plan {
+    /// Figures and scores of these rows. What is missing in them is missing
+    /// there, and said.
+    #[must_use]
+    pub fn evaluate(&self, rows: Vec<Row>) -> Results {
+        let data = Data::new(&rows);
+        let evaluation = Evaluation { plan: self, data };
+        let figures = self.paper.figures.iter().map(|figure| evaluation.figure(figure)).collect();
+        let claims = self.paper.claims.claims.iter().map(|claim| evaluation.claim(claim)).collect();
+        let mut settings = self.paper.settings.clone();
+        settings.extend(self.overrides.iter().cloned());
+        Results {
+            paper: self.paper.name.clone(),
+            title: self.paper.claims.title.clone(),
+            scale: self.scale.to_string(),
+            seeds: self.seeds.clone(),
+            code: crate::CODE.to_owned(),
+            settings,
+            scenarios: self.scenarios_shown(),
+            inputs: self.inputs_shown(),
+            variants: self.variants_shown(),
+            figures,
+            claims,
+            rows,
+        }
+    }
+
+    fn scenarios_shown(&self) -> Vec<ScenarioShown> {
+        let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.scenario).collect();
+        let shown = |s: &super::NamedScenario| ScenarioShown {
+            name: s.name.clone(),
+            protocol: s.scenario.protocol.to_owned(),
+            policy: s.scenario.policy.clone().unwrap_or_default(),
+            summary: s.summary.clone(),
+        };
+        self.paper.scenarios.iter().filter(|s| used.contains(&s.name)).map(shown).collect()
+    }
+
+    fn inputs_shown(&self) -> Vec<InputShown> {
+        let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.input).collect();
+        let shown = |input: &super::Input| {
+            let graph = &self.graphs[&input.name];
+            InputShown {
+                name: input.name.clone(),
+                workload: input.workload.name.to_owned(),
+                graph: graph.name.clone(),
+                stand_in: graph.digest.is_none(),
+            }
+        };
+        self.paper.inputs.iter().filter(|input| used.contains(&input.name)).map(shown).collect()
+    }
+
+    fn variants_shown(&self) -> Vec<VariantShown> {
+        let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.variant).collect();
+        let shown = |variant: &super::Variant| {
+            let mut parameters = Vec::new();
+            flatten("", &serde_json::to_value(&variant.system).unwrap_or(Value::Null), &mut parameters);
+            VariantShown {
+                name: variant.name.clone(),
+                system: variant.system.name.clone(),
+                changes: variant.changes.clone(),
+                parameters,
+            }
+        };
+        self.paper.variants.iter().filter(|variant| used.contains(&variant.name)).map(shown).collect()
+    }
+}
+
+/// The leaves of a value, each under its path.
+fn flatten(path: &str, value: &Value, into: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(inner) => {
+            for (key, value) in inner {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                flatten(&path, value, into);
+            }
+        }
+        Value::String(text) => into.push((path.to_owned(), text.clone())),
+        other => into.push((path.to_owned(), other.to_string())),
+    }
+}
+
+/// Rows by their keys.
+struct Data<'a> {
+    rows: BTreeMap<&'a RowKey, &'a Row>,
+    /// What any of them counts.
+    counted: BTreeSet<&'a str>,
+}
+
+impl<'a> Data<'a> {
+    fn new(rows: &'a [Row]) -> Data<'a> {
+        Data {
+            rows: rows.iter().map(|row| (&row.key, row)).collect(),
+            counted: rows.iter().flat_map(|row| row.measured.counters.keys().map(String::as_str)).collect(),
+        }
+    }
+
+    fn quantity(&self, name: &str, key: &RowKey) -> Result<f64, NoValue> {
+        let RowKey { variant, scenario, input, seed } = key;
+        let of = || format!("{scenario} on {input}, {variant}, seed {seed}");
+        let missing = |what: String| Err(NoValue::Missing(what));
+        let Some(row) = self.rows.get(key) else { return missing(format!("{} was not run", of())) };
+        let measured = &row.measured;
+        if !measured.answer_ok {
+            return missing(format!("{} has no right answer", of()));
+        }
+        if name == "cycles" {
+            return Ok(measured.cycles as f64);
+        }
+        if let Some(part) = name.strip_prefix("energy_pj.") {
+            return measured
+                .energy_pj
+                .get(part)
+                .copied()
+                .ok_or(NoValue::Missing(format!("no energy `{part}`")));
+        }
+        match measured.counters.get(name) {
+            Some(count) => Ok(*count as f64),
+            // What others count did not happen here.
+            None if self.counted.contains(name) => Ok(0.0),
+            None => missing(format!("no run counts `{name}`")),
+        }
+    }
+
+    fn value(&self, expr: &Expr, here: &RowKey) -> Result<f64, NoValue> {
+        expr.value(&|name, at: &At| {
+            let key = RowKey {
+                scenario: at.scenario.clone().unwrap_or_else(|| here.scenario.clone()),
+                variant: at.variant.clone().unwrap_or_else(|| here.variant.clone()),
+                ..here.clone()
+            };
+            self.quantity(name, &key)
+        })
+    }
+}
+
+struct Evaluation<'a> {
+    plan: &'a Plan,
+    data: Data<'a>,
+}
+
+impl Evaluation<'_> {
+    fn seeds(&self) -> &[u64] {
+        &self.plan.seeds
+    }
+
+    /// The value for each seed, folded over the inputs.
+    fn folded(
+        &self,
+        expr: &Expr,
+        (variant, scenario): (&str, &str),
+        inputs: &[String],
+        fold: fn(&[f64]) -> Option<f64>,
+    ) -> Result<Vec<f64>, NoValue> {
+        let of_seed = |seed: &u64| {
+            let of_input = |input: &String| {
+                let (variant, scenario) = (variant.to_owned(), scenario.to_owned());
+                self.data.value(expr, &RowKey { variant, scenario, input: input.clone(), seed: *seed })
+            };
+            let values = inputs.iter().map(of_input).collect::<Result<Vec<_>, _>>()?;
+            fold(&values).ok_or(NoValue::Undefined)
+        };
+        self.seeds().iter().map(of_seed).collect()
+    }
+
+    fn figure(&self, plan: &FigurePlan) -> Figure {
+        let mut groups = Vec::new();
+        for variant in &plan.variants {
+            let label = |of: &str| match plan.variants.len() {
+                1 => of.to_owned(),
+                _ => format!("{of}, {variant}"),
+            };
+            if plan.groups == Groups::Inputs {
+                for input in &plan.inputs {
+                    let mut group =
+                        self.group(plan, label(input), variant, core::slice::from_ref(input), mean);
+                    group.is_mean = false;
+                    self.print_published(plan, input, &mut group);
+                    groups.push(group);
+                }
+            }
+            let by_variant = plan.groups == Groups::Variants;
+            if by_variant || plan.inputs.len() > 1 {
+                let name = if by_variant { variant.clone() } else { label("mean") };
+                groups.push(self.group(plan, name, variant, &plan.inputs, mean));
+            }
+            if !by_variant && plan.inputs.len() > 1 && plan.shape == Shape::Bars {
+                let name = label("geometric mean");
+                groups.push(self.group(plan, name, variant, &plan.inputs, geometric_mean));
+            }
+        }
+        Figure {
+            id: plan.id.clone(),
+            title: plan.title.clone(),
+            place: plan.place.clone(),
+            shape: plan.shape,
+            unit: plan.unit.clone(),
+            parts: plan.parts.iter().map(|(label, _)| label.clone()).collect(),
+            groups,
+        }
+    }
+
+    fn group(
+        &self,
+        plan: &FigurePlan,
+        label: String,
+        variant: &str,
+        inputs: &[String],
+        fold: fn(&[f64]) -> Option<f64>,
+    ) -> Group {
+        let bar = |scenario: &String| {
+            let mut missing = None;
+            let values = plan.parts.iter().map(|(_, expr)| {
+                match self.folded(expr, (variant, scenario), inputs, fold) {
+                    Ok(values) => interval(&values),
+                    Err(why) => {
+                        missing.get_or_insert(why.to_string());
+                        None
+                    }
+                }
+            });
+            let values = values.collect();
+            Bar { scenario: scenario.clone(), values, published: Vec::new(), missing }
+        };
+        Group { label, is_mean: true, bars: plan.shown.iter().map(bar).collect() }
+    }
+
+    fn print_published(&self, plan: &FigurePlan, input: &str, group: &mut Group) {
+        let table = plan.published.as_ref().and_then(|name| self.plan.paper.claims.tables.get(name));
+        let Some(row) = table.and_then(|table| table.rows.get(input)) else { return };
+        for bar in &mut group.bars {
+            bar.published = (0..plan.parts.len()).map(|at| row.get(at).copied()).collect();
+        }
+    }
+
+    fn claim(&self, claim: &Claim) -> Scored {
+        let measures = self.plan.paper.figures.iter().flat_map(|f| f.measures.iter().map(move |m| (f, m)));
+        let mut scored = Scored {
+            id: claim.id.clone(),
+            kind: claim.kind.name().to_owned(),
+            published: match (claim.value, claim.low, claim.high) {
+                (Some(value), ..) => json!(value),
+                (None, Some(low), Some(high)) => json!([low, high]),
+                _ => json!(claim.metric),
+            },
+            measured: Value::Null,
+            status: Status::NotRun,
+            at_full_size: None,
+            place: claim.place.clone(),
+            says: claim.says.clone(),
+            measure: String::new(),
+            interval: None,
+            geometric: None,
+            seeds: self.seeds().len(),
+            note: None,
+        };
+        let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
+        let Some((figure, measure)) = measures.next() else {
+            scored.note = Some("no experiment that was asked for measures it".to_owned());
+            return scored;
+        };
+        scored.measure.clone_from(&measure.text);
+        let outcome = match &measure.what {
+            What::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
+            What::Order(order) => self.order_claim(&mut scored, figure, measure, order),
+        };
+        match outcome {
+            Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
+            Ok(status) => {
+                scored.status = Status::Indicative;
+                scored.at_full_size = Some(status);
+            }
+            Err(why) => scored.note = Some(why.to_string()),
+        }
+        scored
+    }
+
+    fn figure_claim(
+        &self,
+        scored: &mut Scored,
+        claim: &Claim,
+        figure: &FigurePlan,
+        measure: &Measure,
+        expr: &Expr,
+    ) -> Result<Status, NoValue> {
+        let here = place(figure);
+        if claim.kind == Kind::Exact || measure.fold == Fold::Each {
+            return self.each_figure(scored, claim, here, measure, expr);
+        }
+        let fold: fn(&[f64]) -> Option<f64> = match measure.fold {
+            Fold::Mean | Fold::Each => mean,
+            Fold::Min => |values| values.iter().copied().reduce(f64::min),
+            Fold::Max => |values| values.iter().copied().reduce(f64::max),
+        };
+        let values = self.folded(expr, here, &measure.inputs, fold)?;
+        let found = interval(&values).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(found.mean);
+        scored.interval = Some([found.low, found.high]).filter(|_| values.len() > 1);
+        if measure.fold == Fold::Mean && measure.inputs.len() > 1 {
+            let geometric = self.folded(expr, here, &measure.inputs, geometric_mean).ok();
+            scored.geometric = geometric.and_then(|values| mean(&values));
+        }
+        Ok(score::figure(claim, found.mean))
+    }
+
+    /// A figure that must be right in each run. Where a quotient has no value
+    /// there is nothing to be right; but it must have one somewhere.
+    fn each_figure(
+        &self,
+        scored: &mut Scored,
+        claim: &Claim,
+        here: (&str, &str),
+        measure: &Measure,
+        expr: &Expr,
+    ) -> Result<Status, NoValue> {
+        let mut status = None;
+        for input in &measure.inputs {
+            let values = match self.folded(expr, here, core::slice::from_ref(input), mean) {
+                Err(NoValue::Undefined) => continue,
+                values => values?,
+            };
+            for value in values {
+                let found = score::figure(claim, value);
+                if status.is_none_or(|worst| found > worst) {
+                    status = Some(found);
+                    scored.measured = json!(value);
+                    scored.note = Some(format!("{value} on {input}")).filter(|_| found != Status::Reproduced);
+                }
+            }
+        }
+        status.ok_or(NoValue::Undefined)
+    }
+
+    fn order_claim(
+        &self,
+        scored: &mut Scored,
+        figure: &FigurePlan,
+        measure: &Measure,
+        order: &[Comparison],
+    ) -> Result<Status, NoValue> {
+        let here = place(figure);
+        let each: Vec<&[String]> = match measure.fold {
+            Fold::Each => measure.inputs.iter().map(core::slice::from_ref).collect(),
+            _ => vec![&measure.inputs],
+        };
+        let (mut found, mut fails) = (Vec::new(), Vec::new());
+        for inputs in each {
+            for comparison in order {
+                let side = |expr: &Expr| -> Result<Interval, NoValue> {
+                    interval(&self.folded(expr, here, inputs, mean)?).ok_or(NoValue::Undefined)
+                };
+                let (left, right) = (side(&comparison.left)?, side(&comparison.right)?);
+                let holds = score::compare(left, comparison.relation, right);
+                let input = if inputs.len() == 1 { inputs[0].as_str() } else { "mean" };
+                found.push(json!({
+                    "comparison": comparison.text, "input": input,
+                    "left": left.mean, "right": right.mean, "holds": holds,
+                }));
+                if !holds {
+                    fails.push(format!("{input}: {:.4} against {:.4}", left.mean, right.mean));
+                }
+            }
+        }
+        let all = found.len();
+        scored.measured = Value::Array(found);
+        if fails.is_empty() {
+            return Ok(Status::Reproduced);
+        }
+        let holding = all - fails.len();
+        scored.note = Some(format!("{holding} of {all} comparisons hold; not on {}", fails.join(", ")));
+        Ok(Status::Contradicted)
+    }
+}
+
+/// Where a measure that names no scenario and no variant is at.
+fn place(figure: &FigurePlan) -> (&str, &str) {
+    (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
+}

@@ -1,0 +1,411 @@
+//! The language in which experiment files say what is computed from runs.
+//!
+//! `cycles[baseline] / cycles[hlrc @ 8cu]`: a quantity of a run is its name and,
+//! in brackets, a scenario and perhaps a variant. `.` is the scenario at hand,
+//! and no brackets mean `[.]`. There are `+ - * /`, `max(...)`, `min(...)`, and
+//! names that the paper's file defines. An order is one or more comparisons
+//! joined by `and`: `speedup[hlrc] >= speedup[rsp] and speedup[rsp] < 1`.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+/// A value to compute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A constant.
+    Number(f64),
+    /// A quantity of a run.
+    Quantity(String, At),
+    /// Two values joined.
+    Binary(char, Box<Expr>, Box<Expr>),
+    /// The largest or the smallest of several.
+    Extreme(Extreme, Vec<Expr>),
+}
+
+/// Which one of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extreme {
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+}
+
+/// Which run: nothing stands for the one at hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct At {
+    /// The scenario.
+    pub scenario: Option<String>,
+    /// The variant.
+    pub variant: Option<String>,
+}
+
+/// How two values must stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Below, intervals disjoint.
+    Less,
+    /// Above, intervals disjoint.
+    Greater,
+    /// Not below by more than the tolerance.
+    AtLeast,
+    /// Not above by more than the tolerance.
+    AtMost,
+    /// Alike within the tolerance.
+    Alike,
+}
+
+/// One comparison of an order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What stands to the left.
+    pub left: Expr,
+    /// How it must stand.
+    pub relation: Relation,
+    /// What stands to the right.
+    pub right: Expr,
+    /// As it is written.
+    pub text: String,
+}
+
+/// What is wrong with an expression, and at which of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Counted from its first byte.
+    pub offset: usize,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+/// Names that stand for expressions.
+pub type Definitions = BTreeMap<String, Expr>;
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoValue {
+    /// Something was not run or not counted: says what.
+    Missing(String),
+    /// A quotient by zero.
+    Undefined,
+}
+
+impl fmt::Display for NoValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoValue::Missing(what) => f.write_str(what),
+            NoValue::Undefined => f.write_str("a quotient by zero"),
+        }
+    }
+}
+
+impl Expr {
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// The first thing that does not fit.
+    pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, Wrong> {
+        let mut parser = Parser { text, at: 0, depth: 0, definitions };
+        let expr = parser.sum()?;
+        parser.end()?;
+        Ok(expr)
+    }
+
+    /// The value, where `quantity` tells those of runs.
+    ///
+    /// # Errors
+    /// If a quantity is missing, or a divisor is zero.
+    pub fn value(&self, quantity: &dyn Fn(&str, &At) -> Result<f64, NoValue>) -> Result<f64, NoValue> {
+        match self {
+            Expr::Number(number) => Ok(*number),
+            Expr::Quantity(name, at) => quantity(name, at),
+            Expr::Binary(operator, left, right) => {
+                let (left, right) = (left.value(quantity)?, right.value(quantity)?);
+                match operator {
+                    '+' => Ok(left + right),
+                    '-' => Ok(left - right),
+                    '*' => Ok(left * right),
+                    _ if right == 0.0 => Err(NoValue::Undefined),
+                    _ => Ok(left / right),
+                }
+            }
+            Expr::Extreme(which, of) => {
+                let values = of.iter().map(|expr| expr.value(quantity)).collect::<Result<Vec<_>, _>>()?;
+                Ok(match which {
+                    Extreme::Max => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
+                    Extreme::Min => values.into_iter().fold(f64::INFINITY, f64::min),
+                })
+            }
+        }
+    }
+
+    /// Calls `visit` with every quantity of a run.
+    pub fn quantities(&self, visit: &mut dyn FnMut(&str, &At)) {
+        match self {
+            Expr::Number(_) => {}
+            Expr::Quantity(name, at) => visit(name, at),
+            Expr::Binary(_, left, right) => {
+                left.quantities(visit);
+                right.quantities(visit);
+            }
+            Expr::Extreme(_, of) => of.iter().for_each(|expr| expr.quantities(visit)),
+        }
+    }
+
+    /// The same at another place: what is open is taken from there.
+    fn placed(&self, at: &At) -> Expr {
+        match self {
+            Expr::Number(number) => Expr::Number(*number),
+            Expr::Quantity(name, own) => {
+                let scenario = own.scenario.clone().or_else(|| at.scenario.clone());
+                let variant = own.variant.clone().or_else(|| at.variant.clone());
+                Expr::Quantity(name.clone(), At { scenario, variant })
+            }
+            Expr::Binary(operator, left, right) => {
+                Expr::Binary(*operator, Box::new(left.placed(at)), Box::new(right.placed(at)))
+            }
+            Expr::Extreme(which, of) => Expr::Extreme(*which, of.iter().map(|e| e.placed(at)).collect()),
+        }
+    }
+}
+
+impl Comparison {
+    /// Reads an order: comparisons joined by `and`.
+    ///
+    /// # Errors
+    /// The first thing that does not fit.
+    pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, Wrong> {
+        let mut parser = Parser { text, at: 0, depth: 0, definitions };
+        let mut all = Vec::new();
+        loop {
+            parser.blanks();
+            let from = parser.at;
+            let left = parser.sum()?;
+            let relation = parser.relation()?;
+            let right = parser.sum()?;
+            all.push(Comparison { left, relation, right, text: text[from..parser.at].trim().to_owned() });
+            if !parser.take("and") {
+                parser.end()?;
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// Brackets within brackets, at most.
+const DEPTH_MAX: u32 = 32;
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: u32,
+    definitions: &'a Definitions,
+}
+
+impl Parser<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn blanks(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.blanks();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn wrong<T>(&self, expected: &str) -> Result<T, Wrong> {
+        let found = match self.rest().chars().next() {
+            Some(letter) => format!("`{}`", letter.escape_default()),
+            None => "the end".to_owned(),
+        };
+        Err(Wrong { offset: self.at, message: format!("found {found}, expected {expected}") })
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), Wrong> {
+        if self.take(token) { Ok(()) } else { self.wrong(&format!("`{token}`")) }
+    }
+
+    fn end(&mut self) -> Result<(), Wrong> {
+        self.blanks();
+        if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end") }
+    }
+
+    fn relation(&mut self) -> Result<Relation, Wrong> {
+        const ALL: [(&str, Relation); 5] = [
+            ("<=", Relation::AtMost),
+            (">=", Relation::AtLeast),
+            ("<", Relation::Less),
+            (">", Relation::Greater),
+            ("~", Relation::Alike),
+        ];
+        match ALL.into_iter().find(|(token, _)| self.take(token)) {
+            Some((_, relation)) => Ok(relation),
+            None => self.wrong("one of < <= > >= ~"),
+        }
+    }
+
+    fn sum(&mut self) -> Result<Expr, Wrong> {
+        self.joined(&["+", "-"], Self::product)
+    }
+
+    fn product(&mut self) -> Result<Expr, Wrong> {
+        self.joined(&["*", "/"], Self::atom)
+    }
+
+    fn joined(
+        &mut self,
+        operators: &[&str],
+        part: fn(&mut Self) -> Result<Expr, Wrong>,
+    ) -> Result<Expr, Wrong> {
+        let mut left = part(self)?;
+        while let Some(operator) = operators.iter().find(|operator| self.take(operator)) {
+            let operator = operator.chars().next().unwrap_or('+');
+            left = Expr::Binary(operator, Box::new(left), Box::new(part(self)?));
+        }
+        Ok(left)
+    }
+
+    fn atom(&mut self) -> Result<Expr, Wrong> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return self.wrong("fewer brackets within brackets");
+        }
+        self.blanks();
+        let expr = match self.rest().chars().next() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.sum()?;
+                self.expect(")")?;
+                inner
+            }
+            Some('0'..='9') => self.number()?,
+            Some(letter) if letter.is_ascii_alphabetic() => self.named()?,
+            _ => return self.wrong("a number, a quantity or `(`"),
+        };
+        self.depth -= 1;
+        Ok(expr)
+    }
+
+    fn number(&mut self) -> Result<Expr, Wrong> {
+        let end = self.rest().find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest().len());
+        match self.rest()[..end].parse() {
+            Ok(number) => {
+                self.at += end;
+                Ok(Expr::Number(number))
+            }
+            Err(_) => self.wrong("a number"),
+        }
+    }
+
+    fn named(&mut self) -> Result<Expr, Wrong> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-';
+        // A minus belongs to a name only between letters, as in `messages.Fwd-GetM`.
+        let end = self.rest().find(|c| !is_name(c) || c == '-').unwrap_or(self.rest().len());
+        let name = self.rest()[..end].to_owned();
+        self.at += end;
+        let extreme = match name.as_str() {
+            "max" => Some(Extreme::Max),
+            "min" => Some(Extreme::Min),
+            _ => None,
+        };
+        if let Some(extreme) = extreme {
+            self.expect("(")?;
+            let mut of = vec![self.sum()?];
+            while self.take(",") {
+                of.push(self.sum()?);
+            }
+            self.expect(")")?;
+            return Ok(Expr::Extreme(extreme, of));
+        }
+        let at = if self.take("[") { self.place()? } else { At::default() };
+        Ok(match self.definitions.get(&name) {
+            Some(defined) => defined.placed(&at),
+            None => Expr::Quantity(name, at),
+        })
+    }
+
+    fn place(&mut self) -> Result<At, Wrong> {
+        let Some(length) = self.rest().find(']') else {
+            self.at = self.text.len();
+            return self.wrong("`]`");
+        };
+        let inner = self.rest()[..length].to_owned();
+        let (scenario, variant) = match inner.split_once('@') {
+            Some((scenario, variant)) => (scenario.trim(), Some(variant.trim())),
+            None => (inner.trim(), None),
+        };
+        if scenario.is_empty() || variant.is_some_and(str::is_empty) {
+            return self.wrong("`[SCENARIO]` or `[SCENARIO @ VARIANT]`");
+        }
+        self.at += length + 1;
+        let scenario = (scenario != ".").then(|| scenario.to_owned());
+        Ok(At { scenario, variant: variant.map(str::to_owned) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantity(name: &str, at: &At) -> Result<f64, NoValue> {
+        let of = at.scenario.as_deref().unwrap_or("here");
+        match (name, of, at.variant.as_deref()) {
+            ("cycles", "a-b", None) => Ok(10.0),
+            ("cycles", "a-b", Some("8cu")) => Ok(100.0),
+            ("cycles", "here", None) => Ok(4.0),
+            ("messages.GetS", "here", None) => Ok(7.0),
+            _ => Err(NoValue::Missing(format!("{name} of {of}"))),
+        }
+    }
+
+    fn value(text: &str) -> Result<f64, NoValue> {
+        let mut definitions = Definitions::new();
+        let speedup = Expr::parse("cycles[a-b] / cycles", &definitions).unwrap();
+        definitions.insert("speedup".to_owned(), speedup);
+        Expr::parse(text, &definitions).unwrap().value(&quantity)
+    }
+
+    #[test]
+    fn values_follow_the_usual_rules_and_definitions_take_the_place_that_is_asked_for() {
+        assert_eq!(value("1 + 2 * 3 - 8 / 4 - 1"), Ok(4.0));
+        assert_eq!(value("(1 + 2) * 3"), Ok(9.0));
+        assert_eq!(value("cycles[a-b]/cycles"), Ok(2.5));
+        assert_eq!(value("speedup[a-b]"), Ok(1.0));
+        assert_eq!(value("speedup"), Ok(2.5));
+        assert_eq!(value("speedup[a-b @ 8cu] + cycles[ a-b @ 8cu ]"), Ok(101.0));
+        assert_eq!(value("max(1, cycles, 2) + min(3,messages.GetS)"), Ok(7.0));
+        assert_eq!(value("1 / (cycles - 4)"), Err(NoValue::Undefined));
+        assert_eq!(value("cycles[x]"), Err(NoValue::Missing("cycles of x".to_owned())));
+    }
+
+    #[test]
+    fn orders_are_comparisons_joined_by_and() {
+        let order = Comparison::parse_all("a[x] >= max(b, 1) and c ~ d", &Definitions::new()).unwrap();
+        let shown: Vec<_> = order.iter().map(|c| (c.relation, c.text.as_str())).collect();
+        assert_eq!(shown, [(Relation::AtLeast, "a[x] >= max(b, 1)"), (Relation::Alike, "c ~ d")]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_with_its_place() {
+        let wrong = |text: &str| {
+            let wrong = Expr::parse(text, &Definitions::new()).unwrap_err();
+            (wrong.offset, wrong.message)
+        };
+        assert_eq!(wrong("1 +"), (3, "found the end, expected a number, a quantity or `(`".to_owned()));
+        assert_eq!(wrong("(1"), (2, "found the end, expected `)`".to_owned()));
+        assert_eq!(wrong("1 2").0, 2);
+        assert_eq!(wrong("a[").0, 2);
+        assert_eq!(wrong("a[x @]").0, 2);
+        assert_eq!(wrong("1.2.3").0, 0);
+        assert_eq!(wrong("é").0, 0);
+        assert_eq!(wrong(&"(".repeat(100_000)).0, 32);
+        let order = Comparison::parse_all("1 + 2", &Definitions::new()).unwrap_err();
+        assert_eq!((order.offset, order.message.contains("one of <")), (5, true));
+    }
+}

@@ -1,0 +1,299 @@
+//! The experiment files of a paper, as they are written.
+//!
+//! `paper.toml` names scenarios, inputs, variants and definitions; every other
+//! file is a figure. They are built in, and a folder may take their place.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+use crate::error::{Error, printable};
+use crate::place::Place;
+use crate::results::Shape;
+use crate::systems::{explain, read_text};
+
+macro_rules! built_in {
+    ($paper:literal: $($file:literal),+ $(,)?) => {
+        ($paper, &[$(($file, include_str!(concat!("../../../../experiments/", $paper, "/", $file)))),+])
+    };
+}
+
+/// A file's name and its text.
+type BuiltIn = (&'static str, &'static str);
+
+/// The papers whose experiments every binary carries, with their files.
+const BUILT_IN: [(&str, &[BuiltIn]); 1] = [built_in!("hlrc":
+    "paper.toml",
+    "fig1.toml",
+    "fig4.toml",
+    "fig5.toml",
+    "fig6.toml",
+    "fig7.toml",
+    "fig8.toml",
+    "fig9.toml",
+    "fig10.toml",
+    "table6.toml",
+    "padding.toml",
+    "sensitivity.toml",
+)];
+
+/// The file that the others refer to.
+const PAPER_FILE: &str = "paper.toml";
+
+/// A file with its text, to say where something stands in it.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// What is wrong at a place of the file.
+    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> Error {
+        Error::File { place: Place::of_byte(&self.path, &self.text, span.start), message: message.into() }
+    }
+
+    /// What is wrong with a name that nobody has.
+    pub(super) fn unknown<S: AsRef<str>>(
+        &self,
+        what: &'static str,
+        name: &Spanned<String>,
+        known: &[S],
+    ) -> Error {
+        self.error(name.span(), Error::unknown(what, name.get_ref(), known).to_string())
+    }
+
+    fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        toml::from_str(&self.text).map_err(|error| match error.span() {
+            Some(span) => self.error(span, explain(error.message())),
+            None => Error::File { place: Place::whole(&self.path), message: explain(error.message()) },
+        })
+    }
+}
+
+/// All files of a paper.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub(super) paper: (Source, PaperFile),
+    /// By their names, in the order of the paper.
+    pub(super) figures: Vec<(String, Source, FigureFile)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PaperFile {
+    pub(super) system: Spanned<String>,
+    pub(super) seeds: Spanned<u64>,
+    #[serde(default)]
+    pub(super) settings: BTreeMap<String, Spanned<String>>,
+    #[serde(default, rename = "scenario")]
+    pub(super) scenarios: Vec<ScenarioFile>,
+    #[serde(default, rename = "input")]
+    pub(super) inputs: Vec<InputFile>,
+    #[serde(default, rename = "variant")]
+    pub(super) variants: Vec<VariantFile>,
+    #[serde(default, rename = "define")]
+    pub(super) definitions: Vec<DefineFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScenarioFile {
+    pub(super) name: Spanned<String>,
+    pub(super) protocol: Spanned<String>,
+    pub(super) policy: Spanned<String>,
+    pub(super) summary: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InputFile {
+    pub(super) name: Spanned<String>,
+    pub(super) workload: Spanned<String>,
+    pub(super) graph: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VariantFile {
+    pub(super) name: Spanned<String>,
+    pub(super) system: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) change: BTreeMap<String, Spanned<toml::Value>>,
+    #[serde(default)]
+    pub(super) settings: BTreeMap<String, Spanned<String>>,
+    pub(super) policy: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DefineFile {
+    pub(super) name: Spanned<String>,
+    pub(super) value: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FigureFile {
+    pub(super) title: String,
+    #[serde(default, rename = "where")]
+    pub(super) place: String,
+    pub(super) scenarios: Vec<Spanned<String>>,
+    pub(super) inputs: Option<Vec<Spanned<String>>>,
+    pub(super) variants: Option<Vec<Spanned<String>>>,
+    pub(super) chart: ChartFile,
+    #[serde(default, rename = "measure")]
+    pub(super) measures: Vec<MeasureFile>,
+}
+
+/// What stands along the horizontal axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Groups {
+    /// A group for each input, and their mean.
+    #[default]
+    Inputs,
+    /// A group for each variant, of means over the inputs.
+    Variants,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChartFile {
+    pub(super) shape: Shape,
+    #[serde(default)]
+    pub(super) groups: Groups,
+    pub(super) unit: String,
+    /// Those that are drawn, if not all.
+    pub(super) scenarios: Option<Vec<Spanned<String>>>,
+    #[serde(rename = "part")]
+    pub(super) parts: Vec<PartFile>,
+    /// A table of the claims file with the paper's numbers.
+    pub(super) published: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PartFile {
+    pub(super) label: String,
+    pub(super) value: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeasureFile {
+    pub(super) claim: Spanned<String>,
+    pub(super) value: Option<Spanned<String>>,
+    pub(super) holds: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) fold: Fold,
+    pub(super) inputs: Option<Vec<Spanned<String>>>,
+}
+
+/// How the values of several inputs become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Fold {
+    /// Their arithmetic mean; the geometric one is printed beside it.
+    #[default]
+    Mean,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// They do not: what is claimed must hold for each.
+    Each,
+}
+
+/// The papers that can be reproduced.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name).collect()
+}
+
+impl Files {
+    /// The files of `folder`, or those built in.
+    pub(super) fn load(paper: &str, folder: Option<&Path>) -> Result<Files, Error> {
+        let Some((_, built_in)) = BUILT_IN.iter().find(|(name, _)| *name == paper) else {
+            return Err(Error::unknown("paper", paper, &names()));
+        };
+        let mut sources: Vec<(String, Source)> = match folder {
+            Some(folder) => own_files(folder)?,
+            None => built_in
+                .iter()
+                .map(|(file, text)| {
+                    let path = PathBuf::from(format!("<built-in>/experiments/{paper}/{file}"));
+                    ((*file).to_owned(), Source { path, text: (*text).to_owned() })
+                })
+                .collect(),
+        };
+        let Some(at) = sources.iter().position(|(file, _)| file == PAPER_FILE) else {
+            let path = folder.unwrap_or(Path::new("")).join(PAPER_FILE);
+            return Err(Error::Unreadable { path, reason: "there is no such file".to_owned() });
+        };
+        let (_, source) = sources.remove(at);
+        let paper = source.parse()?;
+        sources.sort_by_key(|(file, _)| in_numbers(file));
+        let figure = |(file, source): (String, Source)| {
+            let figure = source.parse()?;
+            Ok((file.trim_end_matches(".toml").to_owned(), source, figure))
+        };
+        let figures = sources.into_iter().map(figure).collect::<Result<_, Error>>()?;
+        Ok(Files { paper: (source, paper), figures })
+    }
+}
+
+fn own_files(folder: &Path) -> Result<Vec<(String, Source)>, Error> {
+    let unreadable = |error: std::io::Error| Error::Unreadable {
+        path: printable(&folder.to_string_lossy()).into(),
+        reason: error.to_string(),
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if file.ends_with(".toml") {
+            files.push((file.to_owned(), Source { text: read_text(&path)?, path: path.clone() }));
+        }
+    }
+    Ok(files)
+}
+
+/// A key that sorts `fig10` behind `fig9`.
+fn in_numbers(file: &str) -> (String, u64, String) {
+    let stem = file.trim_end_matches(".toml");
+    let digits = stem.len() - stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (name, number) = stem.split_at(stem.len() - digits);
+    (name.to_owned(), number.parse().unwrap_or(0), file.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_file_of_the_repository_is_built_in_with_its_text() {
+        for (paper, built_in) in BUILT_IN {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(paper);
+            let mut files = own_files(&folder).unwrap();
+            files.sort_by(|a, b| a.0.cmp(&b.0));
+            let mut known: Vec<_> = built_in.iter().map(|(file, text)| (*file, *text)).collect();
+            known.sort_unstable();
+            let found: Vec<_> =
+                files.iter().map(|(file, source)| (file.as_str(), source.text.as_str())).collect();
+            assert_eq!(found, known);
+        }
+    }
+
+    #[test]
+    fn figures_stand_in_the_order_of_their_numbers() {
+        let mut files = ["table6.toml", "fig10.toml", "padding.toml", "fig9.toml"];
+        files.sort_by_key(|file| in_numbers(file));
+        assert_eq!(files, ["fig9.toml", "fig10.toml", "padding.toml", "table6.toml"]);
+    }
+}

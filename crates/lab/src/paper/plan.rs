@@ -1,0 +1,251 @@
+//! Which runs a reproduction takes, each with what determines its result.
+
+use core::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use workloads::Settings;
+use workloads::graph::stand_in;
+use workloads::graph::stand_in::Scale;
+
+use super::{Input, NamedScenario, Paper, Variant};
+use crate::digest;
+use crate::error::{Error, printable};
+use crate::experiment::Experiment;
+use crate::input::parse_scale;
+use crate::results::RowKey;
+use crate::store::TaskId;
+
+/// What of a paper is to be reproduced.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The figures by their names; none means all.
+    pub figures: Vec<String>,
+    /// Which part of each stand-in is made, if not all.
+    pub scale: Option<String>,
+    /// How many seeds, if not as many as the paper's file says.
+    pub seeds: Option<u64>,
+    /// Settings of workloads that take the place of the paper's file's.
+    pub settings: Vec<(String, String)>,
+    /// A folder with graph files that take the place of stand-ins.
+    pub graphs: Option<PathBuf>,
+}
+
+/// The runs of a reproduction.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) paper: Paper,
+    pub(super) scale: Scale,
+    pub(super) seeds: Vec<u64>,
+    pub(super) overrides: Vec<(String, String)>,
+    pub(super) graphs: BTreeMap<String, GraphAsked>,
+    /// Each run under its name. Runs of several names may be one task.
+    pub(super) runs: BTreeMap<RowKey, Task>,
+}
+
+/// The graph of a task: a file, or a stand-in of this scale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphAsked {
+    /// The name of the stand-in or the path of the file.
+    pub name: String,
+    /// The scale of a stand-in.
+    pub scale: Option<Scale>,
+    /// What is in the file.
+    pub digest: Option<String>,
+    /// How large it is, in arcs or so.
+    pub weight: u64,
+}
+
+/// One run and what determines its result.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// A name for all that determines the result.
+    pub id: TaskId,
+    /// All that determines the result, as JSON.
+    pub text: String,
+    /// What is run, but for its graph.
+    pub experiment: Experiment,
+    /// The graph.
+    pub graph: GraphAsked,
+}
+
+impl Paper {
+    /// The settings of a run.
+    pub(super) fn settings(
+        &self,
+        scenario: &NamedScenario,
+        input: &Input,
+        variant: &Variant,
+        overrides: &[(String, String)],
+    ) -> Result<Settings, Error> {
+        let mut settings = input.workload.defaults();
+        let impossible = |error: workloads::BadSetting| Error::Impossible(error.to_string());
+        let given = self.settings.iter().chain(&variant.settings);
+        for (name, value) in given.chain(overrides.iter().map(|(name, value)| (name, value))) {
+            if input.workload.settings.iter().any(|known| known.name == name) {
+                settings.set(name, value).map_err(impossible)?;
+            }
+        }
+        for policy in scenario.scenario.policy.iter().chain(&variant.policy) {
+            settings.set_policy(policy).map_err(impossible)?;
+        }
+        Ok(settings)
+    }
+}
+
+impl Plan {
+    /// The runs that a request asks for.
+    ///
+    /// # Errors
+    /// An unknown figure, a scale that is none, a setting that no workload has.
+    pub fn new(mut paper: Paper, request: &Request) -> Result<Plan, Error> {
+        let known: Vec<String> = paper.figures.iter().map(|figure| figure.id.clone()).collect();
+        if let Some(unknown) = request.figures.iter().find(|id| !known.contains(id)) {
+            return Err(Error::unknown("figure", unknown, &known));
+        }
+        if !request.figures.is_empty() {
+            paper.figures.retain(|figure| request.figures.contains(&figure.id));
+        }
+        let scale = request.scale.as_deref().map_or(Ok(Scale::FULL), parse_scale)?;
+        for (name, _) in &request.settings {
+            let has = |input: &Input| input.workload.settings.iter().any(|known| known.name == name);
+            if !paper.inputs.iter().any(has) {
+                return Err(Error::Impossible(format!("no workload has the setting `{}`", printable(name))));
+            }
+        }
+        let seeds: Vec<u64> = (1..=request.seeds.unwrap_or(paper.seeds)).collect();
+        let graphs = graphs(&paper, scale, request.graphs.as_deref())?;
+        let mut plan =
+            Plan { paper, scale, seeds, overrides: request.settings.clone(), graphs, runs: BTreeMap::new() };
+        plan.runs = plan.list()?;
+        Ok(plan)
+    }
+
+    /// Every run, by its name.
+    pub fn runs(&self) -> impl Iterator<Item = (&RowKey, &Task)> {
+        self.runs.iter()
+    }
+
+    /// The tasks, each once, the largest first.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<&Task> {
+        let by_id: BTreeMap<&TaskId, &Task> = self.runs.values().map(|task| (&task.id, task)).collect();
+        let mut tasks: Vec<&Task> = by_id.into_values().collect();
+        tasks.sort_by_key(|task| Reverse(task.graph.weight));
+        tasks
+    }
+
+    fn list(&self) -> Result<BTreeMap<RowKey, Task>, Error> {
+        let mut runs = BTreeMap::new();
+        for figure in &self.paper.figures {
+            let of = |names: &[String], name: &str| names.iter().any(|known| known == name);
+            for variant in self.paper.variants.iter().filter(|v| of(&figure.variants, &v.name)) {
+                for scenario in self.paper.scenarios.iter().filter(|s| of(&figure.scenarios, &s.name)) {
+                    for input in self.paper.inputs.iter().filter(|i| of(&figure.inputs, &i.name)) {
+                        for seed in &self.seeds {
+                            let key = RowKey {
+                                variant: variant.name.clone(),
+                                scenario: scenario.name.clone(),
+                                input: input.name.clone(),
+                                seed: *seed,
+                            };
+                            runs.insert(key, self.task(scenario, input, variant, *seed)?);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(runs)
+    }
+
+    fn task(
+        &self,
+        scenario: &NamedScenario,
+        input: &Input,
+        variant: &Variant,
+        seed: u64,
+    ) -> Result<Task, Error> {
+        let settings = self.paper.settings(scenario, input, variant, &self.overrides)?;
+        let graph = self.graphs[&input.name].clone();
+        let experiment = Experiment {
+            system: variant.system.clone(),
+            scenario: scenario.scenario.clone(),
+            workload: input.workload,
+            input: None,
+            settings,
+            seed,
+            drop: None,
+            patience_cycles: None,
+        };
+        let all: BTreeMap<&str, String> =
+            experiment.settings.iter().map(|(setting, value)| (setting.name, value)).collect();
+        let text = json!({
+            "code": crate::CODE,
+            "system": experiment.system,
+            "protocol": experiment.scenario.protocol,
+            "workload": input.workload.name,
+            "settings": all,
+            "graph": graph.name,
+            "scale": graph.scale.map(|scale| scale.to_string()),
+            "graph_digest": graph.digest,
+            "seed": seed,
+        })
+        .to_string();
+        Ok(Task { id: TaskId::of(&text), text, experiment, graph })
+    }
+}
+
+/// The graph of each input: the file in the folder that has its name, or else
+/// the stand-in.
+fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap<String, GraphAsked>, Error> {
+    let mut graphs = BTreeMap::new();
+    for input in &paper.inputs {
+        let file = match folder {
+            Some(folder) => graph_file(folder, &input.graph)?,
+            None => None,
+        };
+        let asked = match file {
+            Some(path) if scale != Scale::FULL => {
+                let name = printable(&path.to_string_lossy());
+                let message =
+                    format!("{name} is a file, of which there is no scale {scale}, expected scale 1");
+                return Err(Error::Impossible(message));
+            }
+            Some(path) => of_file(&path)?,
+            None => {
+                let known = stand_in::find(&input.graph).map_err(Error::Impossible)?;
+                GraphAsked {
+                    name: input.graph.clone(),
+                    scale: Some(scale),
+                    digest: None,
+                    weight: scale.of(known.arcs + u64::from(known.vertices)),
+                }
+            }
+        };
+        graphs.insert(input.name.clone(), asked);
+    }
+    Ok(graphs)
+}
+
+fn graph_file(folder: &Path, graph: &str) -> Result<Option<PathBuf>, Error> {
+    const ENDINGS: [&str; 4] = ["mtx", "gr", "graph", "txt"];
+    if !folder.is_dir() {
+        let path = printable(&folder.to_string_lossy()).into();
+        return Err(Error::Unreadable { path, reason: "it is not a folder".to_owned() });
+    }
+    let names = ENDINGS.iter().flat_map(|e| [format!("{graph}.{e}"), format!("{graph}.{e}.gz")]);
+    Ok(names.map(|name| folder.join(name)).find(|path| path.is_file()))
+}
+
+fn of_file(path: &Path) -> Result<GraphAsked, Error> {
+    let unreadable =
+        |error: std::io::Error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    Ok(GraphAsked {
+        name: path.to_string_lossy().into_owned(),
+        scale: None,
+        digest: Some(digest::of(&bytes)),
+        weight: bytes.len() as u64 / 16,
+    })
+}

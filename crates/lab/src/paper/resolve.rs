@@ -1,0 +1,294 @@
+//! From experiment files to a [`Paper`]: every name is looked up, and what is
+//! wrong is said with its place.
+
+use std::path::Path;
+
+use toml::Spanned;
+
+use super::claims::{Claims, Kind};
+use super::expr::{At, Comparison, Definitions, Expr, Wrong};
+use super::files::{FigureFile, Files, MeasureFile, PaperFile, Source, VariantFile};
+use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Variant, What};
+use crate::catalog;
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::systems::Systems;
+
+impl Paper {
+    /// The experiments of a paper: those built in, or those of a folder.
+    ///
+    /// # Errors
+    /// An unknown paper, or the first thing that is wrong in a file.
+    pub fn load(name: &str, folder: Option<&Path>, systems: &Systems) -> Result<Paper, Error> {
+        let files = Files::load(name, folder)?;
+        let claims_path = format!("<built-in>/claims/{name}.toml");
+        let claims = Claims::parse(Path::new(&claims_path), catalog::claims_text(name))?;
+        let (source, file) = &files.paper;
+        let definitions = definitions(source, file)?;
+        let mut paper = Paper {
+            name: name.to_owned(),
+            claims,
+            seeds: *file.seeds.get_ref(),
+            settings: file.settings.iter().map(|(k, v)| (k.clone(), v.get_ref().clone())).collect(),
+            scenarios: file.scenarios.iter().map(|s| scenario(source, s)).collect::<Result<_, _>>()?,
+            inputs: inputs(source, file)?,
+            variants: variants(source, file, systems)?,
+            figures: Vec::new(),
+        };
+        paper.check_paper_file(source, file)?;
+        for (id, source, figure) in &files.figures {
+            let plan = Resolver { paper: &paper, source, definitions: &definitions }.figure(id, figure)?;
+            paper.figures.push(plan);
+        }
+        Ok(paper)
+    }
+
+    fn check_paper_file(&self, source: &Source, file: &PaperFile) -> Result<(), Error> {
+        if !(1..=1000).contains(file.seeds.get_ref()) {
+            return Err(source.error(file.seeds.span(), "expected 1 to 1000 seeds"));
+        }
+        let twice = |names: Vec<&Spanned<String>>| {
+            let mut seen = std::collections::BTreeSet::new();
+            names.into_iter().find(|name| !seen.insert(name.get_ref().clone())).cloned()
+        };
+        let named = [
+            twice(file.scenarios.iter().map(|s| &s.name).collect()),
+            twice(file.inputs.iter().map(|i| &i.name).collect()),
+            twice(file.variants.iter().map(|v| &v.name).collect()),
+        ];
+        if let Some(name) = named.into_iter().flatten().next() {
+            return Err(source.error(name.span(), format!("the name `{}` is given twice", name.get_ref())));
+        }
+        // Settings are checked where they meet the workloads.
+        for (name, value) in &file.settings {
+            let known = |input: &Input| input.workload.settings.iter().any(|s| s.name == name);
+            if !self.inputs.iter().any(known) {
+                return Err(source.error(value.span(), format!("no workload has the setting `{name}`")));
+            }
+        }
+        for (scenario, written) in self.scenarios.iter().zip(&file.scenarios) {
+            for input in &self.inputs {
+                for variant in &self.variants {
+                    self.settings(scenario, input, variant, &[])
+                        .map_err(|error| source.error(written.policy.span(), error.to_string()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> {
+    let mut all = Definitions::new();
+    for define in &file.definitions {
+        let value = Expr::parse(define.value.get_ref(), &all)
+            .map_err(|wrong| misfit(source, &define.value, &wrong))?;
+        all.insert(define.name.get_ref().clone(), value);
+    }
+    Ok(all)
+}
+
+/// The place of a byte of a string is that of the string, behind its quote.
+fn misfit(source: &Source, text: &Spanned<String>, wrong: &Wrong) -> Error {
+    let at = text.span().start + 1 + wrong.offset;
+    source.error(at..at, wrong.message.clone())
+}
+
+fn scenario(source: &Source, file: &super::files::ScenarioFile) -> Result<NamedScenario, Error> {
+    let scenario = Scenario::new(file.protocol.get_ref(), Some(file.policy.get_ref()))
+        .map_err(|error| source.error(file.protocol.span(), error.to_string()))?;
+    Ok(NamedScenario { name: file.name.get_ref().clone(), scenario, summary: file.summary.clone() })
+}
+
+fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
+    let input = |input: &super::files::InputFile| {
+        let known = workloads::stealing::App::ALL.map(workloads::stealing::App::workload);
+        let Some(workload) = known.iter().find(|known| known.name == input.workload.get_ref()) else {
+            return Err(source.unknown(
+                "workload on graphs",
+                &input.workload,
+                &known.map(|known| known.name),
+            ));
+        };
+        workloads::graph::stand_in::find(input.graph.get_ref())
+            .map_err(|message| source.error(input.graph.span(), message))?;
+        Ok(Input { name: input.name.get_ref().clone(), workload, graph: input.graph.get_ref().clone() })
+    };
+    file.inputs.iter().map(input).collect()
+}
+
+fn variants(source: &Source, file: &PaperFile, systems: &Systems) -> Result<Vec<Variant>, Error> {
+    let system = systems
+        .load(file.system.get_ref())
+        .map_err(|error| source.error(file.system.span(), error.to_string()))?;
+    let base = Variant {
+        name: BASE.to_owned(),
+        system,
+        changes: Vec::new(),
+        settings: Default::default(),
+        policy: None,
+    };
+    let mut all = vec![base];
+    for written in &file.variants {
+        all.push(variant(source, file, written, systems)?);
+    }
+    Ok(all)
+}
+
+fn variant(
+    source: &Source,
+    file: &PaperFile,
+    written: &VariantFile,
+    systems: &Systems,
+) -> Result<Variant, Error> {
+    if written.name.get_ref() == BASE {
+        return Err(source.error(written.name.span(), format!("`{BASE}` is what nothing is changed of")));
+    }
+    let name = written.system.as_ref().unwrap_or(&file.system);
+    let mut text = systems.text(name.get_ref()).map_err(|e| source.error(name.span(), e.to_string()))?;
+    let mut changes = Vec::new();
+    for (key, value) in &written.change {
+        text = crate::systems::changed(&text, key, value.get_ref())
+            .map_err(|message| source.error(value.span(), message))?;
+        crate::systems::parse(Path::new(name.get_ref()), &text).map_err(|error| match error {
+            Error::File { message, .. } => source.error(value.span(), message),
+            other => source.error(value.span(), other.to_string()),
+        })?;
+        changes.push(format!("{key} = {}", value.get_ref()));
+    }
+    let system = crate::systems::parse(Path::new(name.get_ref()), &text)
+        .map_err(|error| source.error(written.name.span(), error.to_string()))?;
+    let settings = written.settings.iter().map(|(k, v)| (k.clone(), v.get_ref().clone()));
+    changes.extend(settings.clone().map(|(name, value)| format!("{name} = {value}")));
+    let policy = written.policy.as_ref().map(|policy| policy.get_ref().clone());
+    changes.extend(policy.clone());
+    Ok(Variant {
+        name: written.name.get_ref().clone(),
+        system,
+        changes,
+        settings: settings.collect(),
+        policy,
+    })
+}
+
+/// What a figure's file is looked up against.
+struct Resolver<'a> {
+    paper: &'a Paper,
+    source: &'a Source,
+    definitions: &'a Definitions,
+}
+
+impl Resolver<'_> {
+    fn figure(&self, id: &str, file: &FigureFile) -> Result<FigurePlan, Error> {
+        let scenario_names: Vec<&str> = self.paper.scenarios.iter().map(|s| s.name.as_str()).collect();
+        let input_names: Vec<&str> = self.paper.inputs.iter().map(|i| i.name.as_str()).collect();
+        let variant_names: Vec<&str> = self.paper.variants.iter().map(|v| v.name.as_str()).collect();
+        let scenarios = self.names("scenario", Some(&file.scenarios), &scenario_names, &[])?;
+        let inputs = self.names("input", file.inputs.as_ref(), &input_names, &input_names)?;
+        let variants = self.names("variant", file.variants.as_ref(), &variant_names, &[BASE])?;
+        let all: Vec<&str> = scenarios.iter().map(String::as_str).collect();
+        let mut plan = FigurePlan {
+            id: id.to_owned(),
+            title: file.title.clone(),
+            place: file.place.clone(),
+            shown: self.names("scenario of this figure", file.chart.scenarios.as_ref(), &all, &all)?,
+            scenarios,
+            inputs,
+            variants,
+            shape: file.chart.shape,
+            groups: file.chart.groups,
+            unit: file.chart.unit.clone(),
+            parts: Vec::new(),
+            published: None,
+            measures: Vec::new(),
+        };
+        for part in &file.chart.parts {
+            let value = Expr::parse(part.value.get_ref(), self.definitions)
+                .map_err(|wrong| misfit(self.source, &part.value, &wrong))?;
+            self.check(&plan, &part.value, &value)?;
+            plan.parts.push((part.label.clone(), value));
+        }
+        if let Some(table) = &file.chart.published {
+            let tables = &self.paper.claims.tables;
+            match tables.get(table.get_ref()).map(|table| table.columns.len() == plan.parts.len()) {
+                Some(true) => plan.published = Some(table.get_ref().clone()),
+                Some(false) => {
+                    let message = format!("`{}` has not as many columns as the chart parts", table.get_ref());
+                    return Err(self.source.error(table.span(), message));
+                }
+                None => {
+                    let known: Vec<&String> = tables.keys().collect();
+                    return Err(self.source.unknown("table of claims", table, &known));
+                }
+            }
+        }
+        for measure in &file.measures {
+            let measure = self.measure(&plan, measure)?;
+            plan.measures.push(measure);
+        }
+        Ok(plan)
+    }
+
+    fn names(
+        &self,
+        what: &'static str,
+        names: Option<&Vec<Spanned<String>>>,
+        known: &[&str],
+        otherwise: &[&str],
+    ) -> Result<Vec<String>, Error> {
+        let Some(names) = names else { return Ok(otherwise.iter().map(|name| (*name).to_owned()).collect()) };
+        let known = |name: &Spanned<String>| match known.contains(&name.get_ref().as_str()) {
+            true => Ok(name.get_ref().clone()),
+            false => Err(self.source.unknown(what, name, known)),
+        };
+        names.iter().map(known).collect()
+    }
+
+    fn measure(&self, plan: &FigurePlan, file: &MeasureFile) -> Result<Measure, Error> {
+        let id = file.claim.get_ref();
+        let claims = &self.paper.claims.claims;
+        let Some(claim) = claims.iter().find(|claim| claim.id == *id) else {
+            let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+            return Err(self.source.unknown("claim", &file.claim, &known));
+        };
+        let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {
+            (Some(text), None, false) => {
+                let value = Expr::parse(text.get_ref(), self.definitions)
+                    .map_err(|wrong| misfit(self.source, text, &wrong))?;
+                self.check(plan, text, &value)?;
+                (text, What::Value(value))
+            }
+            (None, Some(text), true) => {
+                let order = Comparison::parse_all(text.get_ref(), self.definitions)
+                    .map_err(|wrong| misfit(self.source, text, &wrong))?;
+                for side in order.iter().flat_map(|c| [&c.left, &c.right]) {
+                    self.check(plan, text, side)?;
+                }
+                (text, What::Order(order))
+            }
+            (.., is_order) => {
+                let key = if is_order { "holds" } else { "value" };
+                let kind = claim.kind.name();
+                let message = format!("`{id}` is of kind `{kind}`, expected the key `{key}` and no other");
+                return Err(self.source.error(file.claim.span(), message));
+            }
+        };
+        let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
+        let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
+        Ok(Measure { claim: id.clone(), text: text.get_ref().clone(), what, fold: file.fold, inputs })
+    }
+
+    /// Is each run that a value asks for one of the figure's?
+    fn check(&self, plan: &FigurePlan, text: &Spanned<String>, value: &Expr) -> Result<(), Error> {
+        let mut wrong = None;
+        value.quantities(&mut |_, At { scenario, variant }| {
+            let scenario = scenario.as_ref().filter(|name| !plan.scenarios.contains(name));
+            let variant = variant.as_ref().filter(|name| !plan.variants.contains(name));
+            wrong = wrong
+                .take()
+                .or(scenario.map(|name| Error::unknown("scenario of this figure", name, &plan.scenarios)))
+                .or(variant.map(|name| Error::unknown("variant of this figure", name, &plan.variants)));
+        });
+        wrong.map_or(Ok(()), |error| Err(self.source.error(text.span(), error.to_string())))
+    }
+}

@@ -1,0 +1,144 @@
+//! How a measured figure compares with a published one: the rules of
+//! `claims/README.md`.
+
+use super::claims::{Claim, Kind, Unit};
+use super::expr::Relation;
+use crate::results::{Interval, Status};
+
+/// A measured effect below this has no sign.
+const NO_SIGN_BELOW: f64 = 0.005;
+/// This share of the published effect is close enough.
+const SHARE: f64 = 0.25;
+/// Effects that differ by no more than this are close enough, however small.
+const CLOSE: f64 = 0.02;
+/// What `~`, `>=` and `<=` allow.
+const ALIKE: f64 = 0.02;
+
+/// What a figure means as a change: zero is none.
+fn effect(unit: Unit, figure: f64) -> f64 {
+    match unit {
+        Unit::Ratio | Unit::Count => figure.ln(),
+        Unit::Fraction => figure,
+    }
+}
+
+fn sign(effect: f64) -> i32 {
+    if effect.is_nan() || effect.abs() < NO_SIGN_BELOW { 0 } else { effect.signum() as i32 }
+}
+
+/// Scores a measured figure of any kind of claim but an order.
+pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
+    let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
+    // A range stands for its end next to what was measured.
+    let published = match (claim.value, claim.low, claim.high) {
+        (Some(value), _, _) => value,
+        (None, Some(low), Some(high)) => measured.clamp(low.min(high), high.max(low)),
+        _ => return Status::NotRun,
+    };
+    match claim.kind {
+        Kind::Exact => holds(measured == published),
+        Kind::AtLeast => holds(measured >= published),
+        Kind::AtMost => holds(measured <= published),
+        Kind::Number if claim.value.is_none() && measured == published => Status::Reproduced,
+        Kind::Number => number(claim.unit, published, measured),
+        Kind::Order => Status::NotRun,
+    }
+}
+
+fn number(unit: Unit, published: f64, measured: f64) -> Status {
+    let (published, measured) = (effect(unit, published), effect(unit, measured));
+    // What says that nothing changes has no sign to share.
+    let says_none = published.abs() < NO_SIGN_BELOW;
+    if !says_none && sign(measured) != published.signum() as i32 {
+        return Status::Contradicted;
+    }
+    match (published - measured).abs() <= (SHARE * published.abs()).max(CLOSE) {
+        true => Status::Reproduced,
+        false if says_none => Status::Contradicted,
+        false => Status::Direction,
+    }
+}
+
+/// Does a comparison hold?
+pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> bool {
+    // A difference is seen against the larger of the two.
+    let allowed = ALIKE * left.mean.abs().max(right.mean.abs());
+    match relation {
+        Relation::Less => left.high < right.low,
+        Relation::Greater => left.low > right.high,
+        Relation::AtLeast => left.mean >= right.mean - allowed,
+        Relation::AtMost => left.mean <= right.mean + allowed,
+        Relation::Alike => (left.mean - right.mean).abs() <= allowed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(kind: Kind, unit: Unit, value: f64) -> Claim {
+        Claim {
+            id: "x".to_owned(),
+            place: String::new(),
+            says: String::new(),
+            metric: String::new(),
+            kind,
+            unit,
+            value: Some(value),
+            low: None,
+            high: None,
+        }
+    }
+
+    #[test]
+    fn a_number_is_scored_by_the_size_of_its_effect() {
+        let ratio =
+            |published: f64, measured: f64| figure(&claim(Kind::Number, Unit::Ratio, published), measured);
+        // A quarter of ln 1.29 is 0.0637.
+        assert_eq!(ratio(1.29, 1.29), Status::Reproduced);
+        assert_eq!(ratio(1.29, 1.22), Status::Reproduced);
+        assert_eq!(ratio(1.29, 1.20), Status::Direction);
+        assert_eq!(ratio(1.29, 1.004), Status::Contradicted, "no sign");
+        assert_eq!(ratio(1.29, 0.9), Status::Contradicted);
+        assert_eq!(ratio(1.29, f64::NAN), Status::Contradicted);
+        // 0.02 is more than a quarter of a small effect.
+        assert_eq!(ratio(0.96, 0.98), Status::Direction);
+        assert_eq!(ratio(0.96, 0.979), Status::Reproduced);
+        assert_eq!(ratio(0.96, 1.0), Status::Contradicted);
+        assert_eq!(ratio(1.0, 1.0), Status::Reproduced);
+        assert_eq!(ratio(1.0, 1.1), Status::Contradicted);
+        let share = |published, measured| figure(&claim(Kind::Number, Unit::Fraction, published), measured);
+        assert_eq!(share(0.4, 0.31), Status::Reproduced);
+        assert_eq!(share(0.4, 0.2), Status::Direction);
+        assert_eq!(share(-0.4, 0.4), Status::Contradicted);
+    }
+
+    #[test]
+    fn bounds_ranges_and_exact_figures_hold_or_do_not() {
+        let of = |kind, measured| figure(&claim(kind, Unit::Ratio, 40.0), measured);
+        assert_eq!(of(Kind::AtLeast, 40.0), Status::Reproduced);
+        assert_eq!(of(Kind::AtLeast, 39.9), Status::Contradicted);
+        assert_eq!(of(Kind::AtMost, 40.1), Status::Contradicted);
+        assert_eq!(of(Kind::Exact, 40.0), Status::Reproduced);
+        assert_eq!(of(Kind::Exact, 40.000_001), Status::Contradicted);
+        let range =
+            Claim { value: None, low: Some(1.2), high: Some(1.4), ..claim(Kind::Number, Unit::Ratio, 0.0) };
+        assert_eq!(figure(&range, 1.3), Status::Reproduced);
+        assert_eq!(figure(&range, 2.0), Status::Direction);
+        assert_eq!(figure(&range, 0.9), Status::Contradicted);
+    }
+
+    #[test]
+    fn an_order_needs_disjoint_intervals_and_likeness_two_percent() {
+        let at = |mean: f64, half: f64| Interval { mean, low: mean - half, high: mean + half };
+        assert!(compare(at(1.0, 0.1), Relation::Less, at(1.3, 0.1)));
+        assert!(!compare(at(1.0, 0.2), Relation::Less, at(1.3, 0.2)));
+        assert!(!compare(at(1.0, 0.0), Relation::Less, at(1.0, 0.0)));
+        assert!(compare(at(1.3, 0.1), Relation::Greater, at(1.0, 0.1)));
+        assert!(compare(at(0.99, 0.0), Relation::AtLeast, at(1.0, 0.0)));
+        assert!(!compare(at(0.97, 0.0), Relation::AtLeast, at(1.0, 0.0)));
+        assert!(compare(at(1.01, 0.0), Relation::AtMost, at(1.0, 0.0)));
+        assert!(compare(at(0.99, 0.0), Relation::Alike, at(1.0, 0.0)));
+        assert!(!compare(at(1.03, 0.0), Relation::Alike, at(1.0, 0.0)));
+    }
+}

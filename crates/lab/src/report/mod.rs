@@ -1,0 +1,45 @@
+//! Reports as one HTML file that needs nothing beside itself.
+//!
+//! A report shows what [`crate::results`] and [`crate::why`] hold, figure by
+//! figure, with the numbers below each. It has no script and no link to
+//! anything outside; all text is escaped.
+
+mod chart;
+mod html;
+mod number;
+mod paper;
+mod svg;
+mod waterfall;
+
+pub use paper::of_results;
+
+use crate::why::Difference;
+use html::Page;
+
+/// The page of `fencepost why`.
+#[must_use]
+pub fn of_difference(difference: &Difference) -> String {
+    let Difference { system, workload, seed, a, b, .. } = difference;
+    let title = format!("{workload}: {a} and {b}");
+    let mut page = Page::new(&title);
+    page.element("h1", &title);
+    page.raw("<p class=\"lead\">");
+    page.raw(&html::escape(&format!("Where the cycles went, on {system} with seed {seed}.")));
+    page.raw("</p>\n");
+    page.raw(&difference_figure(difference));
+    page.finish()
+}
+
+/// The waterfall with its legend and its numbers.
+fn difference_figure(difference: &Difference) -> String {
+    let mut out = String::from("<figure>\n");
+    out.push_str(&waterfall::draw(difference));
+    out.push_str("<figcaption>");
+    out.push_str(&html::escape(&format!(
+        "From {} down to {}: what each cause adds (to the right) or saves (to the left). The parts are the whole difference.",
+        difference.a, difference.b
+    )));
+    out.push_str("</figcaption>\n</figure>\n");
+    out.push_str(&html::details("Numbers", &waterfall::table(difference).html()));
+    out
+}

@@ -1,0 +1,326 @@
+//! The report of a reproduced paper.
+
+use core::fmt::Write;
+
+use super::chart::{self, fill_of, with_interval};
+use super::html::{Cell, Page, Table, details, escape};
+use super::number::short;
+use super::svg::{Fill, swatch};
+use super::{difference_figure, number, waterfall};
+use crate::results::{Bar, Figure, Results, Row, Scored, Shape, Status};
+use crate::why::{Account, Difference};
+
+/// The variant that nothing is changed of.
+const BASE: &str = "base";
+
+/// The whole report.
+#[must_use]
+pub fn of_results(results: &Results) -> String {
+    let mut page = Page::new(&format!("{}: reproduced", results.title));
+    head(&mut page, results);
+    claims(&mut page, &results.claims);
+    let colours: Vec<&str> = results.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    for figure in &results.figures {
+        show_figure(&mut page, figure, &colours);
+    }
+    differences(&mut page, results);
+    conditions(&mut page, results);
+    page.finish()
+}
+
+fn head(page: &mut Page, results: &Results) {
+    page.element("h1", &results.title);
+    let seeds: Vec<String> = results.seeds.iter().map(u64::to_string).collect();
+    let rows = results.rows.len();
+    let failed = results.rows.iter().filter(|row| !row.measured.answer_ok).count();
+    let mut lead = format!(
+        "Reproduced from {} runs; inputs at scale {}, {} {}.",
+        number::count(rows as u64),
+        results.scale,
+        if seeds.len() == 1 { "seed" } else { "seeds" },
+        seeds.join(", ")
+    );
+    if !results.code.is_empty() {
+        lead.push_str(&format!(" Program {}.", results.code));
+    }
+    page.raw(&format!("<p class=\"lead\">{}</p>\n", escape(&lead)));
+    let is_scaled = !matches!(results.scale.as_str(), "1" | "1/1" | "");
+    if is_scaled {
+        page.raw("<p class=\"warning\">The inputs are scaled down: what follows indicates, and counts for no claim.</p>\n");
+    }
+    if failed > 0 {
+        let runs =
+            format!("{failed} of {rows} runs have no right answer; they are left out of every figure.");
+        page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&runs)));
+    }
+    page.raw("<nav aria-label=\"Contents\"><ul>\n<li><a href=\"#claims\">Claims</a></li>\n");
+    for figure in &results.figures {
+        let name = if figure.place.is_empty() { &figure.title } else { &figure.place };
+        page.raw(&format!("<li><a href=\"#{}\">{}</a></li>\n", anchor(&figure.id), escape(name)));
+    }
+    page.raw("<li><a href=\"#why\">Where the cycles went</a></li>\n");
+    page.raw("<li><a href=\"#conditions\">What was run</a></li>\n</ul></nav>\n");
+}
+
+/// A name that can stand in a link.
+fn anchor(id: &str) -> String {
+    let letters = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
+    format!("figure-{}", letters.collect::<String>())
+}
+
+fn status(of: Status) -> (&'static str, &'static str) {
+    match of {
+        Status::Reproduced => ("\u{2713}", "reproduced"),
+        Status::Direction => ("\u{2248}", "direction"),
+        Status::Contradicted => ("\u{2717}", "contradicted"),
+        Status::Indicative => ("\u{25cb}", "indicative"),
+        Status::NotRun => ("\u{2013}", "not run"),
+    }
+}
+
+fn claims(page: &mut Page, claims: &[Scored]) {
+    page.heading("claims", "The claims of the paper, beside what was measured");
+    page.raw("<ul class=\"counts\">\n");
+    use Status::*;
+    for of in [Reproduced, Direction, Contradicted, Indicative, NotRun] {
+        let count = claims.iter().filter(|claim| claim.status == of).count();
+        let (sign, name) = status(of);
+        page.raw(&format!("<li><span class=\"status\">{sign} {count}</span> {name}</li>\n"));
+    }
+    page.raw("</ul>\n");
+    let row = |claim: &Scored| {
+        let (sign, name) = status(claim.status);
+        let mut verdict = format!("{sign} {name}");
+        if let Some(full) = claim.at_full_size {
+            write!(verdict, " (at full size: {})", status(full).1).ok();
+        }
+        let mut ours = value(&claim.measured);
+        if let Some([low, high]) = claim.interval.filter(|[low, high]| high > low) {
+            write!(ours, " ({} to {})", short(low), short(high)).ok();
+        }
+        if let Some(geometric) = claim.geometric {
+            write!(ours, "; geometric {}", short(geometric)).ok();
+        }
+        let mut says = escape(&claim.says);
+        write!(says, "<div class=\"note\">{}</div>", escape(&claim.measure)).ok();
+        if let Some(note) = &claim.note {
+            write!(says, "<div class=\"note\">{}</div>", escape(note)).ok();
+        }
+        vec![
+            Cell::Text(claim.place.clone()),
+            Cell::Html(says),
+            Cell::Text(value(&claim.published)),
+            Cell::Text(ours),
+            Cell::Html(format!("<span class=\"status\">{}</span>", escape(&verdict))),
+        ]
+    };
+    let headings = ["where", "what it says, and what was computed", "published", "ours", "status"];
+    page.table(&Table {
+        headings: headings.map(str::to_owned).into(),
+        rows: claims.iter().map(row).collect(),
+        ..Table::default()
+    });
+}
+
+/// A figure of a claim, as people read it.
+fn value(of: &serde_json::Value) -> String {
+    match of {
+        serde_json::Value::Null => "-".to_owned(),
+        serde_json::Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), short),
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(values) => values.iter().map(value).collect::<Vec<_>>().join(" to "),
+        other => other.to_string(),
+    }
+}
+
+fn show_figure(page: &mut Page, figure: &Figure, colours: &[&str]) {
+    let place = if figure.place.is_empty() { String::new() } else { format!("{}. ", figure.place) };
+    page.heading(&anchor(&figure.id), &format!("{place}{}", figure.title));
+    if figure.shape == Shape::Table {
+        page.table(&numbers(figure));
+        return;
+    }
+    let series: Vec<(&str, Fill)> = match figure.shape {
+        Shape::Stacks => {
+            figure.parts.iter().enumerate().map(|(at, part)| (part.as_str(), Fill(at))).collect()
+        }
+        _ => chart::scenarios(figure).into_iter().map(|name| (name, fill_of(name, colours))).collect(),
+    };
+    page.raw("<ul class=\"legend\">\n");
+    for (name, fill) in series {
+        page.raw(&format!("<li>{}{}</li>\n", swatch(fill), escape(name)));
+    }
+    let has_published =
+        figure.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.published.is_empty());
+    if has_published {
+        page.raw("<li>\u{25c7} published</li>\n");
+    }
+    page.raw("</ul>\n<figure>\n");
+    page.raw(&chart::draw(figure, colours));
+    page.raw("</figure>\n");
+    page.raw(&details("Numbers", &numbers(figure).html()));
+}
+
+/// Every number of a figure. Plain bars stand side by side, as they are drawn.
+fn numbers(figure: &Figure) -> Table {
+    if figure.shape == Shape::Bars {
+        return beside(figure);
+    }
+    let mut headings = vec!["".to_owned(), "scenario".to_owned()];
+    headings.extend(figure.parts.iter().cloned());
+    let is_stack = figure.shape == Shape::Stacks;
+    if is_stack {
+        headings.push("all".to_owned());
+    }
+    let row = |label: &str, bar: &Bar| {
+        let mut cells: Vec<Cell> = vec![label.into(), Cell::Text(bar.scenario.clone())];
+        for (number, value) in bar.values.iter().enumerate() {
+            let mut text = match value {
+                Some(value) => with_interval(value),
+                None => bar.missing.clone().unwrap_or_else(|| "-".to_owned()),
+            };
+            if let Some(published) = bar.published.get(number).copied().flatten() {
+                write!(text, " [{}]", short(published)).ok();
+            }
+            cells.push(Cell::Number(text));
+        }
+        if is_stack {
+            let all = bar.values.iter().map(|value| value.map(|value| value.mean)).sum::<Option<f64>>();
+            cells.push(Cell::Number(all.map_or_else(|| "-".to_owned(), short)));
+        }
+        cells
+    };
+    let groups = figure.groups.iter().flat_map(|group| group.bars.iter().map(|bar| row(&group.label, bar)));
+    let has_published =
+        figure.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.published.is_empty());
+    let published = if has_published { "; published in brackets" } else { "" };
+    Table { caption: format!("{}{published}", figure.unit), headings, rows: groups.collect() }
+}
+
+/// The numbers of plain bars: a row for each group, a column for each scenario.
+fn beside(figure: &Figure) -> Table {
+    let scenarios = chart::scenarios(figure);
+    let mut has_published = false;
+    let mut rows = Vec::new();
+    for group in &figure.groups {
+        let mut cells = vec![Cell::from(group.label.as_str())];
+        for scenario in &scenarios {
+            let bar = group.bars.iter().find(|bar| bar.scenario == *scenario);
+            let mut text = match bar.and_then(|bar| bar.values.first().copied().flatten()) {
+                Some(value) => with_interval(&value),
+                None => bar.and_then(|bar| bar.missing.clone()).unwrap_or_else(|| "-".to_owned()),
+            };
+            if let Some(published) = bar.and_then(|bar| bar.published.first().copied().flatten()) {
+                has_published = true;
+                write!(text, " [{}]", short(published)).ok();
+            }
+            cells.push(Cell::Number(text));
+        }
+        rows.push(cells);
+    }
+    let mut headings = vec![String::new()];
+    headings.extend(scenarios.into_iter().map(str::to_owned));
+    let published = if has_published { "; published in brackets" } else { "" };
+    Table { caption: format!("{}{published}", figure.unit), headings, rows }
+}
+
+/// The cycles between the first scenario and each other, over all inputs.
+fn differences(page: &mut Page, results: &Results) {
+    page.heading("why", "Where the cycles between two scenarios went");
+    let Some(first) = results.scenarios.first() else { return };
+    let seed = results.seeds.first().copied().unwrap_or(0);
+    let text = format!(
+        "The cycles of all inputs together, seed {seed}, from {} to each other scenario. Every cycle has one cause; the parts are the whole difference.",
+        first.name
+    );
+    page.element("p", &text);
+    for scenario in results.scenarios.iter().skip(1) {
+        let between = |input: &str| {
+            let row = |scenario: &str| {
+                results.rows.iter().find(|row| {
+                    let key = &row.key;
+                    key.variant == BASE && key.scenario == scenario && key.input == input && key.seed == seed
+                })
+            };
+            let (a, b) = (row(&first.name)?, row(&scenario.name)?);
+            let sound = a.measured.answer_ok && b.measured.answer_ok;
+            sound.then(|| Difference::new(&a.system, input, seed, account(a), account(b)).ok()).flatten()
+        };
+        let each: Vec<Difference> = results.inputs.iter().filter_map(|input| between(&input.name)).collect();
+        let Some((start, others)) = each.split_first() else { continue };
+        let mut all = start.clone();
+        others.iter().for_each(|other| all.add(other));
+        all.workload = match others.len() {
+            0 => start.workload.clone(),
+            more => format!("{} inputs", more + 1),
+        };
+        page.element("h3", &format!("{} to {}", first.name, scenario.name));
+        page.raw(&difference_figure(&all));
+        if !others.is_empty() {
+            let mut inside = String::new();
+            for difference in &each {
+                write!(
+                    inside,
+                    "<h4>{}</h4>\n<figure>{}</figure>\n",
+                    escape(&difference.workload),
+                    waterfall::draw(difference)
+                )
+                .ok();
+            }
+            page.raw(&details("Each input", &inside));
+        }
+    }
+}
+
+fn account(row: &Row) -> Account<'_> {
+    let measured = &row.measured;
+    Account {
+        name: &row.key.scenario,
+        cycles: measured.cycles,
+        answer_ok: measured.answer_ok,
+        error: measured.error.as_deref(),
+        counters: &measured.counters,
+    }
+}
+
+fn conditions(page: &mut Page, results: &Results) {
+    page.heading("conditions", "What was run");
+    let text = |texts: &[&str]| texts.iter().map(|text| Cell::from(*text)).collect::<Vec<_>>();
+    let headings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    page.table(&Table {
+        caption: "Scenarios".to_owned(),
+        headings: headings(&["scenario", "protocol", "policy", "what it is"]),
+        rows: results
+            .scenarios
+            .iter()
+            .map(|s| text(&[&s.name, &s.protocol, &s.policy, &s.summary]))
+            .collect(),
+    });
+    page.table(&Table {
+        caption: "Inputs".to_owned(),
+        headings: headings(&["input", "workload", "graph", "source"]),
+        rows: results
+            .inputs
+            .iter()
+            .map(|i| text(&[&i.name, &i.workload, &i.graph, if i.stand_in { "stand-in" } else { "file" }]))
+            .collect(),
+    });
+    page.table(&Table {
+        caption: "Settings of the workloads".to_owned(),
+        headings: headings(&["setting", "value"]),
+        rows: results.settings.iter().map(|(name, value)| text(&[name, value])).collect(),
+    });
+    page.table(&Table {
+        caption: "Machines".to_owned(),
+        headings: headings(&["name", "machine", "what is changed"]),
+        rows: results.variants.iter().map(|v| text(&[&v.name, &v.system, &v.changes.join(", ")])).collect(),
+    });
+    for variant in results.variants.iter().filter(|variant| variant.changes.is_empty()) {
+        let table = Table {
+            headings: headings(&["parameter", "value"]),
+            rows: variant.parameters.iter().map(|(name, value)| text(&[name, value])).collect(),
+            ..Table::default()
+        };
+        page.raw(&details(&format!("Every parameter of {}", variant.system), &table.html()));
+    }
+}

@@ -1,0 +1,201 @@
+//! Runs the tasks of a plan on all cores, each once, and keeps their results.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use workloads::graph::stand_in::Scale;
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::input::GraphInput;
+use crate::paper::{Plan, Task};
+use crate::record::Record;
+use crate::results::{KernelSpan, Measured, Row};
+use crate::run::{Pulse, run};
+use crate::store::{Store, Stored, TaskId};
+
+/// How far a reproduction is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Tasks whose results are there.
+    pub done: usize,
+    /// Tasks in all.
+    pub tasks: usize,
+    /// How large those are that were run now, in arcs.
+    pub weight_run: u64,
+    /// How large those are that are still to be run.
+    pub weight_left: u64,
+}
+
+/// What a reproduction did.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// A row for each run of the plan, in order.
+    pub rows: Vec<Row>,
+    /// How many tasks were run.
+    pub ran: usize,
+    /// How many results were there already.
+    pub found: usize,
+    /// What a person should know: files that were damaged.
+    pub notices: Vec<String>,
+}
+
+/// Runs what is missing on so many threads. `tell` hears of every task that
+/// is over.
+///
+/// # Errors
+/// The first task that cannot be run, or the first result that cannot be kept.
+/// Results that were kept before stay.
+pub fn perform(
+    plan: &Plan,
+    store: &Store,
+    jobs: usize,
+    pulse: &Pulse,
+    tell: &(dyn Fn(Progress) + Sync),
+) -> Result<Outcome, Error> {
+    let tasks = plan.tasks();
+    let mut outcome = Outcome::default();
+    let mut results = BTreeMap::<&TaskId, Measured>::new();
+    let mut missing = Vec::new();
+    for task in &tasks {
+        match store.load(task) {
+            Stored::Result(measured) => {
+                results.insert(&task.id, *measured);
+                continue;
+            }
+            Stored::Damaged(notice) => outcome.notices.push(notice),
+            Stored::Nothing => {}
+        }
+        missing.push(*task);
+    }
+    outcome.found = results.len();
+    outcome.ran = missing.len();
+    let state = State {
+        missing: &missing,
+        store,
+        pulse,
+        tell,
+        next: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        graphs: Mutex::default(),
+        done: Mutex::new(Done {
+            results: Vec::new(),
+            error: None,
+            progress: Progress {
+                done: results.len(),
+                tasks: tasks.len(),
+                weight_run: 0,
+                weight_left: missing.iter().map(|task| task.graph.weight).sum(),
+            },
+        }),
+    };
+    tell(state.progress());
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.clamp(1, missing.len().max(1)) {
+            scope.spawn(|| state.work());
+        }
+        state.work();
+    });
+    let done = state.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = done.error {
+        return Err(error);
+    }
+    results.extend(done.results);
+    for (key, task) in plan.runs() {
+        if let Some(measured) = results.get(&task.id) {
+            outcome.rows.push(Row {
+                key: key.clone(),
+                system: task.experiment.system.name.clone(),
+                measured: measured.clone(),
+            });
+        }
+    }
+    Ok(outcome)
+}
+
+/// A graph that tasks share, by name and scale.
+type GraphKey = (String, Option<String>);
+
+struct State<'a> {
+    missing: &'a [&'a Task],
+    store: &'a Store,
+    pulse: &'a Pulse,
+    tell: &'a (dyn Fn(Progress) + Sync),
+    next: AtomicUsize,
+    stop: AtomicBool,
+    graphs: Mutex<BTreeMap<GraphKey, GraphInput>>,
+    done: Mutex<Done<'a>>,
+}
+
+struct Done<'a> {
+    results: Vec<(&'a TaskId, Measured)>,
+    error: Option<Error>,
+    progress: Progress,
+}
+
+impl State<'_> {
+    fn progress(&self) -> Progress {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).progress
+    }
+
+    fn work(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let Some(task) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return };
+            let result = self.measure(task);
+            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(measured) => {
+                    done.results.push((&task.id, measured));
+                    done.progress.done += 1;
+                    done.progress.weight_run += task.graph.weight;
+                    done.progress.weight_left -= task.graph.weight;
+                    (self.tell)(done.progress);
+                }
+                Err(error) => {
+                    self.stop.store(true, Ordering::Relaxed);
+                    done.error.get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    fn measure(&self, task: &Task) -> Result<Measured, Error> {
+        let input = Some(self.graph(task)?);
+        let experiment = Experiment { input, ..task.experiment.clone() };
+        let measured = Measured::from(run(&experiment, &mut self.pulse.clone())?);
+        self.store.save(task, &measured)?;
+        Ok(measured)
+    }
+
+    /// The graph of a task, made once for all.
+    fn graph(&self, task: &Task) -> Result<GraphInput, Error> {
+        let scale = task.graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
+        let key = (task.graph.name.clone(), scale);
+        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(graph) = graphs.get(&key) {
+            return Ok(graph.clone());
+        }
+        let graph = GraphInput::open(&key.0, key.1.as_deref())?;
+        graphs.insert(key, graph.clone());
+        Ok(graph)
+    }
+}
+
+impl From<Record> for Measured {
+    fn from(record: Record) -> Measured {
+        let kernel = |kernel: crate::KernelRecord| KernelSpan {
+            name: kernel.name,
+            from_cycle: kernel.from_cycle,
+            until_cycle: kernel.until_cycle,
+        };
+        Measured {
+            cycles: record.cycles,
+            answer_ok: record.answer_ok,
+            error: record.error,
+            counters: record.counters,
+            energy_pj: record.energy_pj.into_iter().map(|(part, pj)| (part.to_owned(), pj)).collect(),
+            kernels: record.kernels.into_iter().map(kernel).collect(),
+        }
+    }
+}

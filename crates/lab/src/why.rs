@@ -1,0 +1,213 @@
+//! Where the cycles between two runs went.
+
+use std::collections::BTreeMap;
+
+use proto::Symbol;
+use serde::Serialize;
+use sim::attribution::Cause;
+
+use crate::record::Record;
+
+/// Two runs, and the difference between them by cause. Its keys are an
+/// interface.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The machine.
+    pub system: String,
+    /// The workload.
+    pub workload: String,
+    /// The seed.
+    pub seed: u64,
+    /// The first scenario.
+    pub a: String,
+    /// The second scenario.
+    pub b: String,
+    /// How long the first one took.
+    pub cycles_a: u64,
+    /// How long the second one took.
+    pub cycles_b: u64,
+    /// Is the first answer right?
+    pub answer_ok_a: bool,
+    /// Is the second answer right?
+    pub answer_ok_b: bool,
+    /// What each cause adds (or, below zero, saves) on the way from the first
+    /// to the second: together `cycles_b - cycles_a`.
+    pub parts: Vec<Part>,
+}
+
+/// One cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// Its name.
+    pub cause: String,
+    /// What it is.
+    pub meaning: String,
+    /// The second run's cycles minus the first run's.
+    pub cycles: i64,
+    /// Of the first run.
+    pub cycles_a: u64,
+    /// Of the second run.
+    pub cycles_b: u64,
+}
+
+/// A run as the account of its cycles needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Account<'a> {
+    /// What the run is called: its scenario.
+    pub name: &'a str,
+    /// How long it took.
+    pub cycles: u64,
+    /// Is its answer right?
+    pub answer_ok: bool,
+    /// Why not, or why it did not come to its end.
+    pub error: Option<&'a str>,
+    /// Its counters.
+    pub counters: &'a BTreeMap<String, u64>,
+}
+
+impl<'a> Account<'a> {
+    /// Of a record.
+    #[must_use]
+    pub fn of(name: &'a str, record: &'a Record) -> Account<'a> {
+        let Record { cycles, answer_ok, ref error, ref counters, .. } = *record;
+        Account { name, cycles, answer_ok, error: error.as_deref(), counters }
+    }
+
+    fn part(&self, cause: Cause) -> Option<u64> {
+        self.counters.get(&format!("cycles.{}", cause.key())).copied()
+    }
+
+    /// The cycles of each cause, in the order of [`Cause::ALL`].
+    ///
+    /// # Errors
+    /// A run that did not come to its end has no account; one that does not add
+    /// up is refused.
+    pub fn parts(&self) -> Result<Vec<u64>, String> {
+        let parts: Option<Vec<u64>> = Cause::ALL.iter().map(|cause| self.part(*cause)).collect();
+        let Some(parts) = parts else {
+            let error = self.error.unwrap_or("its cycles have no account");
+            return Err(format!("{}: {error}", self.name));
+        };
+        let sum: u64 = parts.iter().sum();
+        if sum == self.cycles {
+            return Ok(parts);
+        }
+        Err(format!("{}: {sum} cycles have a cause, but the run took {}", self.name, self.cycles))
+    }
+}
+
+impl Difference {
+    /// The difference between two runs of the same workload.
+    ///
+    /// # Errors
+    /// As for [`Account::parts`].
+    pub fn new(
+        system: &str,
+        workload: &str,
+        seed: u64,
+        a: Account<'_>,
+        b: Account<'_>,
+    ) -> Result<Difference, String> {
+        let of = |account: &Account<'_>| account.parts().map_err(|error| format!("{workload} under {error}"));
+        let both = of(&a)?.into_iter().zip(of(&b)?);
+        let part = |(cause, (in_a, in_b)): (&Cause, (u64, u64))| Part {
+            cause: cause.key().to_owned(),
+            meaning: cause.doc().trim_end_matches('.').to_owned(),
+            cycles: signed(in_b) - signed(in_a),
+            cycles_a: in_a,
+            cycles_b: in_b,
+        };
+        Ok(Difference {
+            system: system.to_owned(),
+            workload: workload.to_owned(),
+            seed,
+            a: a.name.to_owned(),
+            b: b.name.to_owned(),
+            cycles_a: a.cycles,
+            cycles_b: b.cycles,
+            answer_ok_a: a.answer_ok,
+            answer_ok_b: b.answer_ok,
+            parts: Cause::ALL.iter().zip(both).map(part).collect(),
+        })
+    }
+
+    /// Adds the difference of another workload.
+    pub fn add(&mut self, other: &Difference) {
+        self.cycles_a += other.cycles_a;
+        self.cycles_b += other.cycles_b;
+        self.answer_ok_a &= other.answer_ok_a;
+        self.answer_ok_b &= other.answer_ok_b;
+        for (part, more) in self.parts.iter_mut().zip(&other.parts) {
+            part.cycles += more.cycles;
+            part.cycles_a += more.cycles_a;
+            part.cycles_b += more.cycles_b;
+        }
+    }
+
+    /// The causes that change anything, those that change most first.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<&Part> {
+        let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.cycles != 0).collect();
+        parts.sort_by_key(|part| core::cmp::Reverse(part.cycles.unsigned_abs()));
+        parts
+    }
+}
+
+/// No run has 2^63 cycles.
+fn signed(cycles: u64) -> i64 {
+    i64::try_from(cycles).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, Question};
+    use crate::systems::Systems;
+
+    use super::*;
+
+    fn record(scenario: &str, drop: Option<(String, u64)>) -> Record {
+        let question = Question {
+            system: "hlrc-8cu".to_owned(),
+            scenario: scenario.to_owned(),
+            workload: "lock-counter".to_owned(),
+            drop,
+            patience_cycles: Some(20_000),
+            ..Question::default()
+        };
+        let systems = Systems::with_folder("no such folder");
+        crate::run::run(&Experiment::new(&systems, &question).unwrap(), &mut ()).unwrap()
+    }
+
+    fn between(names: [&str; 2], a: &Record, b: &Record) -> Result<Difference, String> {
+        Difference::new(&a.system, a.workload, a.seed, Account::of(names[0], a), Account::of(names[1], b))
+    }
+
+    #[test]
+    fn parts_add_up_to_the_difference_both_ways() {
+        let (near, far) = (record("vi+same-cu+work-group", None), record("vi", None));
+        let there = between(["near", "far"], &near, &far).unwrap();
+        let back = between(["far", "near"], &far, &near).unwrap();
+        assert_ne!(there.cycles_a, there.cycles_b);
+        let sum = |difference: &Difference| difference.parts.iter().map(|part| part.cycles).sum::<i64>();
+        assert_eq!(sum(&there), signed(far.cycles) - signed(near.cycles));
+        assert_eq!(sum(&there), -sum(&back));
+        let mut twice = there.clone();
+        twice.add(&there);
+        assert_eq!(sum(&twice), 2 * sum(&there));
+        let release = there.parts.iter().find(|part| part.cause == "release").unwrap();
+        assert!(release.cycles > 0, "a wider scope releases more: {release:?}");
+        let ranked = there.ranked();
+        assert!(ranked.windows(2).all(|two| two[0].cycles.abs() >= two[1].cycles.abs()));
+    }
+
+    #[test]
+    fn a_run_without_an_end_has_no_account() {
+        let (sound, stuck) = (record("vi", None), record("vi", Some(("Data".to_owned(), 1))));
+        let error = between(["sound", "lossy"], &sound, &stuck).unwrap_err();
+        assert!(error.starts_with("lock-counter under lossy:"), "{error}");
+        let mut cooked = record("vi", None);
+        cooked.cycles += 1;
+        let error = between(["sound", "cooked"], &sound, &cooked).unwrap_err();
+        assert!(error.contains("under cooked:"), "{error}");
+    }
+}

@@ -1,0 +1,214 @@
+//! Where the cycles of a run went: every cycle to one cause, none left over.
+//!
+//! **The method.** A run is kernels one after the other, with the host between
+//! them. A kernel is launched, acquires, runs and releases; those four follow
+//! each other, so only the running needs a rule. Each wavefront slot that the
+//! kernel used lives through the same time from the kernel's first dispatch to
+//! its last wavefront's end, and is in one state at a time:
+//!
+//! * not yet started, or between two wavefronts: launch;
+//! * done while others still run: load imbalance;
+//! * at its SIMD unit: computing, or waiting for its turn to issue;
+//! * held up: by the operation whose completion ends the wait.
+//!
+//! What an operation held up is that of its slowest line: waiting for the port
+//! of the L1, acquiring, releasing, queueing in the network, at the L2 and at
+//! the memory on the way of the messages that brought the answer, and the
+//! access itself with all that is left. If it was under way before the
+//! wavefront stood still, the parts shrink in proportion, and the access takes
+//! what rounding leaves. The times of all slots are summed by cause and divided
+//! by the number of slots; the cycles that rounding loses go to the causes
+//! with the largest remainders.
+
+use std::collections::BTreeMap;
+
+use proto::{Symbol, symbols};
+
+use crate::queue::Cycle;
+
+symbols! {
+    /// What a cycle was spent on.
+    pub enum Cause {
+        /// Launching kernels and starting wavefronts.
+        Launch,
+        /// Arithmetic on a SIMD unit.
+        Compute,
+        /// Waiting for a turn at the SIMD unit.
+        Issue,
+        /// Loading data.
+        Load,
+        /// Storing data.
+        Store,
+        /// Performing atomic accesses.
+        Atomic,
+        /// Acquiring: at operations and where kernels begin.
+        Acquire,
+        /// Releasing: at operations and where kernels end.
+        Release,
+        /// Waiting at a barrier for the other wavefronts.
+        Barrier,
+        /// Access to local memory.
+        LocalMemory,
+        /// Waiting for the port of the L1.
+        QueueL1,
+        /// Waiting for busy links of the network.
+        QueueNoc,
+        /// Waiting for busy banks of the L2.
+        QueueL2,
+        /// Waiting for busy memory.
+        QueueDram,
+        /// Done while other wavefronts of the kernel still ran.
+        Imbalance,
+        /// The host, between kernels.
+        Host,
+    }
+}
+
+/// How many causes there are.
+const CAUSES: usize = Cause::Host as usize + 1;
+
+impl Cause {
+    /// Its name in results.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Cause::Launch => "launch",
+            Cause::Compute => "compute",
+            Cause::Issue => "issue",
+            Cause::Load => "load",
+            Cause::Store => "store",
+            Cause::Atomic => "atomic",
+            Cause::Acquire => "acquire",
+            Cause::Release => "release",
+            Cause::Barrier => "barrier",
+            Cause::LocalMemory => "local-memory",
+            Cause::QueueL1 => "queue-l1",
+            Cause::QueueNoc => "queue-noc",
+            Cause::QueueL2 => "queue-l2",
+            Cause::QueueDram => "queue-dram",
+            Cause::Imbalance => "imbalance",
+            Cause::Host => "host",
+        }
+    }
+}
+
+/// Cycles by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attribution([u64; CAUSES]);
+
+impl Attribution {
+    /// The cycles of one cause.
+    #[must_use]
+    pub fn of(&self, cause: Cause) -> u64 {
+        self.0[cause.index()]
+    }
+
+    /// The cycles of all causes.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Every cause by its name.
+    #[must_use]
+    pub fn entries(&self) -> BTreeMap<&'static str, u64> {
+        Cause::ALL.iter().map(|cause| (cause.key(), self.of(*cause))).collect()
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, cause: Cause, cycles: Cycle) {
+        self.0[cause.index()] += cycles;
+    }
+
+    /// Adds what `slots` slots did in `cycles` cycles each, as one.
+    pub(crate) fn add_mean(&mut self, slots: &Attribution, count: u64, cycles: Cycle) {
+        if count == 0 {
+            return self.add(Cause::Launch, cycles);
+        }
+        let mut left = cycles;
+        let mut remainders = [(0, 0); CAUSES];
+        for (at, &sum) in slots.0.iter().enumerate() {
+            self.0[at] += sum / count;
+            left = left.saturating_sub(sum / count);
+            remainders[at] = (sum % count, CAUSES - at);
+        }
+        remainders.sort_unstable();
+        for &(_, behind) in remainders.iter().rev().take(usize::try_from(left).unwrap_or(CAUSES)) {
+            self.0[CAUSES - behind] += 1;
+        }
+    }
+}
+
+/// What a message, or an operation on memory, has waited for on its way, and
+/// what those before it have waited for that set it off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trail {
+    pub(crate) noc: u32,
+    pub(crate) bank: u32,
+    pub(crate) dram: u32,
+}
+
+impl Trail {
+    #[inline]
+    pub(crate) fn at_noc(mut self, cycles: u64) -> Trail {
+        self.noc = self.noc.saturating_add(small(cycles));
+        self
+    }
+
+    #[inline]
+    pub(crate) fn at_bank(mut self, cycles: u64) -> Trail {
+        self.bank = self.bank.saturating_add(small(cycles));
+        self
+    }
+
+    #[inline]
+    pub(crate) fn at_dram(mut self, cycles: u64) -> Trail {
+        self.dram = self.dram.saturating_add(small(cycles));
+        self
+    }
+}
+
+/// As many as 32 bits hold.
+#[inline]
+pub(crate) fn small(cycles: u64) -> u32 {
+    u32::try_from(cycles).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_remainders_take_what_rounding_loses() {
+        let mut slots = Attribution::default();
+        slots.add(Cause::Load, 10);
+        slots.add(Cause::Store, 11);
+        slots.add(Cause::Compute, 9);
+        let mut mean = Attribution::default();
+        mean.add_mean(&slots, 3, 10);
+        assert_eq!((mean.of(Cause::Load), mean.of(Cause::Store), mean.of(Cause::Compute)), (3, 4, 3));
+    }
+
+    proptest! {
+        #[test]
+        fn a_mean_adds_up_whatever_the_slots_did(
+            parts in proptest::array::uniform16(0u64..1000),
+            count in 1u64..300,
+        ) {
+            let total: u64 = parts.iter().sum();
+            let mut slots = Attribution(parts);
+            // Every slot lives through the same time.
+            slots.add(Cause::Imbalance, total.next_multiple_of(count) - total);
+            let cycles = slots.total() / count;
+            let mut mean = Attribution::default();
+            mean.add_mean(&slots, count, cycles);
+            prop_assert_eq!(mean.total(), cycles);
+            for cause in Cause::ALL {
+                let (exact, got) = (slots.of(*cause) / count, mean.of(*cause));
+                prop_assert!(got == exact || got == exact + 1);
+            }
+        }
+    }
+}

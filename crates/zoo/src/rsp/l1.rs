@@ -1,0 +1,200 @@
+//! The L1 of a compute unit: the cache of `vi`, and the remote operations.
+//!
+//! The L1 of who asks conducts a remote operation: it tells the others, counts
+//! their answers and goes on. No L1 waits for another one's remote operation
+//! before it answers, so remote operations cannot wait for each other in a
+//! circle, however many are under way.
+
+use super::locks::Locks;
+use super::msg::ToL1;
+use super::plans::RspPlans;
+use crate::vi::{self, Step, ToBank};
+use core::ops::ControlFlow;
+use proto::parts::{AckCounts, Waits, peers};
+use proto::{
+    Ask, Cause, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, PlanKey, Plans, Protocol,
+    Rank, SetIndex, Shape, Slot, Spending, Way,
+};
+
+/// Who waits for a flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Waiter {
+    /// A request of this compute unit.
+    Request(Slot),
+    /// A request of another L1.
+    Remote(NodeId, Slot),
+}
+
+impl From<Slot> for Waiter {
+    fn from(slot: Slot) -> Self {
+        Waiter::Request(slot)
+    }
+}
+
+impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
+    fn flushed(self, cx: &mut Cx<'_, P>) {
+        match self {
+            Waiter::Request(slot) => cx.fx.resume(slot),
+            Waiter::Remote(node, slot) => cx.fx.send(node, ToL1::Done { slot }),
+        }
+    }
+}
+
+/// The L1.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct L1 {
+    cache: vi::L1<Waiter>,
+    told: AckCounts,
+    locks: Locks,
+}
+
+/// What read-modify-writes wait for that meet a lock.
+const LOCKED: Key = Key::Other(0);
+
+impl L1 {
+    /// An empty cache, and nothing under way.
+    #[must_use]
+    pub fn new(shape: &Shape) -> Self {
+        L1 { cache: vi::L1::new(shape), told: AckCounts::default(), locks: Locks::default() }
+    }
+
+    fn request<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+    {
+        while let Some(step) = cx.step_of::<RspPlans>(ask.req, cx.stage) {
+            if let ControlFlow::Break(disposition) = self.perform(step, ask, cx) {
+                return disposition;
+            }
+        }
+        Disposition::Done
+    }
+
+    fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> ControlFlow<Disposition>
+    where
+        P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+    {
+        let slot = ask.slot;
+        if matches!(step, Step::LockAll | Step::FlushOthers | Step::InvalidateOthers) {
+            cx.fx.spend(slot, spending(ask, cx.stage));
+        }
+        let others = peers(cx.me, cx.world.params.cus);
+        let parked = match step {
+            Step::Unlocked if self.locks.any() => {
+                self.locks.wait();
+                cx.stage += 1;
+                Some(Disposition::Stall(LOCKED))
+            }
+            Step::Unlocked => None,
+            // It has waited already, or a lock has come while its line did: it
+            // is performed below, where remote operations are.
+            Step::Here if matches!(ask.req.op, Op::Rmw(_)) && self.locks.any() => None,
+            Step::FlushOthers => {
+                cx.fx.uses.flush_broadcasts += 1;
+                self.told.tell(slot, others, |slot| ToL1::Flush { slot }, cx)
+            }
+            Step::InvalidateOthers => {
+                cx.fx.uses.invalidation_broadcasts += 1;
+                self.told.tell(slot, others, |slot| ToL1::Invalidate { slot }, cx)
+            }
+            Step::LockAll => {
+                cx.fx.uses.lock_broadcasts += 1;
+                self.locks.lock(cx.me, slot);
+                self.told.tell(slot, others, |slot| ToL1::Lock { slot }, cx)
+            }
+            Step::UnlockAll => {
+                others.for_each(|other| cx.fx.send(other, ToL1::Unlock { slot }));
+                self.unlock(cx.me, slot, cx);
+                None
+            }
+            shared => return self.cache.perform(shared, ask, cx),
+        };
+        match parked {
+            Some(disposition) => ControlFlow::Break(disposition),
+            None => {
+                cx.stage += 1;
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    fn unlock<P: Protocol>(&mut self, node: NodeId, slot: Slot, cx: &mut Cx<'_, P>) {
+        if self.locks.unlock(node, slot) {
+            cx.fx.wake(LOCKED);
+        }
+    }
+
+    fn message<P>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+    {
+        match *msg {
+            ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
+            ToL1::Flush { slot } => self.cache.flush_for(Waiter::Remote(from, slot), cx),
+            ToL1::Invalidate { slot } => {
+                let done = self.cache.invalidate(Cause::Remote, cx);
+                if done != Disposition::Done {
+                    return done;
+                }
+                cx.fx.send(from, ToL1::Done { slot });
+            }
+            ToL1::Lock { slot } => {
+                cx.fx.uses.locks += 1;
+                self.locks.lock(from, slot);
+                cx.fx.send(from, ToL1::Done { slot });
+            }
+            ToL1::Unlock { slot } => self.unlock(from, slot, cx),
+            ToL1::Done { slot } if self.told.answered(slot, cx) => {}
+            ToL1::Done { .. } => return Disposition::Impossible("nothing was due"),
+        }
+        Disposition::Done
+    }
+}
+
+/// What is done to others before the access belongs to the release, behind it
+/// to the acquire; a store has no acquire, a load no release.
+fn spending(ask: Ask<'_>, stage: u8) -> Spending {
+    let plan = RspPlans::plan(PlanKey::of(ask.req));
+    let is_access = |step: &Step| matches!(step, Step::Below | Step::BelowSystem);
+    let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
+    match ask.req.op {
+        Op::Store => Spending::Release,
+        Op::Load => Spending::Acquire,
+        _ if is_behind || !ask.req.releases() => Spending::Acquire,
+        _ => Spending::Release,
+    }
+}
+
+impl<P> Controller<P> for L1
+where
+    P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+{
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Request(ask) => self.request(ask, cx),
+            Input::Message { from, msg } => self.message(from, msg, cx),
+            Input::Memory(reply) => self.cache.step(Input::Memory(reply), cx),
+            Input::Evict(way) => self.cache.step(Input::Evict(way), cx),
+            Input::Timer(class) => self.cache.step(Input::Timer(class), cx),
+            Input::Tick { elapsed } => self.cache.step(Input::Tick { elapsed }, cx),
+        }
+    }
+
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.cache, set, out);
+    }
+
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.cache, out);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.told.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
+    }
+
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.cache);
+    }
+}

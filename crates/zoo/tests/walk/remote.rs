@@ -1,0 +1,314 @@
+//! Walks of remote-scope promotion: remote operations against accesses of
+//! work-group scope on other compute units.
+
+use crate::mutants::step_changes;
+use crate::programs::{self, Expected, PLAIN, POLICIES, U, X, Y, Z, case, on, program};
+use crate::walker::{Bounds, Do, Outcome, Sync, walk, walk_at_most};
+use proto::Level::{Device, WorkGroup};
+use proto::Order::{AcqRel, Acquire, Release, SeqCst};
+use proto::{Change, Mutation, Plans as _, Symbol as _, WritePolicy};
+use std::collections::BTreeSet;
+use zoo::rsp::{Rsp, RspPlans};
+use zoo::vi::Step;
+
+const ADD: Sync = (AcqRel, WorkGroup);
+const REMOTE_ADD: Do = Do::Remote(&Do::Add(X, 1, (AcqRel, Device)));
+const TAKE: Do = Do::Take(X, (AcqRel, WorkGroup));
+const GIVE: Do = Do::Store(X, 0, (Release, WorkGroup));
+const REMOTE_TAKE: Do = Do::Remote(&Do::Take(X, (AcqRel, Device)));
+const REMOTE_GIVE: Do = Do::Remote(&Do::Store(X, 0, (Release, Device)));
+/// Takes one away: a lock is given back by a read-modify-write.
+const GIVE_BY_ADDING: Do = Do::Add(X, u32::MAX, ADD);
+
+fn all() -> Vec<Expected> {
+    let mut all = passing();
+    all.extend(updates());
+    all.extend(locks());
+    all
+}
+
+fn passing() -> Vec<Expected> {
+    let seen: &[&[&[u32]]] = &[&[&[], &[0, 1]]];
+    vec![
+        case(
+            "a_remote_acquire_sees_what_a_work_group_released",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, WorkGroup))]),
+                on(
+                    1,
+                    &[
+                        Do::Load(Z, PLAIN),
+                        Do::Remote(&Do::Await(Y, 1, (Acquire, Device))),
+                        Do::Load(X, PLAIN),
+                    ],
+                ),
+            ],
+            &[],
+            seen,
+        ),
+        case(
+            "a_work_group_acquires_what_was_released_remotely",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Remote(&Do::Store(Y, 1, (Release, Device)))]),
+                on(1, &[Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, WorkGroup)), Do::Load(X, PLAIN)]),
+            ],
+            &[],
+            seen,
+        ),
+        case(
+            "a_work_group_acquires_what_a_remote_update_released",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Remote(&Do::Update(Y, 1, (AcqRel, Device)))]),
+                on(1, &[Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, WorkGroup)), Do::Load(X, PLAIN)]),
+            ],
+            &[],
+            seen,
+        ),
+        case(
+            "a_remote_update_acquires_what_a_work_group_released",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, WorkGroup))]),
+                on(
+                    1,
+                    &[Do::Load(Z, PLAIN), Do::Remote(&Do::Add(Y, 2, (AcqRel, Device))), Do::Load(X, PLAIN)],
+                ),
+            ],
+            &[Y],
+            // Unless it came first: then it acquires nothing.
+            &[&[&[], &[0, 1, 1], &[3]], &[&[], &[0, 0, 0], &[1]], &[&[], &[0, 0, 1], &[1]]],
+        ),
+        case(
+            "remote_fences_reach_across_work_groups",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, WorkGroup))]),
+                on(
+                    1,
+                    &[
+                        Do::Load(Z, PLAIN),
+                        Do::Remote(&Do::Await(Y, 1, (proto::Order::Relaxed, Device))),
+                        Do::Remote(&Do::Fence((Acquire, Device))),
+                        Do::Load(X, PLAIN),
+                    ],
+                ),
+            ],
+            &[],
+            seen,
+        ),
+        case(
+            "a_remote_acquire_at_system_scope_sees_what_a_work_group_released",
+            &[
+                on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, WorkGroup))]),
+                on(
+                    1,
+                    &[
+                        Do::Load(Z, PLAIN),
+                        Do::Remote(&Do::Await(Y, 1, (Acquire, proto::Level::System))),
+                        Do::Load(X, PLAIN),
+                    ],
+                ),
+            ],
+            &[],
+            seen,
+        ),
+    ]
+}
+
+fn updates() -> Vec<Expected> {
+    let add = Do::Add(X, 1, ADD);
+    let either: &[&[&[u32]]] = &[&[&[0], &[1], &[2]], &[&[1], &[0], &[2]]];
+    vec![
+        case("a_remote_update_and_a_narrow_one", &[on(0, &[add]), on(1, &[REMOTE_ADD])], &[X], either),
+        case("two_remote_updates", &[on(0, &[REMOTE_ADD]), on(1, &[REMOTE_ADD])], &[X], either),
+        case(
+            "a_remote_update_beside_one_of_its_own_work_group",
+            &[on(0, &[add]), on(0, &[REMOTE_ADD])],
+            &[X],
+            either,
+        ),
+        case(
+            "two_narrow_updates_around_a_remote_one",
+            &[on(0, &[add, add]), on(1, &[REMOTE_ADD])],
+            &[X],
+            &[&[&[0, 1], &[2], &[3]], &[&[0, 2], &[1], &[3]], &[&[1, 2], &[0], &[3]]],
+        ),
+        case(
+            "a_remote_update_while_bytes_beside_it_are_dirty",
+            &[on(0, &[Do::Store(Z, 5, PLAIN), add]), on(1, &[REMOTE_ADD])],
+            &[X, Z],
+            &[&[&[0], &[1], &[2, 5]], &[&[1], &[0], &[2, 5]]],
+        ),
+        case(
+            "a_remote_store_and_a_narrow_update",
+            &[on(0, &[add]), on(1, &[Do::Remote(&Do::Store(X, 5, (Release, Device)))])],
+            &[X],
+            &[&[&[0], &[], &[5]], &[&[5], &[], &[6]]],
+        ),
+        case(
+            "remote_updates_at_device_and_system_scope",
+            &[on(0, &[add]), on(1, &[Do::Remote(&Do::Add(X, 1, (AcqRel, proto::Level::System)))])],
+            &[X],
+            either,
+        ),
+    ]
+}
+
+fn locks() -> Vec<Expected> {
+    let visit = Do::Add(U, 1, PLAIN);
+    vec![
+        case(
+            "a_lock_that_is_taken_narrowly_and_remotely",
+            &[on(0, &[TAKE, visit, GIVE]), on(1, &[REMOTE_TAKE, visit, REMOTE_GIVE])],
+            &[X, U],
+            &[&[&[0], &[1], &[0, 2]], &[&[1], &[0], &[0, 2]]],
+        ),
+        case(
+            "who_spins_remotely_does_not_starve_the_owner",
+            &[
+                on(0, &[GIVE_BY_ADDING]),
+                on(1, &[REMOTE_TAKE]),
+                on(1, &[Do::Remote(&Do::Await(X, 1, (Acquire, Device)))]),
+            ],
+            &[X],
+            &[&[&[1], &[], &[], &[1]]],
+        )
+        .beginning_with(&[(X, 1)]),
+        case(
+            "two_that_spin_remotely_do_not_starve_the_owner",
+            &[
+                on(0, &[GIVE_BY_ADDING]),
+                on(1, &[REMOTE_TAKE, REMOTE_GIVE]),
+                on(1, &[REMOTE_TAKE, REMOTE_GIVE]),
+            ],
+            &[X],
+            &[&[&[1], &[], &[], &[0]]],
+        )
+        .beginning_with(&[(X, 1)]),
+    ]
+}
+
+/// What is larger is not walked here: a lock under a policy that drains all the
+/// time.
+const STATES_MAX: usize = 400_000;
+
+/// One test a program, so that they run side by side: under every write policy
+/// of the L1s, on a roomy and on a tight machine, with evictions if it is small.
+macro_rules! only_expected_outcomes {
+    ($($name:ident)+) => {
+        $(
+            #[test]
+            fn $name() {
+                is_as_expected(&find(stringify!($name)));
+            }
+        )+
+        #[test]
+        fn every_program_is_walked() {
+            let named: BTreeSet<_> = [$(stringify!($name)),+].into();
+            assert_eq!(named, all().iter().map(|e| e.program.name).collect());
+        }
+    };
+}
+
+only_expected_outcomes! {
+    a_remote_acquire_sees_what_a_work_group_released
+    a_work_group_acquires_what_was_released_remotely
+    a_work_group_acquires_what_a_remote_update_released
+    a_remote_update_acquires_what_a_work_group_released
+    remote_fences_reach_across_work_groups
+    a_remote_acquire_at_system_scope_sees_what_a_work_group_released
+    a_remote_update_and_a_narrow_one
+    two_remote_updates
+    a_remote_update_beside_one_of_its_own_work_group
+    two_narrow_updates_around_a_remote_one
+    a_remote_update_while_bytes_beside_it_are_dirty
+    a_remote_store_and_a_narrow_update
+    remote_updates_at_device_and_system_scope
+    a_lock_that_is_taken_narrowly_and_remotely
+    who_spins_remotely_does_not_starve_the_owner
+    two_that_spin_remotely_do_not_starve_the_owner
+}
+
+fn find(name: &str) -> Expected {
+    all().into_iter().find(|e| e.program.name == name).unwrap_or_else(|| panic!("no program {name}"))
+}
+
+fn is_as_expected(expected: &Expected) {
+    let is_small = expected.program.threads.len() < 3 && !expected.program.name.contains("lock");
+    let (mut outcomes, mut walked) = (BTreeSet::new(), 0);
+    for policy in POLICIES {
+        let bounds = Bounds::new(policy, policy);
+        let roomy = if is_small { bounds.evicting() } else { bounds };
+        for bounds in [roomy, bounds.tight()] {
+            let found = walk_at_most::<Rsp>(&expected.program, bounds, None, STATES_MAX);
+            if found.states > STATES_MAX {
+                continue;
+            }
+            assert_eq!(found.violation, None, "{}: {bounds:?}", expected.program.name);
+            outcomes.extend(found.outcomes);
+            walked += 1;
+        }
+    }
+    assert!(walked > 1, "{}: {walked} walks", expected.program.name);
+    assert_eq!(outcomes, expected.outcomes, "{}", expected.program.name);
+}
+
+/// What `vi` does right without remote operations, `rsp` does right.
+#[test]
+fn programs_without_remote_operations_show_what_they_must() {
+    for expected in programs::all() {
+        let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
+        let found = walk::<Rsp>(&expected.program, bounds, None);
+        assert_eq!(found.violation, None, "{}", expected.program.name);
+        assert!(found.outcomes.is_subset(&expected.outcomes), "{}", expected.program.name);
+    }
+}
+
+fn without(step: Step) -> Mutation {
+    Mutation { table: RspPlans::ID, change: Change::DropStep { step: step.index() as u8 } }
+}
+
+/// Table 3, a9, a14, a19 and a25: what they are there for.
+#[test]
+fn without_the_lock_an_update_is_lost() {
+    let expected = find("a_remote_update_and_a_narrow_one");
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let found = walk::<Rsp>(&expected.program, bounds, Some(without(Step::LockAll)));
+    let lost: Outcome = vec![vec![0], vec![0], vec![1]];
+    assert_eq!(found.violation, None);
+    assert!(found.outcomes.contains(&lost), "{:?}", found.outcomes);
+}
+
+/// Table 3 has the load (a3) before the flush of the others (a4): it is
+/// performed at the L2 while a store that comes before it, in the one order of
+/// all such accesses, is still in the L1 of the other work-group.
+#[test]
+fn as_published_a_remote_load_may_miss_a_sequentially_consistent_store() {
+    let threads = [
+        on(0, &[Do::Store(X, 1, (SeqCst, WorkGroup)), Do::Load(Y, (SeqCst, WorkGroup))]),
+        on(1, &[Do::Remote(&Do::Store(Y, 1, (SeqCst, Device))), Do::Remote(&Do::Load(X, (SeqCst, Device)))]),
+    ];
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let found = walk::<Rsp>(&program("store buffering", &threads, &[]), bounds, None);
+    assert_eq!(found.violation, None);
+    assert!(found.outcomes.contains(&vec![vec![0], vec![0]]), "{:?}", found.outcomes);
+}
+
+/// The rows of the tables are those of `vi`, where faults are seeded into them.
+#[test]
+fn every_step_that_is_left_out_is_noticed_but_for_those_that_are_argued() {
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let unnoticed: Vec<_> = step_changes::<Rsp>()
+        .into_iter()
+        .filter(|(mutation, _)| {
+            let programs = all().into_iter().chain(programs::all());
+            !programs.into_iter().any(|expected| {
+                let found = walk_at_most::<Rsp>(&expected.program, bounds, Some(*mutation), STATES_MAX);
+                let is_broken = found.violation.is_some() && found.states <= STATES_MAX;
+                is_broken || !found.outcomes.is_subset(&expected.outcomes)
+            })
+        })
+        .map(|(_, name)| name)
+        .collect();
+    // Nothing is lost if a read-modify-write does not wait for a lock: it is
+    // performed at the L2. That it waits is how the paper has it.
+    assert_eq!(unnoticed, ["Operations at the L1: no Unlocked"]);
+}
