@@ -177,7 +177,9 @@ impl L1 {
             ToL1::Grant { line, slot, ref data, .. } => (line, LineEvent::Grant, Carried::Grant(slot, data)),
             ToL1::Recall { line } => (line, LineEvent::Recall, Carried::Nothing),
             ToL1::Serve { line, asker } => (line, LineEvent::Serve, Carried::Asker(asker)),
-            ToL1::Forward { .. } => return Disposition::Impossible("atomics are performed where they are asked"),
+            ToL1::Forward { .. } => {
+                return Disposition::Impossible("atomics are performed where they are asked");
+            }
             ToL1::WriteAck { .. } | ToL1::Done { .. } | ToL1::BankDone { .. } => {
                 let due = self.reach.message(msg, cx);
                 return if due { Disposition::Done } else { Disposition::Impossible("nothing was due") };

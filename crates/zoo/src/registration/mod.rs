@@ -19,8 +19,8 @@ mod variant;
 pub use bank::{Bank, Rows, perform};
 pub use bank_rows::{BankAction, BankEvent, BankState};
 pub use msg::{How, ToBank, ToL1};
-pub(crate) use variant::variant;
 pub use reach::{Reach, Waiter, answer_bytes, bank, go_on_later};
+pub(crate) use variant::variant;
 
 use proto::Shape;
 

@@ -28,7 +28,15 @@ fn falsely_shared() -> Vec<Expected> {
             "two_caches_store_to_words_of_one_line",
             &[
                 on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, RELEASE)]),
-                on(1, &[Do::Store(Z, 2, PLAIN), Do::Await(Y, 1, ACQUIRE), Do::Load(X, PLAIN), Do::Load(Z, PLAIN)]),
+                on(
+                    1,
+                    &[
+                        Do::Store(Z, 2, PLAIN),
+                        Do::Await(Y, 1, ACQUIRE),
+                        Do::Load(X, PLAIN),
+                        Do::Load(Z, PLAIN),
+                    ],
+                ),
             ],
             &[X, Z],
             &[&[&[], &[1, 2], &[1, 2]]],
