@@ -205,7 +205,7 @@ mod tests {
     fn few_high_bars_are_cut_and_many_are_not() {
         let mut values = vec![1.0; 30];
         values.extend([127.0; 6]);
-        assert_eq!(Axis::over(&values).high, 1.4);
+        assert_eq!(Axis::over(&values).high, 1.5);
         assert_eq!(Axis::over(&[1.0, 1.1, 1.2, 127.0, 127.0]).high, 150.0);
         assert_eq!(Axis::over(&[]).high, 1.0);
     }

@@ -166,8 +166,8 @@ impl Table for L1Table {
             // The access below would make this copy stale for its own thread.
             (V, Pass) => go(I, &[]),
             (V, PassDirty) => go(I, &[Unqueue, WriteOut]),
-            (IV, Pass) => go(IX, &[Wake]),
-            (IV, PassDirty) => go(IX, &[Unqueue, WriteOut, Wake]),
+            (IV, Pass) => go(IX, &[]),
+            (IV, PassDirty) => go(IX, &[Unqueue, WriteOut]),
             (IX, Pass) => stay(&[]),
             (IX, PassDirty) => stay(&[Unqueue, WriteOut]),
             // The bank takes the registration back before it performs it.
@@ -184,7 +184,7 @@ impl Table for L1Table {
 
             (V | IV | IX, Drain) => stay(&[WriteOut]),
             (V, DrainDrop) => go(I, &[WriteOut]),
-            (IV, DrainDrop) => go(IX, &[WriteOut, Wake]),
+            (IV, DrainDrop) => go(IX, &[WriteOut]),
             (IX, DrainDrop) => stay(&[WriteOut]),
             (I, Drain | DrainDrop) => impossible(UNQUEUED),
             (IR | R | RF, Drain | DrainDrop) => impossible("what atomics wrote is not in the store buffer"),
@@ -203,7 +203,7 @@ impl Table for L1Table {
 
             (V, Inv) => go(I, &[]),
             (V, InvDirty) => stay(&[KeepDirty]),
-            (IV, Inv | InvDirty) => go(IX, &[Wake]),
+            (IV, Inv | InvDirty) => go(IX, &[]),
             (IX, Inv | InvDirty) => stay(&[]),
             // Registered bytes survive (IV).
             (IR | R | RF, Inv) | (R | RF, InvDirty) => stay(&[]),

@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// wait for their writes reach finitely many states.
 const QUEUE_MAX: usize = 4;
 
+/// More inputs never wait at one station, unless something is sent again and again.
+const PARKED_MAX: usize = 32;
+
 /// Things that are equal have one number.
 #[derive(Debug)]
 pub(crate) struct Names<T> {
@@ -296,6 +299,9 @@ impl<'a, P: Protocol> Machine<'a, P> {
             return Err(format!("{told:?}: {accesses} accesses, but {counted} hits, misses and bypasses"));
         }
         let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();
+        if parked(&station) > PARKED_MAX {
+            return Err(format!("{told:?}: inputs pile up"));
+        }
         let waits = parked(&station) > parked(&before) && fx.is_empty();
         if is_one_row && waits && station.node != before.node {
             return Err(format!("{told:?} must wait, and changed something"));

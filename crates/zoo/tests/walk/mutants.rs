@@ -92,7 +92,7 @@ fn fires(run: &Run, table: TableId, row: Option<usize>) -> bool {
 
 /// A walk that is given up because it grows has shown nothing by that.
 fn is_killed<P: Protocol>(run: &Run, mutation: Mutation) -> bool {
-    let states_max = 4 * STATES_MAX;
+    let states_max = (8 * run.states).clamp(STATES_MAX / 4, 4 * STATES_MAX);
     let found = walk_at_most::<P>(&run.expected.program, run.bounds, Some(mutation), states_max);
     let is_broken = found.violation.is_some() && found.states <= states_max;
     is_broken || !found.outcomes.is_subset(&run.expected.outcomes)

@@ -403,9 +403,9 @@ fn crossing() -> Vec<Expected> {
         ),
         case(
             "others_read_a_line_under_eviction",
-            &[one(0), on(1, &[Do::Update(U, 1, SYNC)]), on(1, &[Do::Load(Z, PLAIN)])],
-            &[X, U],
-            &[&[&[], &[], &[0], &[1, 1]]],
+            &[one(0), on(1, &[Do::Load(U, PLAIN)]), on(2, &[Do::Load(Z, PLAIN)])],
+            &[X],
+            &[&[&[], &[0], &[0], &[1]]],
         ),
         case(
             "a_peer_reads_and_writes_a_line_under_eviction",
@@ -415,9 +415,9 @@ fn crossing() -> Vec<Expected> {
         ),
         case(
             "others_ask_for_a_line_under_eviction",
-            &[one(0), on(1, &[Do::Update(U, 1, SYNC)]), on(1, &[Do::Update(X, 1, SYNC)])],
-            &[X, U],
-            &[&[&[], &[], &[], &[2, 1]]],
+            &[one(0), on(1, &[Do::Load(U, PLAIN)]), on(2, &[Do::Update(X, 1, WG)])],
+            &[X],
+            &[&[&[], &[0], &[], &[2]]],
         ),
         case(
             "data_is_read_while_registration_waits",
@@ -500,6 +500,94 @@ fn crossing() -> Vec<Expected> {
             ],
             &[],
             &[&[&[], &[], &[3]]],
+        ),
+        case(
+            "a_line_stays_registered_when_a_system_release_finds_it",
+            &[
+                on(0, &[Do::Store(Z, 3, WG), Do::KernelEnd(System), Do::Update(X, 1, SYNC)]),
+                on(1, &[Do::Update(X, 1, SYNC), Do::Update(X, 1, SYNC)]),
+            ],
+            &[X, Z],
+            &[&[&[], &[], &[3, 3]]],
+        ),
+        case(
+            "registration_waits_for_a_fill_under_a_store",
+            &[on(0, &[Do::Store(Z, 2, PLAIN)]), on(0, &[Do::Load(X, PLAIN)]), on(0, &[Do::Add(X, 1, SYNC)])],
+            &[X, Z],
+            &[&[&[], &[0], &[0], &[1, 2]], &[&[], &[1], &[0], &[1, 2]]],
+        ),
+        case(
+            "a_peer_passes_what_is_dirty_while_registration_is_recalled",
+            &[one(0), on(0, &[Do::Update(X, 1, SYS)]), one(1)],
+            &[X],
+            &[&[&[], &[], &[], &[3]]],
+        ),
+        case(
+            "what_was_dirty_before_registration_leaves_with_a_flush",
+            &[
+                on(0, &[Do::Store(Z, 3, PLAIN), Do::Update(X, 1, SYNC), Do::Store(Y, 1, RELEASE)]),
+                on(1, &[Do::Await(Y, 1, ACQUIRE), Do::Load(Z, PLAIN)]),
+            ],
+            &[X],
+            &[&[&[], &[3], &[1]]],
+        ),
+        case(
+            "what_was_dirty_when_bytes_were_asked_for_anew_leaves_with_a_flush",
+            &[
+                on(
+                    0,
+                    &[
+                        Do::Update(X, 1, SYNC),
+                        Do::Fence((AcqRel, Device)),
+                        Do::Store(Z, 3, PLAIN),
+                        Do::Update(X, 1, SYNC),
+                        Do::Store(Y, 1, RELEASE),
+                    ],
+                ),
+                on(1, &[Do::Await(Y, 1, ACQUIRE), Do::Load(Z, PLAIN)]),
+            ],
+            &[X],
+            &[&[&[], &[3], &[2]]],
+        ),
+        case(
+            "a_relaxed_atomic_asks_for_bytes_anew",
+            &[on(
+                0,
+                &[
+                    Do::Update(X, 1, SYNC),
+                    Do::Fence((AcqRel, Device)),
+                    Do::Store(Z, 3, PLAIN),
+                    Do::Update(X, 1, WG),
+                    Do::Fence((AcqRel, Device)),
+                    Do::Load(Z, PLAIN),
+                    Do::Load(X, WG),
+                ],
+            )],
+            &[X, Z],
+            &[&[&[3, 2], &[2, 3]]],
+        ),
+        case(
+            "bytes_that_come_with_registration_are_not_kept_across_an_acquire",
+            &[
+                one(0),
+                on(0, &[Do::Await(Y, 1, (Acquire, Device)), Do::Load(Z, PLAIN)]),
+                on(1, &[Do::Store(Z, 1, PLAIN), Do::Store(Y, 1, (Release, Device))]),
+            ],
+            &[X],
+            &[&[&[], &[1], &[], &[1]]],
+        ),
+        case(
+            "a_line_that_was_given_back_is_not_registered",
+            &[leaves(&[Do::Store(Z, 3, PLAIN), Do::Update(X, 1, SYNC)]), on(1, &[add, add])],
+            &[X],
+            &[
+                &[&[0, 0, 0], &[1, 2], &[4]],
+                &[&[0, 0, 0], &[1, 3], &[4]],
+                &[&[0, 0, 0], &[2, 3], &[4]],
+                &[&[1, 0, 0], &[0, 2], &[4]],
+                &[&[1, 0, 0], &[0, 3], &[4]],
+                &[&[2, 0, 0], &[0, 1], &[4]],
+            ],
         ),
         case(
             "a_system_release_finds_a_line_that_is_fetched_again",
