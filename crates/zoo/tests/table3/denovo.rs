@@ -15,6 +15,7 @@ impl Column for DenovoColumn {
     type Protocol = zoo::denovo::DenovoB;
     const NAME: &'static str = "denovo-b";
     const LABELS: (char, u32) = ('b', 26);
+    const ONLY_ATOMICS: bool = true;
 
     fn rows() -> Vec<Row> {
         vec![

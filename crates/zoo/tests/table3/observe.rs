@@ -111,6 +111,7 @@ impl Watch {
     /// Is the access performed in this step?
     fn accesses<C: Column>(&mut self, seen: &Seen) {
         let is_of_x = match &seen.told {
+            _ if C::ONLY_ATOMICS => true,
             Told::Request => true,
             Told::Message(_, line) => *line == Some(X),
             Told::Memory(line) => *line == X,

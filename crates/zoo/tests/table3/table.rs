@@ -134,6 +134,10 @@ pub(crate) trait Column: Sized {
         actions.iter().any(|action| by.contains(action))
     }
 
+    /// Does `access` name actions that perform atomics only? The access of the
+    /// row is the only atomic there is, in whatever step it is performed.
+    const ONLY_ATOMICS: bool = false;
+
     /// Acts that only this protocol knows, in one step of a node. In a step that
     /// performs the access as well, they come before it.
     fn more(seen: &Seen) -> Vec<Act> {
