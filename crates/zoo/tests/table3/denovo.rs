@@ -3,11 +3,11 @@
 //! What the paper calls `StReg` stands in the place of a flush: it is over when
 //! every line that was dirty is registered in the same L1.
 
-use crate::bench::{Bench, Seen, Told};
-use crate::observe::{HERE, X};
+use crate::bench::{Bench, Seen};
+use crate::hlrc::registration;
 use crate::row;
 use crate::table::{Act, Column, Instruction, Row};
-use proto::{ByteMask, LineAddr, LineData, LineView, Role};
+use proto::{ByteMask, LineAddr, LineData, LineView};
 
 pub(crate) struct DenovoColumn;
 
@@ -36,13 +36,7 @@ impl Column for DenovoColumn {
     }
 
     fn more(seen: &Seen) -> Vec<Act> {
-        match seen.told {
-            Told::Message("Grant", Some(X)) if seen.role == Role::L1 && seen.index == HERE => {
-                vec![Act::Register]
-            }
-            Told::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],
-            _ => Vec::new(),
-        }
+        registration(seen)
     }
 
     fn has_arrived(bench: &Bench<Self>, cu: u16, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {

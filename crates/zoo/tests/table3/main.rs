@@ -25,6 +25,7 @@
 
 mod bench;
 mod denovo;
+mod hlrc;
 mod observe;
 mod page;
 mod rsp;
@@ -79,5 +80,6 @@ macro_rules! columns {
 
 columns! {
     rsp_column: crate::rsp::RspColumn,
+    hlrc_column: crate::hlrc::HlrcColumn,
     denovo_column: crate::denovo::DenovoColumn,
 }

@@ -1,0 +1,56 @@
+//! The column of hLRC.
+//!
+//! It has no scopes: every access says work-group, as its scenarios do. c16 and
+//! c18 are printed as `ST` and read as the operation of their row.
+
+use crate::bench::{Seen, Told};
+use crate::observe::{HERE, X};
+use crate::row;
+use crate::table::{Act, Column, Instruction, Row};
+use proto::{LineView, Role};
+
+pub(crate) struct HlrcColumn;
+
+impl Column for HlrcColumn {
+    type Protocol = zoo::hlrc::Hlrc;
+    const NAME: &'static str = "hlrc";
+    const LABELS: (char, u32) = ('c', 23);
+    const ONLY_ATOMICS: bool = true;
+
+    fn rows() -> Vec<Row> {
+        vec![
+            row!(Ld Acquire WorkGroup from LocalL1 => c0: LdL1),
+            row!(Ld Acquire WorkGroup from L2 => c1: Register, c2: LdL1, c3: InvLocal),
+            row!(Ld Acquire WorkGroup from RemoteL1 => c4: FlushRemote, c5: Register, c6: LdL1, c7: InvLocal),
+            row!(St Release WorkGroup from LocalL1 => c8: StL1),
+            row!(St Release WorkGroup from L2 => c9: Register, c10: StL1, c11: InvLocal),
+            row!(St Release WorkGroup from RemoteL1 =>
+                c12: FlushRemote, c13: Register, c14: StL1, c15: InvLocal),
+            row!(Rmw AcqRel WorkGroup from LocalL1 => c16: RmwL1),
+            row!(Rmw AcqRel WorkGroup from L2 => c17: Register, c18: RmwL1, c19: InvLocal),
+            row!(Rmw AcqRel WorkGroup from RemoteL1 =>
+                c20: FlushRemote, c21: Register, c22: RmwL1, c23: InvLocal),
+        ]
+    }
+
+    fn access(_: Instruction, actions: &[&str]) -> bool {
+        actions.contains(&"Perform")
+    }
+
+    fn more(seen: &Seen) -> Vec<Act> {
+        registration(seen)
+    }
+
+    fn is_registered(line: &LineView) -> bool {
+        line.state.starts_with('R')
+    }
+}
+
+/// Registration of the variable comes to an L1: to the one that asks, or else.
+pub(crate) fn registration(seen: &Seen) -> Vec<Act> {
+    match seen.told {
+        Told::Message("Grant", Some(X)) if seen.role == Role::L1 && seen.index == HERE => vec![Act::Register],
+        Told::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],
+        _ => Vec::new(),
+    }
+}
