@@ -21,15 +21,6 @@ pub(crate) fn written() -> Vec<Expected> {
     written
 }
 
-/// Every program that a protocol without scopes must bear.
-pub(crate) fn every() -> Vec<Expected> {
-    let mut every = written();
-    every.extend(registered::all());
-    every.extend(registered::mixed());
-    every.extend(all());
-    every
-}
-
 /// Words of one line that are written side by side.
 fn falsely_shared() -> Vec<Expected> {
     vec![
