@@ -327,7 +327,18 @@ fn each_sweep_starts_with_full_queues_whoever_emptied_them() {
 #[test]
 fn every_scenario_is_a_policy_of_every_application() {
     let names: Vec<_> = SCENARIOS.iter().map(|s| s.name).collect();
-    let want = ["baseline", "scope-only", "steal-only", "rsp", "denovo-b", "hlrc", "hlrc-scoped"];
+    let want = [
+        "baseline",
+        "scope-only",
+        "steal-only",
+        "rsp",
+        "denovo-b",
+        "denovo-rprio",
+        "hlrc",
+        "hlrc-noprio",
+        "hlrc-repaired",
+        "hlrc-scoped",
+    ];
     assert_eq!(names, want);
     for app in App::ALL {
         for scenario in &SCENARIOS {

@@ -59,10 +59,9 @@ pub struct Scenario {
 /// `hlrc-scoped` uses that for thefts, `hlrc` does not.
 ///
 /// Without races are: at device scope everywhere, any machine; `scope-only`,
-/// a machine with scopes; `rsp`, one with remote operations as well;
-/// `denovo-b`, `hlrc` and `hlrc-scoped`, only one whose atomics are correct
-/// whatever their scope.
-pub static SCENARIOS: [Scenario; 7] = [
+/// a machine with scopes; `rsp`, one with remote operations as well; those of
+/// `denovo` and `hlrc`, only one whose atomics are correct whatever their scope.
+pub static SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "baseline",
         policy: "device,no-steal",
@@ -83,14 +82,22 @@ pub static SCENARIOS: [Scenario; 7] = [
         policy: "work-group,steal-remote",
         summary: "own queue at work-group scope, thefts by remote operations",
     },
-    Scenario { name: "denovo-b", policy: "work-group,steal-unscoped", summary: "stealing, without scopes" },
-    Scenario { name: "hlrc", policy: "work-group,steal-unscoped", summary: "stealing, without scopes" },
+    unscoped("denovo-b"),
+    unscoped("denovo-rprio"),
+    unscoped("hlrc"),
+    unscoped("hlrc-noprio"),
+    unscoped("hlrc-repaired"),
     Scenario {
         name: "hlrc-scoped",
         policy: "work-group,steal-device",
         summary: "own queue without scopes, thefts at device scope",
     },
 ];
+
+/// A scenario of a machine without scopes.
+const fn unscoped(name: &'static str) -> Scenario {
+    Scenario { name, policy: "work-group,steal-unscoped", summary: "stealing, without scopes" }
+}
 
 /// The scenario of a name.
 #[must_use]
