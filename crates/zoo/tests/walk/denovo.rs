@@ -15,10 +15,82 @@ const SYS: Sync = (Relaxed, System);
 /// Programs on lines that several compute units write.
 pub(crate) fn written() -> Vec<Expected> {
     let mut written = falsely_shared();
+    written.extend(filled());
     written.extend(given_up());
     written.extend(joined());
     written.extend(with_the_host());
     written
+}
+
+/// Every program that a protocol without scopes must bear.
+pub(crate) fn every() -> Vec<Expected> {
+    let mut every = written();
+    every.extend(registered::all());
+    every.extend(registered::mixed());
+    every.extend(all());
+    every
+}
+
+/// Lines that a peer fills, or asks registration of, while an acquire makes them stale.
+fn filled() -> Vec<Expected> {
+    let writer = on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, RELEASE)]);
+    let peer = on(1, &[Do::Load(X, PLAIN)]);
+    vec![
+        case(
+            "a_stale_fill_under_stored_bytes_is_not_kept",
+            &[
+                writer.clone(),
+                on(1, &[Do::Store(Z, 2, PLAIN), Do::Await(Y, 1, ACQUIRE), Do::Load(X, PLAIN)]),
+                peer.clone(),
+            ],
+            &[X, Z],
+            &[&[&[], &[1], &[0], &[1, 2]], &[&[], &[1], &[1], &[1, 2]]],
+        ),
+        case(
+            "a_stale_fill_under_bytes_stored_later_is_not_kept",
+            &[
+                writer.clone(),
+                on(1, &[Do::Await(Y, 1, ACQUIRE), Do::Store(Z, 2, PLAIN), Do::Load(X, PLAIN)]),
+                peer,
+            ],
+            &[X, Z],
+            &[&[&[], &[1], &[0], &[1, 2]], &[&[], &[1], &[1], &[1, 2]]],
+        ),
+        case(
+            "a_store_into_a_stale_fill_is_released",
+            &[
+                on(
+                    0,
+                    &[
+                        Do::Store(X, 1, PLAIN),
+                        Do::Store(Y, 1, RELEASE),
+                        Do::Await(U, 1, ACQUIRE),
+                        Do::Load(Z, PLAIN),
+                    ],
+                ),
+                on(1, &[Do::Await(Y, 1, ACQUIRE), Do::Store(Z, 2, PLAIN), Do::Store(U, 1, RELEASE)]),
+                on(1, &[Do::Load(X, PLAIN)]),
+            ],
+            &[X, Z],
+            &[&[&[2], &[], &[0], &[1, 2]], &[&[2], &[], &[1], &[1, 2]]],
+        ),
+        case(
+            "an_access_at_system_scope_makes_the_copy_stale",
+            &[on(0, &[Do::Load(Z, PLAIN), Do::Store(X, 7, SYS), Do::Load(X, PLAIN)])],
+            &[X],
+            &[&[&[0, 7], &[7]]],
+        ),
+        case(
+            "a_copy_under_a_registration_is_not_kept_across_an_acquire",
+            &[
+                writer,
+                on(1, &[Do::Load(X, PLAIN), Do::Await(Y, 1, ACQUIRE), Do::Load(X, PLAIN)]),
+                on(1, &[Do::Add(Z, 1, (Relaxed, WorkGroup))]),
+            ],
+            &[X, Z],
+            &[&[&[], &[0, 1], &[0], &[1, 1]], &[&[], &[1, 1], &[0], &[1, 1]]],
+        ),
+    ]
 }
 
 /// Words of one line that are written side by side.

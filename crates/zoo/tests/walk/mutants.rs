@@ -2,10 +2,11 @@
 //! which of them does some program notice?
 
 use crate::programs::{self, Expected};
-use crate::registered;
 use crate::walker::{Bounds, walk_at_most};
+use crate::{denovo, registered};
 use proto::{Change, Coverage, Mutation, Protocol, RowView, TableId, WritePolicy};
 use std::collections::BTreeSet;
+use zoo::denovo::DenovoB;
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::no_l1::NoL1;
 use zoo::vi::Vi;
@@ -144,4 +145,9 @@ fn every_seeded_fault_in_hlrc_is_noticed_but_for_those_that_are_argued() {
 fn every_seeded_fault_in_hlrc_repaired_is_noticed_but_for_those_that_are_argued() {
     let known = include_str!("survivors-hlrc-repaired.txt");
     only_known_faults_survive::<HlrcRepaired>(known, registered::every);
+}
+
+#[test]
+fn every_seeded_fault_in_denovo_b_is_noticed_but_for_those_that_are_argued() {
+    only_known_faults_survive::<DenovoB>(include_str!("survivors-denovo-b.txt"), denovo::every);
 }
