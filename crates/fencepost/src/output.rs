@@ -29,11 +29,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// How long a command that ends by itself may take to do so.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Handles Ctrl-C and a termination request. A command that [listens] ends by
-/// itself with what it has, unless it is asked again or takes too long; any other
-/// ends at once, and its unfinished files are removed.
-///
-/// [listens]: Listening
+/// Handles Ctrl-C and a termination request. A command that
+/// listens ends by itself with what it has, unless it is asked again or takes too
+/// long; any other ends at once, and its unfinished files are removed.
 pub fn handle_interrupts() {
     let handler = || {
         let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);

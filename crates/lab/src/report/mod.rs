@@ -1,6 +1,6 @@
 //! Reports as one HTML file that needs nothing beside itself.
 //!
-//! A report shows what [`crate::results`] and [`crate::why`] hold, figure by
+//! A report shows what [`crate::results`] and `why` hold, figure by
 //! figure, with the numbers below each. It has no script and no link to
 //! anything outside; all text is escaped.
 
