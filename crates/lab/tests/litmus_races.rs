@@ -8,7 +8,7 @@ use lab::run::program_on;
 use lab::systems::Systems;
 use litmus::generate::{Bound, Kind, programs, sample};
 use litmus::hrf::{self, Model, Options, Reading, RelaxedAs, SyncOrder};
-use litmus::program::Program;
+use litmus::program::{Expr, Instr, Program, Reg, Register};
 use sim::RunOptions;
 use sim::config::System;
 
@@ -43,6 +43,46 @@ fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until
         .collect()
 }
 
+/// The test with each await as what a machine makes of it: a loop of loads. An
+/// await is one read, but each round of the loop is one, and may race.
+fn spinning(test: &Program) -> Program {
+    let mut test = test.clone();
+    for thread in &mut test.threads {
+        let is_await = |instr: &Instr| matches!(instr, Instr::Await { .. });
+        let moved: Vec<usize> = (0..=thread.code.len())
+            .map(|at| at + thread.code[..at].iter().filter(|instr| is_await(instr)).count())
+            .collect();
+        let mut code = Vec::new();
+        for mut instr in core::mem::take(&mut thread.code) {
+            match &mut instr {
+                Instr::Await { dst, access, cmp, value } => {
+                    let dst = dst.unwrap_or_else(|| {
+                        let name = format!("spin{}", thread.registers.len());
+                        thread.registers.push(Register { name, init: 0 });
+                        Reg((thread.registers.len() - 1) as u16)
+                    });
+                    let target = code.len();
+                    code.push(Instr::Load { dst, access: access.clone() });
+                    let holds = Expr::binary(*cmp, Expr::Reg(dst), value.clone());
+                    code.push(Instr::Branch { cond: holds.equals(0), target, join: None });
+                    continue;
+                }
+                Instr::Jump { target } => *target = moved[*target],
+                Instr::Branch { target, join, .. } => {
+                    *target = moved[*target];
+                    *join = join.map(|at| moved[at]);
+                }
+                _ => {}
+            }
+            code.push(instr);
+        }
+        thread.lines = vec![0; code.len()];
+        thread.unsequenced.clear();
+        thread.code = code;
+    }
+    test
+}
+
 /// How the detector did on some tests.
 #[derive(Debug, Default)]
 struct Tally {
@@ -53,6 +93,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, system: &System, name: &str, test: &Program, seeds: u64) {
+        let test = &spinning(test);
         for (model, race_model) in MODELS {
             for (order, pairing) in [
                 (SyncOrder::AnyLocation, Pairing::AnyLocation),

@@ -123,9 +123,10 @@ fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
         for setting in entry.settings {
             let workloads::Kind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
-                // Those who meet here are of different work-groups.
-                let is_too_narrow = *choice == "work-group"
-                    && ["message-passing", "lock-counter", "fg-share"].contains(&workload);
+                // Those who meet here are of different work-groups; thieves are, too.
+                let meets_others =
+                    ["message-passing", "lock-counter", "fg-share", "sssp", "color", "pagerank"];
+                let is_too_narrow = *choice == "work-group" && meets_others.contains(&workload);
                 let scenario = format!("vi+{choice}");
                 let found = look(RaceModel::HrfIndirect, &scenario, workload, settings);
                 assert_eq!(
@@ -135,6 +136,21 @@ fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
                     text(&found)
                 );
             }
+        }
+    }
+}
+
+/// The protocols that claim `drf` keep everybody coherent whatever the scope.
+#[test]
+fn every_scenario_of_stealing_is_free_of_races() {
+    let settings = [("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")];
+    let scoped = ["baseline", "scope-only", "steal-only", "rsp"].map(|name| (name, RaceModel::HrfIndirect));
+    let unscoped = ["denovo-b", "hlrc", "hlrc-scoped"].map(|name| (name, RaceModel::Drf));
+    for (scenario, model) in scoped.into_iter().chain(unscoped) {
+        for workload in ["sssp", "color", "pagerank"] {
+            let found = look(model, scenario, workload, &settings);
+            assert_eq!(text(&found), "", "{workload} under {scenario}");
+            assert_eq!(found.failed, [], "{workload} under {scenario}");
         }
     }
 }
