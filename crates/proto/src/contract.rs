@@ -68,6 +68,15 @@ pub enum Disposition {
     Impossible(&'static str),
 }
 
+impl Disposition {
+    /// Reads `Done` as "go on with the next step".
+    #[inline]
+    #[must_use]
+    pub fn unless_done(self) -> Option<Disposition> {
+        (self != Disposition::Done).then_some(self)
+    }
+}
+
 /// An operation on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryOp {
@@ -324,6 +333,28 @@ impl<P: Protocol> Cx<'_, P> {
             None => plan.get(usize::from(stage)).copied(),
             Some(out) => plan.iter().filter(|s| s.index() != out).nth(usize::from(stage)).copied(),
         }
+    }
+}
+
+impl<P: Protocol> Cx<'_, P> {
+    /// Takes the steps of a request's plan, from the one at which it stands,
+    /// for as long as `take` says `None`. A row that sends the request on to
+    /// its next step has moved the stage already.
+    #[inline]
+    pub fn follow<T: Plans>(
+        &mut self,
+        ask: Ask<'_>,
+        mut take: impl FnMut(T::Step, &mut Self) -> Option<Disposition>,
+    ) -> Disposition {
+        while let Some(step) = self.step_of::<T>(ask.req, self.stage) {
+            let stage = self.stage;
+            match take(step, self) {
+                None => self.stage += 1,
+                Some(Disposition::Done) if self.stage != stage => {}
+                Some(disposition) => return disposition,
+            }
+        }
+        Disposition::Done
     }
 }
 
