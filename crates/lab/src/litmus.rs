@@ -237,10 +237,8 @@ async fn run(w: Wave, running: Rc<Running>) {
 
 /// Up to `most` vector operations that do nothing.
 fn linger(rng: &mut Rng, most: u32) {
-    let mut idle = Lanes::splat(0u32);
-    for _ in 0..rng.below(u64::from(most) + 1) {
-        idle += 1;
-    }
+    let count = rng.below(u64::from(most) + 1);
+    let _idle = (0..count).fold(Lanes::splat(0u32), |idle, _| idle + 1);
 }
 
 fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, remote: bool) -> Semantics {
