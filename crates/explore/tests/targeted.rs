@@ -27,7 +27,7 @@ fn figure_6_fails_hrf_indirect() {
     let placement = Placement::spread(&program);
     let allowed = allowed("hrf-indirect").expect("the chain orders the accesses");
     let asked = Asked { allowed: Some(&allowed), may_block: false };
-    for bounds in [COMBINING, COMBINING.tight(), COMBINING.evicting()] {
+    for bounds in [COMBINING, COMBINING.evicting()] {
         let mut explorer = Explorer::<ViTargeted>::new(bounds, None);
         let found =
             explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("supported");

@@ -74,7 +74,7 @@ fn changes<P: Protocol>() -> Vec<(Mutation, Option<usize>, String)> {
 }
 
 /// Every step left out of all plans.
-pub(crate) fn step_changes<P: Protocol>() -> Vec<(Mutation, String)> {
+fn step_changes<P: Protocol>() -> Vec<(Mutation, String)> {
     let mut all = Vec::new();
     for view in P::plans() {
         for (step, (name, _)) in view.steps.iter().enumerate() {

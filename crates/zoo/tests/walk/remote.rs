@@ -1,7 +1,6 @@
 //! Walks of remote-scope promotion: remote operations against accesses of
 //! work-group scope on other compute units.
 
-use crate::mutants::step_changes;
 use crate::programs::{self, Expected, PLAIN, POLICIES, U, X, Y, Z, case, on, program};
 use crate::walker::{Bounds, Do, Outcome, Sync, walk, walk_at_most};
 use proto::Level::{Device, System, WorkGroup};
@@ -318,24 +317,4 @@ fn repaired_a_remote_load_misses_no_sequentially_consistent_store() {
         let wanted = [[0, 1], [1, 0], [1, 1]].map(|[a, b]| vec![vec![a], vec![b]]);
         assert_eq!(store_buffering::<RspRepaired>(level), wanted.into(), "{level:?}");
     }
-}
-
-#[test]
-fn every_step_that_is_left_out_is_noticed_but_for_those_that_are_argued() {
-    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let unnoticed: Vec<_> = step_changes::<Rsp>()
-        .into_iter()
-        .filter(|(mutation, _)| {
-            let programs = all().into_iter().chain(programs::all());
-            !programs.into_iter().any(|expected| {
-                let found = walk_at_most::<Rsp>(&expected.program, bounds, Some(*mutation), STATES_MAX);
-                let is_broken = found.violation.is_some() && found.states <= STATES_MAX;
-                is_broken || !found.outcomes.is_subset(&expected.outcomes)
-            })
-        })
-        .map(|(_, name)| name)
-        .collect();
-    // Nothing is lost if a read-modify-write does not wait for a lock: it is
-    // performed at the L2. That it waits is how the paper has it.
-    assert_eq!(unnoticed, ["Operations at the L1: no Unlocked"]);
 }
