@@ -66,6 +66,8 @@ pub(crate) enum Subject {
     Systems,
     /// Coherence protocols
     Protocols,
+    /// A protocol each, and how programs that steal work use it, as the hLRC paper has them
+    Scenarios,
     /// Programs to run
     Workloads,
     /// Memory models
@@ -77,6 +79,7 @@ pub(crate) enum Subject {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fencepost list systems
+  fencepost list scenarios
   fencepost list protocols --json")]
 pub(crate) struct ListArguments {
     /// What to list

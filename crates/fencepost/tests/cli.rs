@@ -67,7 +67,7 @@ fn every_command_has_help_with_an_example() {
 
 #[test]
 fn every_list_is_a_table_and_json_with_name_and_summary() {
-    for subject in ["systems", "protocols", "workloads", "models", "papers"] {
+    for subject in ["systems", "protocols", "scenarios", "workloads", "models", "papers"] {
         let entries = json(&["list", subject, "--json"]);
         let entries = entries.as_array().unwrap();
         let table = succeed(&["list", subject]);

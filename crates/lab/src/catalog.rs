@@ -1,10 +1,11 @@
 //! What there is to choose from, beside machines.
 
 use serde::{Deserialize, Serialize};
-use workloads::{Kind, Purpose, Setting};
+use workloads::{Kind, Purpose, Setting, stealing};
 
 use crate::error::Error;
 use crate::place::Place;
+use crate::scenario::Scenario;
 
 /// A protocol, as `list protocols` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,6 +39,33 @@ pub fn protocols() -> Vec<ProtocolEntry> {
 #[must_use]
 pub fn protocol_names() -> Vec<&'static str> {
     zoo::ALL.iter().map(|info| info.name).collect()
+}
+
+/// A scenario of the hLRC paper, as `list scenarios` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ScenarioEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The protocol that it runs on.
+    pub protocol: &'static str,
+    /// How programs that steal work use it.
+    pub policy: &'static str,
+    /// The same in full, as `--scenario` takes it.
+    pub scenario: String,
+}
+
+/// All scenarios that are more than a protocol.
+#[must_use]
+pub fn scenarios() -> Vec<ScenarioEntry> {
+    let entry = |scenario: Scenario| {
+        let &stealing::Scenario { name, policy, summary } = stealing::scenario(scenario.name)?;
+        let protocol = scenario.protocol;
+        let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
+        Some(ScenarioEntry { name, summary, protocol, policy, scenario: in_full.to_string() })
+    };
+    Scenario::all().into_iter().filter_map(entry).collect()
 }
 
 /// A workload, as `list workloads` shows it.
@@ -201,6 +229,17 @@ mod tests {
             }
         }
         assert!(models().iter().any(|model| !model.claimed_by.is_empty()));
+    }
+
+    #[test]
+    fn every_scenario_says_in_full_what_its_name_means() {
+        let scenarios = scenarios();
+        assert_eq!(scenarios.len(), stealing::SCENARIOS.len());
+        for entry in scenarios {
+            let [short, full] = [entry.name, &entry.scenario].map(|text| Scenario::parse(text).unwrap());
+            assert_eq!(short.protocol, full.protocol);
+            assert_eq!(short.stealing.map(str::to_owned), full.policy);
+        }
     }
 
     #[test]

@@ -186,6 +186,16 @@ fn numbers_stand_below_the_figures_and_claims_beside_ours() {
 }
 
 #[test]
+fn an_order_says_how_many_of_its_comparisons_hold() {
+    let mut results = results("x");
+    let compared = |holds: bool| serde_json::json!({ "comparison": "a < b", "input": "x", "holds": holds });
+    results.claims[0].measured = serde_json::json!([compared(true), compared(false), compared(true)]);
+    results.claims[0].interval = None;
+    let page = of_results(&results);
+    assert!(page.contains("<td>2 of 3 hold") && !page.contains("comparison&quot;"), "{page}");
+}
+
+#[test]
 fn a_report_can_be_made_again_from_its_results_as_json() {
     let before = results("plain");
     let text = serde_json::to_string(&before).unwrap();

@@ -13,7 +13,7 @@ mod number;
 mod timer;
 
 pub use check::Problem;
-pub use core::{CuSpec, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
+pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 

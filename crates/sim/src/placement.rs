@@ -57,8 +57,6 @@ pub(crate) struct StationTiming {
     pub(crate) occupancy_cycles: u64,
     /// How long an atomic keeps its line from the next one.
     pub(crate) atomic_cycles: u64,
-    /// Between two entries that leave a buffer.
-    pub(crate) drain_cycles: u64,
     /// On the way to memory and, as much again, on the way back.
     pub(crate) memory_way_cycles: u64,
 }
@@ -78,7 +76,6 @@ impl StationTiming {
             latency_cycles: u64::from(latency),
             occupancy_cycles: u64::from(occupancy),
             atomic_cycles: u64::from(atomic),
-            drain_cycles: u64::from(occupancy.max(1)),
             memory_way_cycles: u64::from(way),
         }
     }

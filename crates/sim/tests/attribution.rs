@@ -141,6 +141,11 @@ fn a_release_pays_for_the_stores_before_it() {
     let access = |outcome: &Outcome| outcome.counters["atomic_store_wait_cycles"];
     assert!(releases(&many) > releases(&few));
     assert!(access(&many).abs_diff(access(&few)) < 40, "the access itself does not wait for them");
+    // Stores that leave the buffer more slowly keep the release longer.
+    let mut slow = system("hlrc-8cu");
+    slow.timers.drain_cycles = 16;
+    let slow = run(&slow, stores(40), &RunOptions::default()).unwrap();
+    assert!(releases(&slow) > releases(&many) + 300);
 }
 
 #[test]

@@ -3,12 +3,13 @@
 mod common;
 
 use common::*;
-use kernel::Program;
-use kernel::prelude::{Level, Placement};
+use kernel::prelude::*;
 use proto::Protocol;
-use sim::config::{IssueRule, Scheduler, System};
+use sim::config::{EndOfKernel, IssueRule, Scheduler, System};
 use sim::perfetto::Timeline;
 use sim::{Outcome, RunOptions};
+use zoo::denovo::DenovoB;
+use zoo::hlrc::Hlrc;
 use zoo::no_l1::NoL1;
 use zoo::vi::Vi;
 
@@ -81,6 +82,64 @@ fn a_kernel_sees_what_kernels_and_the_host_wrote_before_it() {
         assert_eq!(outcome.kernels.len(), 3);
         assert!(outcome.kernels.windows(2).all(|pair| pair[0].until <= pair[1].from));
     }
+}
+
+/// A kernel writes, and the host accesses what it wrote, word by word.
+fn host_looks(len: u64) -> Program {
+    Program::new("host-looks", move |host| async move {
+        let a = host.alloc::<u32>("a", len);
+        host.write(a, &vec![5; len as usize]).await;
+        let kernel = || {
+            Kernel::new("add", move |w: Wave| async move {
+                let first = w.first_item();
+                let w = w.below(first, len);
+                let x = w.load(a, Unit(first)).await;
+                w.store(a, Unit(first), x + 1u32).await;
+            })
+        };
+        let grid = Grid::new(len.div_ceil(u64::from(host.shape().lanes)) as u32, 1);
+        host.launch(kernel(), grid).await;
+        let seen = host.load(a, len - 1).await;
+        host.store(a, 0, 10 * seen).await;
+        host.launch(kernel(), grid).await;
+        host.rmw(a, 1, RmwKind::Add, 100, Order::AcqRel).await;
+        Answer::new().with("seen", &[seen]).with("a", &host.read(a).await)
+    })
+}
+
+#[test]
+fn what_kernels_leave_in_caches_reaches_the_host_when_it_looks() {
+    for name in MACHINES {
+        let mut system = system(name);
+        for end in [EndOfKernel::System, EndOfKernel::Device] {
+            system.launch.end_of_kernel = end;
+            for outcome in [
+                on::<Vi>(&system, host_looks(1000)),
+                on::<NoL1>(&system, host_looks(1000)),
+                on::<DenovoB>(&system, host_looks(1000)),
+                on::<Hlrc>(&system, host_looks(1000)),
+            ] {
+                outcome.answer.expect("seen", &[6u32]).unwrap();
+                let mut a = vec![7u32; 1000];
+                (a[0], a[1]) = (61, 107);
+                outcome.answer.expect("a", &a).unwrap();
+            }
+            on::<Vi>(&system, pipeline(3000)).answer.expect("b", &pipeline_answer(3000)).unwrap();
+            on::<DenovoB>(&system, pipeline(3000)).answer.expect("b", &pipeline_answer(3000)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn kernels_that_end_at_device_scope_leave_what_they_wrote_in_the_l2() {
+    let mut system = system("hrf-8cu");
+    let mut writes = |end| {
+        system.launch.end_of_kernel = end;
+        let outcome = on::<Vi>(&system, vec_add(4096));
+        outcome.answer.expect("c", &vec_add_answer(4096)).unwrap();
+        outcome.counters["dram_writes"]
+    };
+    assert_eq!((writes(EndOfKernel::System), writes(EndOfKernel::Device)), (256, 0));
 }
 
 #[test]

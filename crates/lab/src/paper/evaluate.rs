@@ -375,7 +375,9 @@ impl Evaluation<'_> {
                     "left": left.mean, "right": right.mean, "holds": holds,
                 }));
                 if !holds {
-                    fails.push(format!("{input}: {:.4} against {:.4}", left.mean, right.mean));
+                    let decimals = if right.mean.abs() < 1000.0 { 4 } else { 0 };
+                    fails
+                        .push(format!("{input}: {:.decimals$} against {:.decimals$}", left.mean, right.mean));
                 }
             }
         }

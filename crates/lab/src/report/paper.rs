@@ -94,7 +94,10 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         if let Some(full) = claim.at_full_size {
             write!(verdict, " (at full size: {})", status(full).1).ok();
         }
-        let mut ours = value(&claim.measured);
+        let mut ours = match &claim.measured {
+            serde_json::Value::Array(_) => claim.measured_text(),
+            measured => value(measured),
+        };
         if let Some([low, high]) = claim.interval.filter(|[low, high]| high > low) {
             write!(ours, " ({} to {})", short(low), short(high)).ok();
         }

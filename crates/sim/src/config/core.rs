@@ -15,6 +15,18 @@ pub enum Scheduler {
     RoundRobin,
 }
 
+/// How far a kernel releases what it wrote when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndOfKernel {
+    /// To the host, at once: shared levels write out what is dirty.
+    #[default]
+    System,
+    /// To the device. The release to the host takes place when the host next
+    /// accesses memory.
+    Device,
+}
+
 /// Which operations of one wavefront may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -167,6 +179,9 @@ pub struct LaunchSpec {
     /// From the dispatch of a wavefront to its first instruction.
     #[serde(deserialize_with = "number::whole_u32")]
     pub wavefront_cycles: u32,
+    /// How far the end of a kernel releases.
+    #[serde(default)]
+    pub end_of_kernel: EndOfKernel,
 }
 
 /// The in-order processor beside the GPU that takes part at system scope.

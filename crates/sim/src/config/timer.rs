@@ -1,6 +1,5 @@
 //! The timers of protocols.
 
-use proto::TimerClass;
 use serde::{Deserialize, Serialize};
 
 use super::number;
@@ -21,16 +20,4 @@ pub struct TimerSpec {
     /// Between two ticks of a logical clock.
     #[serde(deserialize_with = "number::positive_u32")]
     pub tick_cycles: u32,
-}
-
-impl TimerSpec {
-    /// How long a timer of this class runs.
-    #[must_use]
-    pub fn cycles(&self, class: TimerClass) -> u32 {
-        match class {
-            TimerClass::Drain => self.drain_cycles,
-            TimerClass::Epoch => self.epoch_cycles,
-            TimerClass::Lease => self.lease_cycles,
-        }
-    }
 }

@@ -27,6 +27,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.count_wait(&instr, now);
                 self.boundary_done(now);
             }
+            Owner::Release => {
+                self.count_wait(&instr, now);
+                self.released_to_host();
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct HostState {
     /// The timed access under way.
     current: Option<OpId>,
     draining_since: Option<Cycle>,
+    /// Does it wait until the kernels so far are released to it?
+    waits_for_release: bool,
     /// Cycles spent waiting for the machine to come to rest before a copy.
     pub(super) untimed_cycles: u64,
     ended: bool,
@@ -32,6 +34,10 @@ pub(super) struct HostState {
 impl HostState {
     pub(super) fn has_ended(&self) -> bool {
         self.ended
+    }
+
+    fn may_go_on(&self) -> bool {
+        self.current.is_none() && !self.is_draining() && !self.waits_for_release
     }
 
     /// Does a copy wait for the machine to come to rest?
@@ -66,9 +72,17 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Starts the host's next operations, as far as they need not wait.
     fn host_next(&mut self) {
         let now = self.queue.now();
-        while self.failure.is_none() && self.host.current.is_none() && !self.host.is_draining() {
+        while self.failure.is_none() && self.host.may_go_on() {
             let Some(&id) = self.host.pending.front() else { return };
             let action = self.session.ops().get(id).action;
+            match action {
+                // Reading a whole array finds what caches hold: see `read_bytes`.
+                Action::Launch(_) | Action::HostRead => {}
+                _ => self.host.waits_for_release = self.release_to_host(now),
+            }
+            if self.host.waits_for_release {
+                return;
+            }
             match action {
                 Action::HostWrite | Action::HostRead => {
                     let is_at_rest = self.live == 0 && self.instrs.len() == 0;
@@ -104,6 +118,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let Some(since) = self.host.draining_since.take() {
             self.host.untimed_cycles += self.queue.now() - since;
         }
+        self.host_next();
+    }
+
+    /// What the host accesses next is up to date.
+    pub(super) fn released_to_host(&mut self) {
+        self.host.waits_for_release = false;
         self.host_next();
     }
 

@@ -2,7 +2,9 @@
 //! dispatched work-group by work-group as the machine has room.
 //!
 //! A kernel begins with an acquire for the whole GPU and one on each compute
-//! unit, and ends with a release on each and one for the whole GPU.
+//! unit, and ends with a release on each. The release of the whole GPU to the
+//! host follows at once, or when the host next accesses memory, as the machine
+//! has it.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -17,7 +19,7 @@ use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
 use crate::attribution::Cause;
-use crate::config::System;
+use crate::config::{EndOfKernel, System};
 use crate::outcome::KernelTime;
 use crate::probe::{Probe, WaveAt};
 use crate::queue::Cycle;
@@ -71,6 +73,8 @@ pub(super) struct Kernels {
     skew: Option<Rng>,
     /// Has the host written since the last kernel began?
     pub(super) host_has_written: bool,
+    /// The last kernel, if it has not been released to the host.
+    pub(super) unreleased: Option<KernelId>,
 }
 
 /// Wavefronts start up to so many cycles later, as the seed wants.
@@ -94,6 +98,7 @@ impl Kernels {
             waves_started: 0,
             skew: (seed != 0).then_some(rng),
             host_has_written: false,
+            unreleased: None,
         }
     }
 
@@ -166,31 +171,42 @@ impl<Pr: Probe> Machine<'_, Pr> {
             _ => Op::KernelBegin(kernel),
         };
         for port in ports {
-            let ask = AskHead {
-                op,
-                order: Order::AcqRel,
-                scope,
-                hints: Hints::default(),
-                array: ArrayId(0),
-                width: Width::W4,
-                wavefront: 0,
-                work_group: 0,
-            };
-            let instr = self.instrs.insert(Instr {
-                owner: Owner::Kernel(kernel),
-                op: None,
-                issue: IssueId(0),
-                phase: Phase::Simple,
-                left: 1,
-                done_at: now,
-                issued_at: now,
-                ask,
-                kept: None,
-                spent: Beside::default(),
-                spent_now: Beside::default(),
-            });
-            self.ask_order(now, port, instr);
+            self.ask_boundary(now, port, Owner::Kernel(kernel), op, scope);
         }
+    }
+
+    fn ask_boundary(&mut self, now: Cycle, port: u32, owner: Owner, op: Op, scope: Scope) {
+        let ask = AskHead {
+            op,
+            order: Order::AcqRel,
+            scope,
+            hints: Hints::default(),
+            array: ArrayId(0),
+            width: Width::W4,
+            wavefront: 0,
+            work_group: 0,
+        };
+        let instr = self.instrs.insert(Instr {
+            owner,
+            op: None,
+            issue: IssueId(0),
+            phase: Phase::Simple,
+            left: 1,
+            done_at: now,
+            issued_at: now,
+            ask,
+            kept: None,
+            spent: Beside::default(),
+            spent_now: Beside::default(),
+        });
+        self.ask_order(now, port, instr);
+    }
+
+    /// Releases to the host what kernels have written so far. Must it wait?
+    pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
+        let Some(last) = self.kernels.unreleased.take() else { return false };
+        self.ask_boundary(now, self.command_port, Owner::Release, Op::KernelEnd(last), Scope::SYSTEM);
+        true
     }
 
     /// A boundary request is answered.
@@ -213,7 +229,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 current.is_dispatching = true;
                 self.at(now, Event::Dispatch);
             }
-            Step::EndCus => self.boundary(now, Step::EndMachine, Scope::SYSTEM),
+            Step::EndCus if self.system.launch.end_of_kernel == EndOfKernel::System => {
+                self.boundary(now, Step::EndMachine, Scope::SYSTEM);
+            }
+            Step::EndCus => {
+                self.kernels.unreleased = Some(current.launch.kernel);
+                self.times.step_done(now, Cause::Release);
+                self.end_kernel(now);
+            }
             Step::EndMachine => {
                 self.times.step_done(now, Cause::Release);
                 self.end_kernel(now);

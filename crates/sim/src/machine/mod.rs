@@ -491,4 +491,6 @@ enum Owner {
     Host(OpId),
     /// The beginning or end of a kernel on a compute unit or for the machine.
     Kernel(KernelId),
+    /// The release of all kernels so far to the host.
+    Release,
 }

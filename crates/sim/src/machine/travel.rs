@@ -289,7 +289,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         state.timers_running |= bit;
         let timers = &self.system.timers;
         let period = match class {
-            TimerClass::Drain => state.timing.drain_cycles,
+            // A station that is busy for longer with each access drains no faster.
+            TimerClass::Drain => u64::from(timers.drain_cycles).max(state.timing.occupancy_cycles),
             TimerClass::Epoch => u64::from(timers.epoch_cycles),
             TimerClass::Lease => u64::from(timers.tick_cycles),
         };

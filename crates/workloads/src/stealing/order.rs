@@ -20,6 +20,9 @@
 //! * **A slot is read after it was won**, not before as in the published code.
 //!   A slot below the tail is not written again before the queue is refilled,
 //!   so that no plain access of a slot races with another one.
+//! * **Nothing is relaxed.** Where nothing else is needed, a load acquires and a
+//!   store releases: race-free models (SC for DRF and for HRF, section II of the
+//!   paper) have no other atomics, and Table 3 no rows for them.
 //! * There is **no fence**. Stand-alone fences act on whole caches in every
 //!   model; the sequentially consistent accesses name the one variable that
 //!   matters, so that a protocol that tracks variables can see that they stay.
@@ -27,7 +30,7 @@
 //! The published code has no ordering at all but the atomicity of its
 //! compare-exchange: that is the `published` column.
 
-use proto::Order::{Plain, Relaxed, Release, SeqCst};
+use proto::Order::{Acquire, Plain, Relaxed, Release, SeqCst};
 use proto::{Order, Symbol};
 
 proto::symbols! {
@@ -163,7 +166,7 @@ pub static STEPS: [Row; 15] = [
         Step::PushTail,
         PUSH,
         LOAD_TAIL,
-        (Relaxed, Relaxed),
+        (Acquire, Relaxed),
         "only the owner writes the tail: it reads its own last value",
     ),
     row(Step::PushSlot, PUSH, STORE_SLOT, (Plain, Plain), "nobody looks at a slot beyond the tail"),
@@ -178,7 +181,7 @@ pub static STEPS: [Row; 15] = [
         Step::PopTail,
         POP,
         LOAD_TAIL,
-        (Relaxed, Relaxed),
+        (Acquire, Relaxed),
         "only the owner writes the tail: it reads its own last value",
     ),
     row(
@@ -206,7 +209,7 @@ pub static STEPS: [Row; 15] = [
         Step::PopRestore,
         POP,
         STORE_TAIL,
-        (Relaxed, Relaxed),
+        (Release, Relaxed),
         "says that the queue is empty, which the head says already",
     ),
     row(Step::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "the owner wrote it, or a kernel before this one"),
@@ -236,14 +239,14 @@ pub static STEPS: [Row; 15] = [
         Step::RefillHead,
         REFILL,
         STORE_HEAD,
-        (Relaxed, Relaxed),
+        (Release, Relaxed),
         "used by the next kernel only: the end of this one publishes it",
     ),
     row(
         Step::RefillTail,
         REFILL,
         STORE_TAIL,
-        (Relaxed, Relaxed),
+        (Release, Relaxed),
         "used by the next kernel only: the end of this one publishes it",
     ),
 ];

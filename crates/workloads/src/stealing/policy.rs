@@ -154,8 +154,8 @@ pub(crate) const ORDERING: Setting = Setting::policy(
 );
 
 /// Four: Table 6 of the hLRC paper shows some 5 to 13 accesses in a sweep for
-/// each work-group that are served elsewhere, whatever the input, and an empty
-/// queue costs two.
+/// each work-group that are served elsewhere on six of nine inputs, and an
+/// empty queue costs two.
 pub(crate) const ATTEMPTS: Setting =
     Setting::count("attempts", 4, 1, 1 << 16, "empty queues in a row until a work-group stops looking");
 
