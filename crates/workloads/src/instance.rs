@@ -5,7 +5,10 @@ use core::fmt;
 use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings, known_names};
-use crate::{diagnosis, histogram, host_flag, locks, messages, pagerank, reduce, stealing, stress, vectors};
+use crate::{
+    diagnosis, histogram, host_flag, locks, messages, pagerank, reduce, stealing, stencil, stress, tasks,
+    vectors,
+};
 
 /// What a workload is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +19,17 @@ pub enum Purpose {
     Stress,
     /// To be stuck: a machine must end it with a diagnosis.
     Diagnosis,
+}
+
+/// An input by its name: settings that go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedInput {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The settings, name and value.
+    pub settings: &'static [(&'static str, &'static str)],
 }
 
 /// A workload.
@@ -44,6 +58,12 @@ impl Workload {
     #[must_use]
     pub fn defaults(&self) -> Settings {
         Settings::defaults(self.name, self.settings)
+    }
+
+    /// The inputs that have names of their own.
+    #[must_use]
+    pub fn inputs(&self) -> &'static [NamedInput] {
+        if self.name == tasks::UTS.name { &tasks::INPUTS } else { &[] }
     }
 
     /// A program to run, and the check of its answer.
@@ -101,7 +121,7 @@ pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     Grid::new(items.div_ceil(GROUP_ITEMS) as u32, waves)
 }
 
-static ALL: [&Workload; 18] = [
+static ALL: [&Workload; 22] = [
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
@@ -111,6 +131,10 @@ static ALL: [&Workload; 18] = [
     &stealing::SSSP,
     &stealing::COLOR,
     &stealing::PAGERANK,
+    &tasks::UTS,
+    &tasks::QUEENS,
+    &tasks::FIB,
+    &stencil::STENCIL,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

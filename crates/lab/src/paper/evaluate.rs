@@ -9,7 +9,7 @@ use super::claims::{Claim, Kind};
 use super::expr::{At, Comparison, Expr, NoValue};
 use super::files::{Fold, Groups};
 use super::plan::Plan;
-use super::statistics::{geometric_mean, interval, mean};
+use super::statistics::{geometric_mean, interval, mean, rank_correlation};
 use super::{FigurePlan, Measure, What, score};
 use crate::results::{
     Bar, Figure, Group, InputShown, Interval, Results, Row, RowKey, ScenarioShown, Scored, Shape, Status,
@@ -62,7 +62,13 @@ impl Plan {
                 name: input.name.clone(),
                 workload: input.workload.name.to_owned(),
                 graph: graph.name.clone(),
-                stand_in: graph.digest.is_none(),
+                stand_in: graph.named.is_none() && graph.digest.is_none(),
+                source: match (graph.named, &graph.digest) {
+                    (Some(_), _) => "of the workload",
+                    (None, Some(_)) => "file",
+                    (None, None) => "stand-in",
+                }
+                .to_owned(),
             }
         };
         self.paper.inputs.iter().filter(|input| used.contains(&input.name)).map(shown).collect()
@@ -281,6 +287,7 @@ impl Evaluation<'_> {
         let outcome = match &measure.what {
             What::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
             What::Order(order) => self.order_claim(&mut scored, figure, measure, order),
+            What::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
         };
         match outcome {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
@@ -347,6 +354,32 @@ impl Evaluation<'_> {
             }
         }
         status.ok_or(NoValue::Undefined)
+    }
+
+    /// Do two values rise together over the inputs, by the correlation of
+    /// their ranks?
+    fn rises_claim(
+        &self,
+        scored: &mut Scored,
+        figure: &FigurePlan,
+        measure: &Measure,
+        values: [&Expr; 2],
+    ) -> Result<Status, NoValue> {
+        let each = |expr: &Expr| {
+            let of = |input| self.folded(expr, place(figure), core::slice::from_ref(input), mean);
+            measure.inputs.iter().map(of).collect::<Result<Vec<_>, _>>()
+        };
+        let [rising, with] = values;
+        let (rising, with) = (each(rising)?, each(with)?);
+        let of_seed = |seed: usize| {
+            let at = |values: &[Vec<f64>]| values.iter().map(|of_input| of_input[seed]).collect::<Vec<_>>();
+            rank_correlation(&at(&rising), &at(&with)).ok_or(NoValue::Undefined)
+        };
+        let found = (0..self.seeds().len()).map(of_seed).collect::<Result<Vec<_>, _>>()?;
+        let interval = interval(&found).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(interval.mean);
+        scored.interval = Some([interval.low, interval.high]).filter(|_| found.len() > 1);
+        Ok(if interval.low > 0.0 { Status::Reproduced } else { Status::Contradicted })
     }
 
     fn order_claim(

@@ -115,7 +115,9 @@ pub(super) struct ScenarioFile {
 pub(super) struct InputFile {
     pub(super) name: Spanned<String>,
     pub(super) workload: Spanned<String>,
-    pub(super) graph: Spanned<String>,
+    pub(super) graph: Option<Spanned<String>>,
+    /// The name of an input that the workload has itself.
+    pub(super) input: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -190,6 +192,8 @@ pub(super) struct MeasureFile {
     pub(super) claim: Spanned<String>,
     pub(super) value: Option<Spanned<String>>,
     pub(super) holds: Option<Spanned<String>>,
+    /// Two values that rise together over the inputs.
+    pub(super) rises: Option<[Spanned<String>; 2]>,
     #[serde(default)]
     pub(super) fold: Fold,
     pub(super) inputs: Option<Vec<Spanned<String>>>,

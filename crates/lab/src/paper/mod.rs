@@ -20,7 +20,7 @@ pub use plan::{GraphAsked, Plan, Request, Task};
 use std::collections::BTreeMap;
 
 use sim::config::System;
-use workloads::Workload;
+use workloads::{NamedInput, Workload};
 
 use crate::results::Shape;
 use crate::scenario::Scenario;
@@ -58,7 +58,16 @@ struct NamedScenario {
 struct Input {
     name: String,
     workload: &'static Workload,
-    graph: String,
+    source: Source,
+}
+
+/// Where an input is from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// A graph of this name.
+    Graph(String),
+    /// The workload has it itself.
+    Named(&'static NamedInput),
 }
 
 #[derive(Clone, Debug)]
@@ -102,4 +111,6 @@ struct Measure {
 enum What {
     Value(Expr),
     Order(Vec<Comparison>),
+    /// Two values rise together over the inputs.
+    Rises(Expr, Expr),
 }

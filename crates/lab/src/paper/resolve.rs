@@ -4,11 +4,13 @@
 use std::path::Path;
 
 use toml::Spanned;
+use workloads::Workload;
+use workloads::stealing::App;
 
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, Wrong};
 use super::files::{FigureFile, Files, MeasureFile, PaperFile, Source, VariantFile};
-use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Variant, What};
+use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Source as From, Variant, What};
 use crate::catalog;
 use crate::error::Error;
 use crate::scenario::Scenario;
@@ -102,17 +104,30 @@ fn scenario(source: &Source, file: &super::files::ScenarioFile) -> Result<NamedS
 
 fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
     let input = |input: &super::files::InputFile| {
-        let known = workloads::stealing::App::ALL.map(workloads::stealing::App::workload);
+        let is_known = |known: &&&Workload| App::of(known).is_some() || !known.inputs().is_empty();
+        let known: Vec<&'static Workload> = workloads::all().iter().filter(is_known).copied().collect();
         let Some(workload) = known.iter().find(|known| known.name == input.workload.get_ref()) else {
-            return Err(source.unknown(
-                "workload on graphs",
-                &input.workload,
-                &known.map(|known| known.name),
-            ));
+            let names: Vec<_> = known.iter().map(|known| known.name).collect();
+            return Err(source.unknown("workload with inputs", &input.workload, &names));
         };
-        workloads::graph::stand_in::find(input.graph.get_ref())
-            .map_err(|message| source.error(input.graph.span(), message))?;
-        Ok(Input { name: input.name.get_ref().clone(), workload, graph: input.graph.get_ref().clone() })
+        let from = match (&input.graph, &input.input) {
+            (Some(graph), None) if App::of(workload).is_some() => {
+                workloads::graph::stand_in::find(graph.get_ref())
+                    .map_err(|message| source.error(graph.span(), message))?;
+                From::Graph(graph.get_ref().clone())
+            }
+            (None, Some(name)) if App::of(workload).is_none() => {
+                let names: Vec<_> = workload.inputs().iter().map(|input| input.name).collect();
+                let found = workload.inputs().iter().find(|input| input.name == name.get_ref());
+                From::Named(found.ok_or_else(|| source.unknown("input", name, &names))?)
+            }
+            _ => {
+                let key = if App::of(workload).is_some() { "graph" } else { "input" };
+                let message = format!("an input of `{}` has the key `{key}` and no other", workload.name);
+                return Err(source.error(input.workload.span(), message));
+            }
+        };
+        Ok(Input { name: input.name.get_ref().clone(), workload, source: from })
     };
     file.inputs.iter().map(input).collect()
 }
@@ -251,6 +266,9 @@ impl Resolver<'_> {
             let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
             return Err(self.source.unknown("claim", &file.claim, &known));
         };
+        if let Some([rising, with]) = &file.rises {
+            return self.rises(plan, file, claim.kind, rising, with);
+        }
         let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {
             (Some(text), None, false) => {
                 let value = Expr::parse(text.get_ref(), self.definitions)
@@ -276,6 +294,32 @@ impl Resolver<'_> {
         let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
         let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
         Ok(Measure { claim: id.clone(), text: text.get_ref().clone(), what, fold: file.fold, inputs })
+    }
+
+    fn rises(
+        &self,
+        plan: &FigurePlan,
+        file: &MeasureFile,
+        kind: Kind,
+        rising: &Spanned<String>,
+        with: &Spanned<String>,
+    ) -> Result<Measure, Error> {
+        let id = file.claim.get_ref();
+        if kind != Kind::Order || file.value.is_some() || file.holds.is_some() {
+            let message = format!("`rises` is for claims of kind `order` and goes with no other key: `{id}`");
+            return Err(self.source.error(file.claim.span(), message));
+        }
+        let value = |text: &Spanned<String>| {
+            let value = Expr::parse(text.get_ref(), self.definitions)
+                .map_err(|wrong| misfit(self.source, text, &wrong))?;
+            self.check(plan, text, &value)?;
+            Ok::<_, Error>(value)
+        };
+        let what = What::Rises(value(rising)?, value(with)?);
+        let text = format!("{} rises with {}", rising.get_ref(), with.get_ref());
+        let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
+        let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
+        Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
     /// Is each run that a value asks for one of the figure's?
