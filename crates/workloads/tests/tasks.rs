@@ -81,12 +81,13 @@ fn run<const W: usize, P: TaskProgram<W>>(
     options: &Options,
 ) -> Result<(Done, Outcome), String> {
     let done = std::rc::Rc::new(std::cell::RefCell::new(Done::default()));
-    let (to, made) = (done.clone(), move |host: Host| async move {
+    let to = done.clone();
+    let program = Program::new("tasks", move |host| async move {
         let done = plan.run(&host, program, &first).await;
         to.replace(done.clone());
         done.into_answer(Answer::new())
     });
-    let outcome = reference::run(Program::new("tasks", made), options).map_err(|error| error.to_string())?;
+    let outcome = reference::run(program, options).map_err(|error| error.to_string())?;
     let done = done.borrow().clone();
     Ok((done, outcome))
 }

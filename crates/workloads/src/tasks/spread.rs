@@ -23,7 +23,7 @@ impl Spread {
         let mut step = 1;
         while step < w.lanes() {
             let below = w.shuffle(&ends, &(lane - step));
-            ends = ends + Lanes::select(lane.ge(step), below, 0);
+            ends += Lanes::select(lane.ge(step), below, 0);
             step *= 2;
         }
         let total = ends.get(w.lanes() as usize - 1);
