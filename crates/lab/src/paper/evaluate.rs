@@ -8,6 +8,7 @@ use workloads::graph::stand_in::Scale;
 use super::claims::{Claim, Kind};
 use super::expr::{At, Comparison, Expr, NoValue};
 use super::files::{Fold, Groups};
+use super::litmus::Litmus;
 use super::plan::Plan;
 use super::statistics::{geometric_mean, interval, mean, rank_correlation};
 use super::{FigurePlan, Measure, What, score};
@@ -23,7 +24,8 @@ impl Plan {
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
         let data = Data::new(&rows);
         let evaluation = Evaluation { plan: self, data };
-        let figures = self.paper.figures.iter().map(|figure| evaluation.figure(figure)).collect();
+        let drawn = self.paper.figures.iter().filter(|figure| !figure.parts.is_empty());
+        let figures = drawn.map(|figure| evaluation.figure(figure)).collect();
         let claims = self.paper.claims.claims.iter().map(|claim| evaluation.claim(claim)).collect();
         let mut settings = self.paper.settings.clone();
         settings.extend(self.overrides.iter().cloned());
@@ -158,6 +160,29 @@ impl<'a> Data<'a> {
     }
 }
 
+/// Scores a claim by the tests that it speaks of: all must be as claimed.
+fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
+    // A test has no seed and no input.
+    scored.seeds = 0;
+    let (mut found, mut texts, mut holds) = (Vec::new(), Vec::new(), true);
+    for litmus in tests {
+        texts.push(litmus.text());
+        match litmus.check() {
+            Ok(all) => {
+                holds &= all.iter().all(|found| found.holds);
+                found.extend(all.into_iter().map(|found| found.words));
+            }
+            Err(why) => {
+                scored.note = Some(why);
+                return;
+            }
+        }
+    }
+    scored.measure = texts.join("; ");
+    scored.measured = json!(found.join("; "));
+    scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
+}
+
 struct Evaluation<'a> {
     plan: &'a Plan,
     data: Data<'a>,
@@ -278,6 +303,11 @@ impl Evaluation<'_> {
             seeds: self.seeds().len(),
             note: None,
         };
+        let litmus: Vec<&Litmus> = self.plan.paper.figures.iter().flat_map(|f| &f.litmus).collect();
+        if litmus.iter().any(|litmus| litmus.claim == claim.id) {
+            litmus_claim(&mut scored, litmus.into_iter().filter(|litmus| litmus.claim == claim.id));
+            return scored;
+        }
         let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
         let Some((figure, measure)) = measures.next() else {
             scored.note = Some("no experiment that was asked for measures it".to_owned());

@@ -9,6 +9,7 @@ pub mod expr;
 
 mod evaluate;
 mod files;
+mod litmus;
 mod plan;
 mod resolve;
 mod score;
@@ -95,6 +96,7 @@ struct FigurePlan {
     parts: Vec<(String, Expr)>,
     published: Option<String>,
     measures: Vec<Measure>,
+    litmus: Vec<litmus::Litmus>,
 }
 
 /// How a claim is measured.

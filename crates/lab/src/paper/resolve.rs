@@ -9,7 +9,8 @@ use workloads::stealing::App;
 
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, Wrong};
-use super::files::{FigureFile, Files, MeasureFile, PaperFile, Source, VariantFile};
+use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, Source, VariantFile};
+use super::litmus::{Litmus, TESTS};
 use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Source as From, Variant, What};
 use crate::catalog;
 use crate::error::Error;
@@ -202,28 +203,40 @@ impl Resolver<'_> {
         let inputs = self.names("input", file.inputs.as_ref(), &input_names, &input_names)?;
         let variants = self.names("variant", file.variants.as_ref(), &variant_names, &[BASE])?;
         let all: Vec<&str> = scenarios.iter().map(String::as_str).collect();
+        let no_scenarios = || self.source.error(0..0, "a chart needs `scenarios`");
+        let chart = match &file.chart {
+            Some(_) if file.scenarios.is_empty() => return Err(no_scenarios()),
+            Some(chart) => chart,
+            None if file.litmus.is_empty() || !file.measures.is_empty() => {
+                return Err(self
+                    .source
+                    .error(0..0, "a file has a chart, or litmus tests and no other measure"));
+            }
+            None => &ChartFile::NONE,
+        };
         let mut plan = FigurePlan {
             id: id.to_owned(),
             title: file.title.clone(),
             place: file.place.clone(),
-            shown: self.names("scenario of this figure", file.chart.scenarios.as_ref(), &all, &all)?,
+            shown: self.names("scenario of this figure", chart.scenarios.as_ref(), &all, &all)?,
             scenarios,
             inputs,
             variants,
-            shape: file.chart.shape,
-            groups: file.chart.groups,
-            unit: file.chart.unit.clone(),
+            shape: chart.shape,
+            groups: chart.groups,
+            unit: chart.unit.clone(),
             parts: Vec::new(),
             published: None,
             measures: Vec::new(),
+            litmus: file.litmus.iter().map(|litmus| self.litmus(litmus)).collect::<Result<_, _>>()?,
         };
-        for part in &file.chart.parts {
+        for part in &chart.parts {
             let value = Expr::parse(part.value.get_ref(), self.definitions)
                 .map_err(|wrong| misfit(self.source, &part.value, &wrong))?;
             self.check(&plan, &part.value, &value)?;
             plan.parts.push((part.label.clone(), value));
         }
-        if let Some(table) = &file.chart.published {
+        if let Some(table) = &chart.published {
             let tables = &self.paper.claims.tables;
             match tables.get(table.get_ref()).map(|table| table.columns.len() == plan.parts.len()) {
                 Some(true) => plan.published = Some(table.get_ref().clone()),
@@ -294,6 +307,30 @@ impl Resolver<'_> {
         let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
         let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
         Ok(Measure { claim: id.clone(), text: text.get_ref().clone(), what, fold: file.fold, inputs })
+    }
+
+    fn litmus(&self, file: &LitmusFile) -> Result<Litmus, Error> {
+        let claims: Vec<&str> = self.paper.claims.claims.iter().map(|claim| claim.id.as_str()).collect();
+        let claim = file.claim.get_ref();
+        if !claims.contains(&claim.as_str()) {
+            return Err(self.source.unknown("claim", &file.claim, &claims));
+        }
+        let test = TESTS.into_iter().find(|(name, _)| name == file.test.get_ref());
+        let test = test.ok_or_else(|| {
+            self.source.unknown("litmus test of a figure", &file.test, &TESTS.map(|(name, _)| name))
+        })?;
+        let model = |name: &Spanned<String>| {
+            let wrong = |error| self.source.error(name.span(), format!("{error}"));
+            name.get_ref().parse().map_err(|error: ::litmus::hrf::UnknownName| wrong(error))
+        };
+        Ok(Litmus {
+            claim: claim.clone(),
+            test,
+            models: file.models.iter().map(model).collect::<Result<_, _>>()?,
+            inclusion: file.inclusion,
+            races: file.races,
+            verdict: file.verdict,
+        })
     }
 
     fn rises(

@@ -10,8 +10,8 @@
 //! * [`Plan`]: how it runs, from settings. [`Scopes`]: the two policies.
 //! * [`Tree`]: the trees of Unbalanced Tree Search, and the host's traversal.
 //!
-//! `docs/tasks.md` tells how to write one, and what was chosen where the paper
-//! is silent.
+//! To write one, see the guide below; its code is compiled and run as a test.
+#![doc = include_str!("../../../../docs/tasks.md")]
 
 mod fib;
 mod front;

@@ -58,15 +58,39 @@ pub struct Plan {
     pub device_low: u32,
 }
 
+const WAVES: u32 = 4;
+const FRONTS: u32 = 1 << 14;
+const WAVE_QUEUE: u32 = 1 << 10;
+const GROUP_QUEUE: u32 = 1 << 8;
+const DEVICE_QUEUE: u32 = 1 << 12;
+
 /// The settings that [`Plan::of`] reads, for a workload to declare.
 pub const SETTINGS: [Setting; 9] = [
     super::policy::SCOPES,
     Setting::count("work-groups", 0, 0, 1 << 16, "work-groups that stay; 0 makes one a compute unit"),
-    Setting::count("waves", 4, 1, 64, "wavefronts of a work-group"),
-    Setting::count("fronts", 1 << 14, 1, FRONTS_MAX, "task-fronts in memory"),
-    Setting::count("wave-queue", 1 << 10, 1, FRONTS_MAX, "task-fronts that the queue of a wavefront holds"),
-    Setting::count("group-queue", 1 << 8, 1, FRONTS_MAX, "task-fronts that the queue of a work-group holds"),
-    Setting::count("device-queue", 1 << 12, 1, FRONTS_MAX, "task-fronts that the queue of the device holds"),
+    Setting::count("waves", WAVES as u64, 1, 64, "wavefronts of a work-group"),
+    Setting::count("fronts", FRONTS as u64, 1, FRONTS_MAX, "task-fronts in memory"),
+    Setting::count(
+        "wave-queue",
+        WAVE_QUEUE as u64,
+        1,
+        FRONTS_MAX,
+        "task-fronts that the queue of a wavefront holds",
+    ),
+    Setting::count(
+        "group-queue",
+        GROUP_QUEUE as u64,
+        1,
+        FRONTS_MAX,
+        "task-fronts that the queue of a work-group holds",
+    ),
+    Setting::count(
+        "device-queue",
+        DEVICE_QUEUE as u64,
+        1,
+        FRONTS_MAX,
+        "task-fronts that the queue of the device holds",
+    ),
     Setting::count(
         "group-low",
         0,
@@ -82,6 +106,23 @@ pub const SETTINGS: [Setting; 9] = [
         "the device's queue with fewer task-fronts is given more; 0 is one a work-group",
     ),
 ];
+
+impl Default for Plan {
+    /// What the settings are unless set: HRF-direct.
+    fn default() -> Self {
+        Plan {
+            scopes: Scopes::DIRECT,
+            groups: 0,
+            waves: WAVES,
+            fronts: FRONTS,
+            wave_queue: WAVE_QUEUE,
+            group_queue: GROUP_QUEUE,
+            device_queue: DEVICE_QUEUE,
+            group_low: 0,
+            device_low: 0,
+        }
+    }
+}
 
 impl Plan {
     /// What settings say.
