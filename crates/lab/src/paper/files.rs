@@ -50,6 +50,7 @@ const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
         "donations.toml",
         "litmus.toml",
         "sensitivity.toml",
+        "targeted.toml",
     ),
 ];
 
