@@ -3,9 +3,10 @@
 
 use lab::Record;
 use lab::experiment::{Experiment, Question};
+use lab::race::{RaceModel, RaceOptions, races};
 use lab::systems::Systems;
 
-fn run(protocol: &str, policy: &str, workload: &str, settings: &[(&str, &str)], seed: u64) -> Record {
+fn ask(protocol: &str, policy: &str, workload: &str, settings: &[(&str, &str)], seed: u64) -> Experiment {
     let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let question = Question {
         system: "hrf-8cu".to_owned(),
@@ -15,7 +16,11 @@ fn run(protocol: &str, policy: &str, workload: &str, settings: &[(&str, &str)], 
         seed,
         ..Question::default()
     };
-    let experiment = Experiment::new(&Systems::with_folder("none"), &question).expect("a sound question");
+    Experiment::new(&Systems::with_folder("none"), &question).expect("a sound question")
+}
+
+fn run(protocol: &str, policy: &str, workload: &str, settings: &[(&str, &str)], seed: u64) -> Record {
+    let experiment = ask(protocol, policy, workload, settings, seed);
     lab::run::run(&experiment, &mut ()).expect("a machine that can be built")
 }
 
@@ -85,4 +90,33 @@ fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
     assert!(direct.answer_ok, "{:?}", direct.error);
     let indirect = run("vi-targeted", "hrf-indirect", "uts", &settings, 1);
     assert!(!indirect.answer_ok && indirect.error.is_some(), "{indirect:?}");
+}
+
+#[test]
+fn each_policy_is_free_of_races_under_its_model_and_smaller_scopes_race_under_hrf_direct() {
+    use RaceModel::{Drf, HrfDirect, HrfIndirect};
+    let found = |policy, model, workload, settings| {
+        let options = RaceOptions { model, ..RaceOptions::default() };
+        let experiment = ask("vi", policy, workload, settings, 1);
+        races(&experiment, options, 3, |_| ()).expect("a machine that can be built").report.races
+    };
+    let small: [(&str, &[(&str, &str)]); 4] = [
+        ("uts", &[]),
+        ("queens", &[("queens", "6")]),
+        ("fib", &[("n", "11")]),
+        ("stencil", &[("cells", "100"), ("waves", "2"), ("rounds", "2"), ("steps", "3")]),
+    ];
+    for (workload, settings) in small {
+        let policies = match workload {
+            "stencil" => [("inner-work-group", HrfDirect), ("inner-device", HrfDirect)],
+            _ => [("hrf-direct", HrfDirect), ("hrf-indirect", HrfIndirect)],
+        };
+        for (policy, model) in policies {
+            for model in [Drf, HrfIndirect, model] {
+                let races = found(policy, model, workload, settings);
+                assert!(races.is_empty(), "{workload}+{policy} under {model:?}: {:#?}", races[0]);
+            }
+        }
+    }
+    assert!(!found("hrf-indirect", HrfDirect, "uts", &[("depth", "6")]).is_empty());
 }

@@ -6,8 +6,7 @@ use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings, known_names};
 use crate::{
-    diagnosis, histogram, host_flag, locks, messages, pagerank, reduce, stealing, stencil, stress, tasks,
-    vectors,
+static ALL: [&Workload; 29] = [
 };
 
 /// What a workload is for.
@@ -19,6 +18,8 @@ pub enum Purpose {
     Stress,
     /// To be stuck: a machine must end it with a diagnosis.
     Diagnosis,
+    /// To race: a detector must report it.
+    Race,
 }
 
 /// An input by its name: settings that go together.
@@ -121,7 +122,7 @@ pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     Grid::new(items.div_ceil(GROUP_ITEMS) as u32, waves)
 }
 
-static ALL: [&Workload; 22] = [
+static ALL: [&Workload; 29] = [
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
@@ -144,6 +145,13 @@ static ALL: [&Workload; 22] = [
     &diagnosis::SPIN_FOREVER,
     &diagnosis::BARRIER_SKIP,
     &diagnosis::SPIN_UNDISPATCHED,
+    &races::MISSING_FENCE,
+    &races::NARROW_SCOPE,
+    &races::UNLOCKED_UPDATE,
+    &races::BLOCK_BARRIER,
+    &races::TWO_SCOPE_LOCK,
+    &races::PLAIN_SPIN,
+    &races::NO_ACQUIRE,
 ];
 
 /// All workloads.

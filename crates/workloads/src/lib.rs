@@ -21,6 +21,7 @@ mod locks;
 mod messages;
 mod pagerank;
 mod policy;
+mod races;
 mod reduce;
 mod settings;
 mod stencil;
