@@ -6,7 +6,8 @@ use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings, known_names};
 use crate::{
-static ALL: [&Workload; 29] = [
+    diagnosis, histogram, host_flag, locks, messages, pagerank, races, reduce, stealing, stencil, stress,
+    tasks, vectors,
 };
 
 /// What a workload is for.
