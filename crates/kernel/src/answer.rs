@@ -8,6 +8,7 @@ use crate::Word;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     parts: Vec<Part>,
+    counts: Vec<(String, u64)>,
 }
 
 /// One vector of an answer.
@@ -56,6 +57,20 @@ impl Answer {
         let bits = values.iter().map(|v| v.to_bits()).collect();
         self.parts.push(Part { name: name.into(), word: T::NAME, bits });
         self
+    }
+
+    /// The same with a count of how the answer came about: nothing that is held
+    /// against a reference, for it may differ from run to run.
+    #[must_use]
+    pub fn counting(mut self, name: impl Into<String>, count: u64) -> Self {
+        self.counts.push((name.into(), count));
+        self
+    }
+
+    /// All counts.
+    #[must_use]
+    pub fn counts(&self) -> &[(String, u64)] {
+        &self.counts
     }
 
     /// All vectors.

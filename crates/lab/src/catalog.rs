@@ -79,6 +79,18 @@ pub struct WorkloadEntry {
     pub purpose: &'static str,
     /// What can be set with `--set NAME=VALUE`.
     pub settings: Vec<SettingEntry>,
+    /// What can be asked for with `--input NAME`, beside graphs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputEntry>,
+}
+
+/// An input of a workload that has a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
 }
 
 /// A setting of a workload.
@@ -115,6 +127,11 @@ pub fn workloads() -> Vec<WorkloadEntry> {
             .iter()
             .map(|(setting, default)| setting_entry(setting, default))
             .collect(),
+        inputs: workload
+            .inputs()
+            .iter()
+            .map(|input| InputEntry { name: input.name, summary: input.summary })
+            .collect(),
     };
     workloads::all().iter().map(entry).collect()
 }
@@ -122,6 +139,7 @@ pub fn workloads() -> Vec<WorkloadEntry> {
 fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
     let (choices, range) = match setting.kind {
         Kind::Count { min, max, .. } => (Vec::new(), Some([min, max])),
+        Kind::Decimal { min, max, .. } => (Vec::new(), Some([min, max].map(u64::from))),
         Kind::Policy(choices) => (choices.iter().map(|(name, _)| *name).collect(), None),
     };
     SettingEntry { name: setting.name, meaning: setting.meaning, default, choices, range }

@@ -4,7 +4,7 @@ use proto::Info;
 use sim::OtherScope;
 use sim::config::System;
 use workloads::stealing::App;
-use workloads::{Instance, Kind, Settings, Workload};
+use workloads::{Instance, Kind, NamedInput, Settings, Workload};
 
 use crate::catalog;
 use crate::error::{Error, printable};
@@ -22,6 +22,7 @@ pub struct Question {
     /// A workload's name.
     pub workload: String,
     /// The graph of an application on graphs: a file, or the name of a stand-in.
+    /// Or the name of an input that the workload has itself.
     pub input: Option<String>,
     /// Which part of a stand-in is made, as `1/16`.
     pub scale: Option<String>,
@@ -48,6 +49,8 @@ pub struct Experiment {
     pub workload: &'static Workload,
     /// The graph that it works on, if it does not make its own.
     pub input: Option<GraphInput>,
+    /// The input of its own that it was asked for.
+    pub named: Option<&'static NamedInput>,
     /// Its settings, the policy's included.
     pub settings: Settings,
     /// See [`Question::seed`].
@@ -78,25 +81,32 @@ impl Experiment {
         let system = systems.load(&question.system)?;
         let scenario = Scenario::parse(&question.scenario)?;
         let workload = workload(&question.workload)?;
-        check_input(workload, question)?;
+        let named = named_input(workload, question)?;
+        if named.is_none() {
+            check_input(workload, question)?;
+        }
         let mut settings = workload.defaults();
         if let Some(policy) = stealing(&scenario, workload)? {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
-        for (name, value) in &question.settings {
+        let of_input = named.map_or(&[][..], |input| input.settings).iter();
+        let of_input = of_input.map(|(name, value)| (*name, *value));
+        let asked = question.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in of_input.chain(asked) {
             settings.set(name, value).map_err(|error| Error::Impossible(error.to_string()))?;
         }
         if let Some(policy) = &scenario.policy {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
-        if let (None, Some(name)) = (&graph, &question.input) {
+        if let (None, None, Some(name)) = (named, &graph, &question.input) {
             *graph = Some(GraphInput::open(name, question.scale.as_deref())?);
         }
         let experiment = Experiment {
             system,
             scenario,
             workload,
-            input: graph.clone(),
+            input: if named.is_none() { graph.clone() } else { None },
+            named,
             settings,
             seed: question.seed,
             drop: question.drop.clone(),
@@ -164,12 +174,38 @@ impl Experiment {
         settings.filter(move |(name, _)| says(name))
     }
 
+    /// The name of its input, if it was asked for one.
+    #[must_use]
+    pub fn input_name(&self) -> Option<String> {
+        let graph = self.input.as_ref().map(|input| input.name.clone());
+        graph.or_else(|| self.named.map(|input| input.name.to_owned()))
+    }
+
     /// The choices of the workload's policies, joined by commas; empty where
     /// it has none.
     #[must_use]
     pub fn policy(&self) -> String {
         let choices = self.settings.iter().filter(|(setting, _)| matches!(setting.kind, Kind::Policy(_)));
         choices.map(|(_, value)| value).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The workload's own input of the name that is asked for, if it has inputs.
+fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'static NamedInput>, Error> {
+    let (inputs, Some(name)) = (workload.inputs(), &question.input) else { return Ok(None) };
+    if inputs.is_empty() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = inputs.iter().map(|input| input.name).collect();
+    match (inputs.iter().find(|input| input.name == name), &question.scale) {
+        (None, _) => Err(Error::unknown("input", name, &names)),
+        (Some(input), Some(scale)) => Err(Error::Impossible(format!(
+            "input `{}` of workload `{}` has one size only, and no scale `{}`",
+            input.name,
+            workload.name,
+            printable(scale)
+        ))),
+        (found, None) => Ok(found),
     }
 }
 

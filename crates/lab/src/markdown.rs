@@ -209,8 +209,8 @@ fn scenarios(results: &Results) -> String {
     }
     page += "\n| input | workload | graph | |\n|---|---|---|---|\n";
     for input in &results.inputs {
-        let what = if input.stand_in { "stand-in" } else { "file" };
-        page += &row([input.name.clone(), input.workload.clone(), input.graph.clone(), what.to_owned()]);
+        let what = &input.source;
+        page += &row([input.name.clone(), input.workload.clone(), input.graph.clone(), what.clone()]);
     }
     page + "\n"
 }

@@ -61,6 +61,8 @@ pub struct InputShown {
     pub graph: String,
     /// Is it a stand-in for the graph of that name?
     pub stand_in: bool,
+    /// Where it is from, in a word or two.
+    pub source: String,
 }
 
 /// A machine, and what is changed of it, as a report names it.

@@ -56,7 +56,10 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
     match program_on(&experiment.system, experiment.scenario.protocol, program, options, probe) {
         Ok(outcome) => {
             let wrong = check(&outcome.answer).err();
-            Ok(record(experiment, outcome, wrong.as_ref()))
+            let counts: Vec<_> = outcome.answer.counts().to_vec();
+            let mut record = record(experiment, outcome, wrong.as_ref());
+            record.counters.extend(counts.into_iter().map(|(name, n)| (format!("program.{name}"), n)));
+            Ok(record)
         }
         Err(RunError::Machine(message)) => Err(Error::Impossible(message)),
         Err(error @ RunError::NothingDropped { .. }) => Err(Error::Impossible(error.to_string())),
@@ -136,7 +139,7 @@ fn blank(experiment: &Experiment) -> Record {
         protocol: experiment.scenario.protocol,
         policy: experiment.policy(),
         workload: experiment.workload.name,
-        input: experiment.input.as_ref().map(|input| input.name.clone()),
+        input: experiment.input_name(),
         graph: experiment.input.as_ref().map(crate::input::GraphInput::record),
         settings: experiment.settings().collect(),
         seed: experiment.seed,

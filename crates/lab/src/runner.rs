@@ -161,7 +161,10 @@ impl State<'_> {
     }
 
     fn measure(&self, task: &Task) -> Result<Measured, Error> {
-        let input = Some(self.graph(task)?);
+        let input = match task.graph.named {
+            Some(_) => None,
+            None => Some(self.graph(task)?),
+        };
         let experiment = Experiment { input, ..task.experiment.clone() };
         let measured = Measured::from(run(&experiment, &mut self.pulse.clone())?);
         self.store.save(task, &measured)?;

@@ -80,6 +80,7 @@ fn results(name: &str) -> Results {
             workload: owned(),
             graph: owned(),
             stand_in: true,
+            source: owned(),
         }],
         variants: vec![VariantShown {
             name: owned(),

@@ -6,7 +6,8 @@ use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings, known_names};
 use crate::{
-    diagnosis, histogram, host_flag, locks, messages, pagerank, races, reduce, stealing, stress, vectors,
+    diagnosis, histogram, host_flag, locks, messages, pagerank, races, reduce, stealing, stencil, stress,
+    tasks, vectors,
 };
 
 /// What a workload is for.
@@ -20,6 +21,17 @@ pub enum Purpose {
     Diagnosis,
     /// To race: a detector must report it.
     Race,
+}
+
+/// An input by its name: settings that go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedInput {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The settings, name and value.
+    pub settings: &'static [(&'static str, &'static str)],
 }
 
 /// A workload.
@@ -48,6 +60,12 @@ impl Workload {
     #[must_use]
     pub fn defaults(&self) -> Settings {
         Settings::defaults(self.name, self.settings)
+    }
+
+    /// The inputs that have names of their own.
+    #[must_use]
+    pub fn inputs(&self) -> &'static [NamedInput] {
+        if self.name == tasks::UTS.name { &tasks::INPUTS } else { &[] }
     }
 
     /// A program to run, and the check of its answer.
@@ -105,7 +123,7 @@ pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     Grid::new(items.div_ceil(GROUP_ITEMS) as u32, waves)
 }
 
-static ALL: [&Workload; 25] = [
+static ALL: [&Workload; 29] = [
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
@@ -115,6 +133,10 @@ static ALL: [&Workload; 25] = [
     &stealing::SSSP,
     &stealing::COLOR,
     &stealing::PAGERANK,
+    &tasks::UTS,
+    &tasks::QUEENS,
+    &tasks::FIB,
+    &stencil::STENCIL,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

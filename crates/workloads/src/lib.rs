@@ -11,6 +11,7 @@ pub mod data;
 pub mod graph;
 pub mod nearest;
 pub mod stealing;
+pub mod tasks;
 
 mod diagnosis;
 mod histogram;
@@ -23,8 +24,9 @@ mod policy;
 mod races;
 mod reduce;
 mod settings;
+mod stencil;
 mod stress;
 mod vectors;
 
-pub use instance::{Instance, Purpose, Workload, all, find, grid_over};
+pub use instance::{Instance, NamedInput, Purpose, Workload, all, find, grid_over};
 pub use settings::{BadSetting, Kind, Setting, Settings};

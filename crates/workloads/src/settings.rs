@@ -27,6 +27,15 @@ pub enum Kind {
         /// The largest allowed.
         max: u64,
     },
+    /// A decimal number.
+    Decimal {
+        /// The default, as it is written.
+        default: &'static str,
+        /// The smallest allowed.
+        min: u32,
+        /// The largest allowed.
+        max: u32,
+    },
     /// A policy: one of several names, each with its meaning; the first is the default.
     Policy(&'static [(&'static str, &'static str)]),
 }
@@ -36,6 +45,17 @@ impl Setting {
     #[must_use]
     pub const fn count(name: &'static str, default: u64, min: u64, max: u64, meaning: &'static str) -> Self {
         Setting { name, meaning, kind: Kind::Count { default, min, max } }
+    }
+
+    /// A decimal number, from the first to the last of a range.
+    #[must_use]
+    pub const fn decimal(
+        name: &'static str,
+        default: &'static str,
+        (min, max): (u32, u32),
+        meaning: &'static str,
+    ) -> Self {
+        Setting { name, meaning, kind: Kind::Decimal { default, min, max } }
     }
 
     /// A policy: one of several names, each with its meaning.
@@ -60,6 +80,8 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Count(u64),
+    /// The bits of a decimal number.
+    Decimal(u64),
     Choice(&'static str),
 }
 
@@ -99,6 +121,19 @@ pub enum BadSetting {
         /// The largest allowed.
         max: u64,
     },
+    /// Not a decimal number within the range.
+    BadDecimal {
+        /// The workload.
+        workload: &'static str,
+        /// The setting.
+        setting: &'static str,
+        /// The text found.
+        text: String,
+        /// The smallest allowed.
+        min: u32,
+        /// The largest allowed.
+        max: u32,
+    },
     /// Settings that do not go together.
     Conflict {
         /// The workload.
@@ -135,6 +170,11 @@ impl fmt::Display for BadSetting {
                 "setting `{setting}` of workload `{workload}` is `{text}`, \
                  but must be a whole number from {min} to {max}"
             ),
+            BadSetting::BadDecimal { workload, setting, text, min, max } => write!(
+                f,
+                "setting `{setting}` of workload `{workload}` is `{text}`, \
+                 but must be a decimal number from {min} to {max}"
+            ),
             BadSetting::Conflict { workload, why } => write!(f, "workload `{workload}`: {why}"),
         }
     }
@@ -146,6 +186,7 @@ impl Settings {
     pub(crate) fn defaults(workload: &'static str, declared: &'static [Setting]) -> Self {
         let value = |setting: &Setting| match setting.kind {
             Kind::Count { default, .. } => Value::Count(default),
+            Kind::Decimal { default, .. } => Value::Decimal(default.parse().unwrap_or(0.0f64).to_bits()),
             Kind::Policy(choices) => Value::Choice(choices.first().map_or("", |c| c.0)),
         };
         Settings { workload, declared, values: declared.iter().map(value).collect() }
@@ -171,6 +212,13 @@ impl Settings {
                     return Err(BadSetting::BadCount { workload, setting, text, min, max });
                 }
             },
+            Kind::Decimal { min, max, .. } => match decimal(text, min, max) {
+                Some(value) => Value::Decimal(value.to_bits()),
+                None => {
+                    let text = text.to_owned();
+                    return Err(BadSetting::BadDecimal { workload, setting, text, min, max });
+                }
+            },
             Kind::Policy(choices) => match choices.iter().find(|c| c.0 == text) {
                 Some(choice) => Value::Choice(choice.0),
                 None => {
@@ -192,14 +240,14 @@ impl Settings {
         for choice in text.split(',').map(str::trim) {
             let found = self.declared.iter().enumerate().find_map(|(index, setting)| match setting.kind {
                 Kind::Policy(choices) => choices.iter().find(|c| c.0 == choice).map(|c| (index, c.0)),
-                Kind::Count { .. } => None,
+                Kind::Count { .. } | Kind::Decimal { .. } => None,
             });
             match found {
                 Some((index, name)) => self.values[index] = Value::Choice(name),
                 None => {
                     let known = self.declared.iter().flat_map(|setting| match setting.kind {
                         Kind::Policy(choices) => choices.iter().map(|c| c.0).collect(),
-                        Kind::Count { .. } => Vec::new(),
+                        Kind::Count { .. } | Kind::Decimal { .. } => Vec::new(),
                     });
                     return Err(BadSetting::UnknownChoice {
                         workload: self.workload,
@@ -225,6 +273,30 @@ impl Settings {
         }
     }
 
+    /// The value of a decimal number.
+    ///
+    /// # Panics
+    /// If the workload declares no such number.
+    #[must_use]
+    pub fn decimal(&self, name: &str) -> f64 {
+        match self.value(name) {
+            Some(Value::Decimal(bits)) => f64::from_bits(bits),
+            _ => panic!("workload `{}` declares no decimal number `{name}`", self.workload),
+        }
+    }
+
+    /// The choice of a policy.
+    ///
+    /// # Panics
+    /// If the workload declares no such policy.
+    #[must_use]
+    pub fn choice(&self, policy: &str) -> &'static str {
+        match self.value(policy) {
+            Some(Value::Choice(name)) => name,
+            _ => panic!("workload `{}` declares no policy `{policy}`", self.workload),
+        }
+    }
+
     /// Is this the choice of that policy?
     ///
     /// # Panics
@@ -241,6 +313,7 @@ impl Settings {
     pub fn iter(&self) -> impl Iterator<Item = (&'static Setting, String)> + '_ {
         self.declared.iter().zip(&self.values).map(|(setting, value)| match value {
             Value::Count(n) => (setting, n.to_string()),
+            Value::Decimal(bits) => (setting, f64::from_bits(*bits).to_string()),
             Value::Choice(name) => (setting, (*name).to_owned()),
         })
     }
@@ -266,6 +339,14 @@ fn count(text: &str) -> Option<u64> {
         return None;
     }
     plain.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// A number without sign: digits, and digits behind a point.
+fn decimal(text: &str, min: u32, max: u32) -> Option<f64> {
+    let text = text.trim();
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let value = text.parse::<f64>().ok().filter(|_| is_plain)?;
+    (f64::from(min)..=f64::from(max)).contains(&value).then_some(value)
 }
 
 #[cfg(test)]

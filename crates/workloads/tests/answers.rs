@@ -16,6 +16,10 @@ fn small(workload: &Workload) -> Settings {
         "sssp" | "color" | "pagerank" => {
             &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")]
         }
+        "uts" => &[("work-groups", "2"), ("waves", "2")],
+        "queens" => &[("queens", "5"), ("work-groups", "2"), ("waves", "2")],
+        "fib" => &[("n", "11"), ("work-groups", "2"), ("waves", "2")],
+        "stencil" => &[("cells", "100"), ("waves", "2"), ("rounds", "2"), ("steps", "3")],
         "message-passing" => &[("words", "100"), ("rounds", "5")],
         "host-flag" => &[("words", "70"), ("rounds", "3")],
         "lock-counter" => &[("waves", "2"), ("increments", "5")],

@@ -8,8 +8,9 @@ use workloads::graph::stand_in::Scale;
 use super::claims::{Claim, Kind};
 use super::expr::{At, Comparison, Expr, NoValue};
 use super::files::{Fold, Groups};
+use super::litmus::Litmus;
 use super::plan::Plan;
-use super::statistics::{geometric_mean, interval, mean};
+use super::statistics::{geometric_mean, interval, mean, rank_correlation};
 use super::{FigurePlan, Measure, What, score};
 use crate::results::{
     Bar, Figure, Group, InputShown, Interval, Results, Row, RowKey, ScenarioShown, Scored, Shape, Status,
@@ -23,7 +24,8 @@ impl Plan {
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
         let data = Data::new(&rows);
         let evaluation = Evaluation { plan: self, data };
-        let figures = self.paper.figures.iter().map(|figure| evaluation.figure(figure)).collect();
+        let drawn = self.paper.figures.iter().filter(|figure| !figure.parts.is_empty());
+        let figures = drawn.map(|figure| evaluation.figure(figure)).collect();
         let claims = self.paper.claims.claims.iter().map(|claim| evaluation.claim(claim)).collect();
         let mut settings = self.paper.settings.clone();
         settings.extend(self.overrides.iter().cloned());
@@ -62,7 +64,13 @@ impl Plan {
                 name: input.name.clone(),
                 workload: input.workload.name.to_owned(),
                 graph: graph.name.clone(),
-                stand_in: graph.digest.is_none(),
+                stand_in: graph.named.is_none() && graph.digest.is_none(),
+                source: match (graph.named, &graph.digest) {
+                    (Some(_), _) => "of the workload",
+                    (None, Some(_)) => "file",
+                    (None, None) => "stand-in",
+                }
+                .to_owned(),
             }
         };
         self.paper.inputs.iter().filter(|input| used.contains(&input.name)).map(shown).collect()
@@ -150,6 +158,29 @@ impl<'a> Data<'a> {
             self.quantity(name, &key)
         })
     }
+}
+
+/// Scores a claim by the tests that it speaks of: all must be as claimed.
+fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
+    // A test has no seed and no input.
+    scored.seeds = 0;
+    let (mut found, mut texts, mut holds) = (Vec::new(), Vec::new(), true);
+    for litmus in tests {
+        texts.push(litmus.text());
+        match litmus.check() {
+            Ok(all) => {
+                holds &= all.iter().all(|found| found.holds);
+                found.extend(all.into_iter().map(|found| found.words));
+            }
+            Err(why) => {
+                scored.note = Some(why);
+                return;
+            }
+        }
+    }
+    scored.measure = texts.join("; ");
+    scored.measured = json!(found.join("; "));
+    scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
 struct Evaluation<'a> {
@@ -272,6 +303,11 @@ impl Evaluation<'_> {
             seeds: self.seeds().len(),
             note: None,
         };
+        let litmus: Vec<&Litmus> = self.plan.paper.figures.iter().flat_map(|f| &f.litmus).collect();
+        if litmus.iter().any(|litmus| litmus.claim == claim.id) {
+            litmus_claim(&mut scored, litmus.into_iter().filter(|litmus| litmus.claim == claim.id));
+            return scored;
+        }
         let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
         let Some((figure, measure)) = measures.next() else {
             scored.note = Some("no experiment that was asked for measures it".to_owned());
@@ -281,6 +317,7 @@ impl Evaluation<'_> {
         let outcome = match &measure.what {
             What::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
             What::Order(order) => self.order_claim(&mut scored, figure, measure, order),
+            What::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
         };
         match outcome {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
@@ -347,6 +384,32 @@ impl Evaluation<'_> {
             }
         }
         status.ok_or(NoValue::Undefined)
+    }
+
+    /// Do two values rise together over the inputs, by the correlation of
+    /// their ranks?
+    fn rises_claim(
+        &self,
+        scored: &mut Scored,
+        figure: &FigurePlan,
+        measure: &Measure,
+        values: [&Expr; 2],
+    ) -> Result<Status, NoValue> {
+        let each = |expr: &Expr| {
+            let of = |input| self.folded(expr, place(figure), core::slice::from_ref(input), mean);
+            measure.inputs.iter().map(of).collect::<Result<Vec<_>, _>>()
+        };
+        let [rising, with] = values;
+        let (rising, with) = (each(rising)?, each(with)?);
+        let of_seed = |seed: usize| {
+            let at = |values: &[Vec<f64>]| values.iter().map(|of_input| of_input[seed]).collect::<Vec<_>>();
+            rank_correlation(&at(&rising), &at(&with)).ok_or(NoValue::Undefined)
+        };
+        let found = (0..self.seeds().len()).map(of_seed).collect::<Result<Vec<_>, _>>()?;
+        let interval = interval(&found).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(interval.mean);
+        scored.interval = Some([interval.low, interval.high]).filter(|_| found.len() > 1);
+        Ok(if interval.low > 0.0 { Status::Reproduced } else { Status::Contradicted })
     }
 
     fn order_claim(

@@ -27,20 +27,32 @@ macro_rules! built_in {
 type BuiltIn = (&'static str, &'static str);
 
 /// The papers whose experiments every binary carries, with their files.
-const BUILT_IN: [(&str, &[BuiltIn]); 1] = [built_in!("hlrc":
-    "paper.toml",
-    "fig1.toml",
-    "fig4.toml",
-    "fig5.toml",
-    "fig6.toml",
-    "fig7.toml",
-    "fig8.toml",
-    "fig9.toml",
-    "fig10.toml",
-    "table6.toml",
-    "padding.toml",
-    "sensitivity.toml",
-)];
+const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
+    built_in!("hlrc":
+        "paper.toml",
+        "fig1.toml",
+        "fig4.toml",
+        "fig5.toml",
+        "fig6.toml",
+        "fig7.toml",
+        "fig8.toml",
+        "fig9.toml",
+        "fig10.toml",
+        "table6.toml",
+        "padding.toml",
+        "sensitivity.toml",
+    ),
+    built_in!("hrf":
+        "paper.toml",
+        "fig10.toml",
+        "flushes.toml",
+        "invalidations.toml",
+        "donations.toml",
+        "litmus.toml",
+        "sensitivity.toml",
+        "targeted.toml",
+    ),
+];
 
 /// The file that the others refer to.
 const PAPER_FILE: &str = "paper.toml";
@@ -115,7 +127,9 @@ pub(super) struct ScenarioFile {
 pub(super) struct InputFile {
     pub(super) name: Spanned<String>,
     pub(super) workload: Spanned<String>,
-    pub(super) graph: Spanned<String>,
+    pub(super) graph: Option<Spanned<String>>,
+    /// The name of an input that the workload has itself.
+    pub(super) input: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -143,10 +157,14 @@ pub(super) struct FigureFile {
     pub(super) title: String,
     #[serde(default, rename = "where")]
     pub(super) place: String,
+    #[serde(default)]
     pub(super) scenarios: Vec<Spanned<String>>,
     pub(super) inputs: Option<Vec<Spanned<String>>>,
     pub(super) variants: Option<Vec<Spanned<String>>>,
-    pub(super) chart: ChartFile,
+    /// A file without a chart has litmus tests only.
+    pub(super) chart: Option<ChartFile>,
+    #[serde(default)]
+    pub(super) litmus: Vec<LitmusFile>,
     #[serde(default, rename = "measure")]
     pub(super) measures: Vec<MeasureFile>,
 }
@@ -177,6 +195,18 @@ pub(super) struct ChartFile {
     pub(super) published: Option<Spanned<String>>,
 }
 
+impl ChartFile {
+    /// Nothing is drawn.
+    pub(super) const NONE: ChartFile = ChartFile {
+        shape: Shape::Table,
+        groups: Groups::Inputs,
+        unit: String::new(),
+        scenarios: None,
+        parts: Vec::new(),
+        published: None,
+    };
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PartFile {
@@ -190,9 +220,23 @@ pub(super) struct MeasureFile {
     pub(super) claim: Spanned<String>,
     pub(super) value: Option<Spanned<String>>,
     pub(super) holds: Option<Spanned<String>>,
+    /// Two values that rise together over the inputs.
+    pub(super) rises: Option<[Spanned<String>; 2]>,
     #[serde(default)]
     pub(super) fold: Fold,
     pub(super) inputs: Option<Vec<Spanned<String>>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LitmusFile {
+    pub(super) claim: Spanned<String>,
+    pub(super) test: Spanned<String>,
+    pub(super) models: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(super) inclusion: bool,
+    pub(super) races: bool,
+    pub(super) verdict: Option<bool>,
 }
 
 /// How the values of several inputs become one.

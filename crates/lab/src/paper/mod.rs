@@ -9,6 +9,7 @@ pub mod expr;
 
 mod evaluate;
 mod files;
+mod litmus;
 mod plan;
 mod resolve;
 mod score;
@@ -20,7 +21,7 @@ pub use plan::{GraphAsked, Plan, Request, Task};
 use std::collections::BTreeMap;
 
 use sim::config::System;
-use workloads::Workload;
+use workloads::{NamedInput, Workload};
 
 use crate::results::Shape;
 use crate::scenario::Scenario;
@@ -58,7 +59,16 @@ struct NamedScenario {
 struct Input {
     name: String,
     workload: &'static Workload,
-    graph: String,
+    source: Source,
+}
+
+/// Where an input is from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// A graph of this name.
+    Graph(String),
+    /// The workload has it itself.
+    Named(&'static NamedInput),
 }
 
 #[derive(Clone, Debug)]
@@ -86,6 +96,7 @@ struct FigurePlan {
     parts: Vec<(String, Expr)>,
     published: Option<String>,
     measures: Vec<Measure>,
+    litmus: Vec<litmus::Litmus>,
 }
 
 /// How a claim is measured.
@@ -102,4 +113,6 @@ struct Measure {
 enum What {
     Value(Expr),
     Order(Vec<Comparison>),
+    /// Two values rise together over the inputs.
+    Rises(Expr, Expr),
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use workloads::Settings;
 use workloads::graph::stand_in;
 use workloads::graph::stand_in::Scale;
+use workloads::{NamedInput, Settings};
 
-use super::{Input, NamedScenario, Paper, Variant};
+use super::{Input, NamedScenario, Paper, Source, Variant};
 use crate::digest;
 use crate::error::{Error, printable};
 use crate::experiment::Experiment;
@@ -44,11 +44,14 @@ pub struct Plan {
     pub(super) runs: BTreeMap<RowKey, Task>,
 }
 
-/// The graph of a task: a file, or a stand-in of this scale.
+/// The input of a task: a file, a stand-in of this scale, or one that the
+/// workload has itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphAsked {
-    /// The name of the stand-in or the path of the file.
+    /// The name of the stand-in or of the workload's input, or the path of the file.
     pub name: String,
+    /// The input, if the workload has it itself.
+    pub named: Option<&'static NamedInput>,
     /// The scale of a stand-in.
     pub scale: Option<Scale>,
     /// What is in the file.
@@ -81,6 +84,11 @@ impl Paper {
     ) -> Result<Settings, Error> {
         let mut settings = input.workload.defaults();
         let impossible = |error: workloads::BadSetting| Error::Impossible(error.to_string());
+        if let Source::Named(named) = &input.source {
+            for (name, value) in named.settings {
+                settings.set(name, value).map_err(impossible)?;
+            }
+        }
         let given = self.settings.iter().chain(&variant.settings);
         for (name, value) in given.chain(overrides.iter().map(|(name, value)| (name, value))) {
             if input.workload.settings.iter().any(|known| known.name == name) {
@@ -173,6 +181,7 @@ impl Plan {
             scenario: scenario.scenario.clone(),
             workload: input.workload,
             input: None,
+            named: graph.named,
             settings,
             seed,
             drop: None,
@@ -197,13 +206,33 @@ impl Plan {
     }
 }
 
+/// How large an input counts whose size nobody knows beforehand.
+const NAMED_WEIGHT: u64 = 1 << 17;
+
 /// The graph of each input: the file in the folder that has its name, or else
 /// the stand-in.
 fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap<String, GraphAsked>, Error> {
     let mut graphs = BTreeMap::new();
+    if scale != Scale::FULL && !paper.inputs.iter().any(|input| matches!(input.source, Source::Graph(_))) {
+        let name = &paper.name;
+        return Err(Error::Impossible(format!(
+            "the inputs of `{name}` have one size only, not {scale} of it"
+        )));
+    }
     for input in &paper.inputs {
+        let graph = match &input.source {
+            Source::Graph(graph) => graph,
+            Source::Named(named) => {
+                let (name, scale, digest) = (named.name.to_owned(), None, None);
+                graphs.insert(
+                    input.name.clone(),
+                    GraphAsked { name, named: Some(named), scale, digest, weight: NAMED_WEIGHT },
+                );
+                continue;
+            }
+        };
         let file = match folder {
-            Some(folder) => graph_file(folder, &input.graph)?,
+            Some(folder) => graph_file(folder, graph)?,
             None => None,
         };
         let asked = match file {
@@ -215,9 +244,10 @@ fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap
             }
             Some(path) => of_file(&path)?,
             None => {
-                let known = stand_in::find(&input.graph).map_err(Error::Impossible)?;
+                let known = stand_in::find(graph).map_err(Error::Impossible)?;
                 GraphAsked {
-                    name: input.graph.clone(),
+                    name: graph.clone(),
+                    named: None,
                     scale: Some(scale),
                     digest: None,
                     weight: scale.of(known.arcs + u64::from(known.vertices)),
@@ -245,6 +275,7 @@ fn of_file(path: &Path) -> Result<GraphAsked, Error> {
     let bytes = std::fs::read(path).map_err(unreadable)?;
     Ok(GraphAsked {
         name: path.to_string_lossy().into_owned(),
+        named: None,
         scale: None,
         digest: Some(digest::of(&bytes)),
         weight: bytes.len() as u64 / 16,

@@ -4,11 +4,14 @@
 use std::path::Path;
 
 use toml::Spanned;
+use workloads::Workload;
+use workloads::stealing::App;
 
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, Wrong};
-use super::files::{FigureFile, Files, MeasureFile, PaperFile, Source, VariantFile};
-use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Variant, What};
+use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, Source, VariantFile};
+use super::litmus::{Litmus, TESTS};
+use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Source as From, Variant, What};
 use crate::catalog;
 use crate::error::Error;
 use crate::scenario::Scenario;
@@ -102,17 +105,30 @@ fn scenario(source: &Source, file: &super::files::ScenarioFile) -> Result<NamedS
 
 fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
     let input = |input: &super::files::InputFile| {
-        let known = workloads::stealing::App::ALL.map(workloads::stealing::App::workload);
+        let is_known = |known: &&&Workload| App::of(known).is_some() || !known.inputs().is_empty();
+        let known: Vec<&'static Workload> = workloads::all().iter().filter(is_known).copied().collect();
         let Some(workload) = known.iter().find(|known| known.name == input.workload.get_ref()) else {
-            return Err(source.unknown(
-                "workload on graphs",
-                &input.workload,
-                &known.map(|known| known.name),
-            ));
+            let names: Vec<_> = known.iter().map(|known| known.name).collect();
+            return Err(source.unknown("workload with inputs", &input.workload, &names));
         };
-        workloads::graph::stand_in::find(input.graph.get_ref())
-            .map_err(|message| source.error(input.graph.span(), message))?;
-        Ok(Input { name: input.name.get_ref().clone(), workload, graph: input.graph.get_ref().clone() })
+        let from = match (&input.graph, &input.input) {
+            (Some(graph), None) if App::of(workload).is_some() => {
+                workloads::graph::stand_in::find(graph.get_ref())
+                    .map_err(|message| source.error(graph.span(), message))?;
+                From::Graph(graph.get_ref().clone())
+            }
+            (None, Some(name)) if App::of(workload).is_none() => {
+                let names: Vec<_> = workload.inputs().iter().map(|input| input.name).collect();
+                let found = workload.inputs().iter().find(|input| input.name == name.get_ref());
+                From::Named(found.ok_or_else(|| source.unknown("input", name, &names))?)
+            }
+            _ => {
+                let key = if App::of(workload).is_some() { "graph" } else { "input" };
+                let message = format!("an input of `{}` has the key `{key}` and no other", workload.name);
+                return Err(source.error(input.workload.span(), message));
+            }
+        };
+        Ok(Input { name: input.name.get_ref().clone(), workload, source: from })
     };
     file.inputs.iter().map(input).collect()
 }
@@ -187,28 +203,40 @@ impl Resolver<'_> {
         let inputs = self.names("input", file.inputs.as_ref(), &input_names, &input_names)?;
         let variants = self.names("variant", file.variants.as_ref(), &variant_names, &[BASE])?;
         let all: Vec<&str> = scenarios.iter().map(String::as_str).collect();
+        let no_scenarios = || self.source.error(0..0, "a chart needs `scenarios`");
+        let chart = match &file.chart {
+            Some(_) if file.scenarios.is_empty() => return Err(no_scenarios()),
+            Some(chart) => chart,
+            None if file.litmus.is_empty() || !file.measures.is_empty() => {
+                return Err(self
+                    .source
+                    .error(0..0, "a file has a chart, or litmus tests and no other measure"));
+            }
+            None => &ChartFile::NONE,
+        };
         let mut plan = FigurePlan {
             id: id.to_owned(),
             title: file.title.clone(),
             place: file.place.clone(),
-            shown: self.names("scenario of this figure", file.chart.scenarios.as_ref(), &all, &all)?,
+            shown: self.names("scenario of this figure", chart.scenarios.as_ref(), &all, &all)?,
             scenarios,
             inputs,
             variants,
-            shape: file.chart.shape,
-            groups: file.chart.groups,
-            unit: file.chart.unit.clone(),
+            shape: chart.shape,
+            groups: chart.groups,
+            unit: chart.unit.clone(),
             parts: Vec::new(),
             published: None,
             measures: Vec::new(),
+            litmus: file.litmus.iter().map(|litmus| self.litmus(litmus)).collect::<Result<_, _>>()?,
         };
-        for part in &file.chart.parts {
+        for part in &chart.parts {
             let value = Expr::parse(part.value.get_ref(), self.definitions)
                 .map_err(|wrong| misfit(self.source, &part.value, &wrong))?;
             self.check(&plan, &part.value, &value)?;
             plan.parts.push((part.label.clone(), value));
         }
-        if let Some(table) = &file.chart.published {
+        if let Some(table) = &chart.published {
             let tables = &self.paper.claims.tables;
             match tables.get(table.get_ref()).map(|table| table.columns.len() == plan.parts.len()) {
                 Some(true) => plan.published = Some(table.get_ref().clone()),
@@ -251,6 +279,9 @@ impl Resolver<'_> {
             let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
             return Err(self.source.unknown("claim", &file.claim, &known));
         };
+        if let Some([rising, with]) = &file.rises {
+            return self.rises(plan, file, claim.kind, rising, with);
+        }
         let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {
             (Some(text), None, false) => {
                 let value = Expr::parse(text.get_ref(), self.definitions)
@@ -276,6 +307,56 @@ impl Resolver<'_> {
         let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
         let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
         Ok(Measure { claim: id.clone(), text: text.get_ref().clone(), what, fold: file.fold, inputs })
+    }
+
+    fn litmus(&self, file: &LitmusFile) -> Result<Litmus, Error> {
+        let claims: Vec<&str> = self.paper.claims.claims.iter().map(|claim| claim.id.as_str()).collect();
+        let claim = file.claim.get_ref();
+        if !claims.contains(&claim.as_str()) {
+            return Err(self.source.unknown("claim", &file.claim, &claims));
+        }
+        let test = TESTS.into_iter().find(|(name, _)| name == file.test.get_ref());
+        let test = test.ok_or_else(|| {
+            self.source.unknown("litmus test of a figure", &file.test, &TESTS.map(|(name, _)| name))
+        })?;
+        let model = |name: &Spanned<String>| {
+            let wrong = |error| self.source.error(name.span(), format!("{error}"));
+            name.get_ref().parse().map_err(|error: ::litmus::hrf::UnknownName| wrong(error))
+        };
+        Ok(Litmus {
+            claim: claim.clone(),
+            test,
+            models: file.models.iter().map(model).collect::<Result<_, _>>()?,
+            inclusion: file.inclusion,
+            races: file.races,
+            verdict: file.verdict,
+        })
+    }
+
+    fn rises(
+        &self,
+        plan: &FigurePlan,
+        file: &MeasureFile,
+        kind: Kind,
+        rising: &Spanned<String>,
+        with: &Spanned<String>,
+    ) -> Result<Measure, Error> {
+        let id = file.claim.get_ref();
+        if kind != Kind::Order || file.value.is_some() || file.holds.is_some() {
+            let message = format!("`rises` is for claims of kind `order` and goes with no other key: `{id}`");
+            return Err(self.source.error(file.claim.span(), message));
+        }
+        let value = |text: &Spanned<String>| {
+            let value = Expr::parse(text.get_ref(), self.definitions)
+                .map_err(|wrong| misfit(self.source, text, &wrong))?;
+            self.check(plan, text, &value)?;
+            Ok::<_, Error>(value)
+        };
+        let what = What::Rises(value(rising)?, value(with)?);
+        let text = format!("{} rises with {}", rising.get_ref(), with.get_ref());
+        let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
+        let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
+        Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
     /// Is each run that a value asks for one of the figure's?

@@ -38,6 +38,27 @@ pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
+/// How well the ranks of two lists agree, from -1 to 1 (Spearman); none of
+/// fewer than two, or where all of one list are alike.
+pub(crate) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (a, b) = (ranks(a), ranks(b));
+    let (mean_a, mean_b) = (mean(&a)?, mean(&b)?);
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| a.iter().zip(&b).map(|(a, b)| of(a - mean_a, b - mean_b)).sum::<f64>();
+    let spread = (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt();
+    (spread > 0.0).then(|| sum(&|a, b| a * b) / spread)
+}
+
+/// The rank of each; those that are alike share theirs.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let rank = |value: &f64| {
+        let below = values.iter().filter(|other| *other < value).count();
+        let alike = values.iter().filter(|other| *other == value).count();
+        below as f64 + (alike as f64 + 1.0) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +71,20 @@ mod tests {
         assert!((five.high - 4.9629).abs() < 1e-3 && (five.low - 1.0371).abs() < 1e-3, "{five:?}");
         assert_eq!(interval(&[7.0]), Some(Interval { mean: 7.0, low: 7.0, high: 7.0 }));
         assert_eq!(interval(&[]), None);
+    }
+
+    #[test]
+    fn ranks_agree_fully_the_other_way_round_or_in_part() {
+        let close = |a: &[f64], b: &[f64], want: f64| {
+            let found = rank_correlation(a, b).unwrap();
+            assert!((found - want).abs() < 1e-12, "{found} is not {want}");
+        };
+        close(&[1.0, 2.0, 30.0, 4.0], &[0.1, 0.2, 0.9, 0.3], 1.0);
+        close(&[1.0, 2.0, 3.0], &[3.0, 2.0, -1.0], -1.0);
+        // By hand: 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15).
+        close(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0], 0.8);
+        assert_eq!(rank_correlation(&[1.0, 2.0], &[5.0, 5.0]), None);
+        assert_eq!(rank_correlation(&[], &[]), None);
     }
 
     #[test]

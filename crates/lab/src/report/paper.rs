@@ -302,11 +302,7 @@ fn conditions(page: &mut Page, results: &Results) {
     page.table(&Table {
         caption: "Inputs".to_owned(),
         headings: headings(&["input", "workload", "graph", "source"]),
-        rows: results
-            .inputs
-            .iter()
-            .map(|i| text(&[&i.name, &i.workload, &i.graph, if i.stand_in { "stand-in" } else { "file" }]))
-            .collect(),
+        rows: results.inputs.iter().map(|i| text(&[&i.name, &i.workload, &i.graph, &i.source])).collect(),
     });
     page.table(&Table {
         caption: "Settings of the workloads".to_owned(),

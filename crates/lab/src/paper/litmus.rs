@@ -1,0 +1,81 @@
+//! Claims about litmus tests: which of them race, and what may happen.
+
+use ::litmus::hrf::{Model, Reading};
+use ::litmus::suite::{Judge, Method};
+
+/// The tests of the papers' figures, as their files have them.
+macro_rules! tests {
+    ($($name:literal),+ $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../litmus/", $name, ".litmus")))),+]
+    };
+}
+
+pub(super) const TESTS: [(&str, &str); 5] =
+    tests!["hrf/fig2", "hrf/fig5-same-wg", "hrf/fig5-other-wg", "hrf/fig6", "hrf/fig7"];
+
+/// A test, and what is claimed of it.
+#[derive(Clone, Debug)]
+pub(super) struct Litmus {
+    pub(super) claim: String,
+    /// Its name and its text.
+    pub(super) test: (&'static str, &'static str),
+    /// The models under which it is claimed.
+    pub(super) models: Vec<Model>,
+    /// With scope inclusion?
+    pub(super) inclusion: bool,
+    /// Does it race?
+    pub(super) races: bool,
+    /// Does its condition hold?
+    pub(super) verdict: Option<bool>,
+}
+
+/// What was found under one model.
+pub(super) struct Found {
+    /// In words.
+    pub(super) words: String,
+    /// Is it as claimed?
+    pub(super) holds: bool,
+}
+
+impl Litmus {
+    /// What is claimed, in words.
+    pub(super) fn text(&self) -> String {
+        let models: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
+        let inclusion = if self.inclusion { " with inclusion" } else { "" };
+        let condition = match self.verdict {
+            None => "",
+            Some(true) => ", its condition holds",
+            Some(false) => ", its condition does not hold",
+        };
+        let races = if self.races { "races" } else { "is race-free" };
+        format!("{} {races} under {}{inclusion}{condition}", self.test.0, models.join(", "))
+    }
+
+    /// Checks the test under each model.
+    ///
+    /// # Errors
+    /// A test that cannot be read, or of which not everything was covered.
+    pub(super) fn check(&self) -> Result<Vec<Found>, String> {
+        let (name, text) = self.test;
+        let program = ::litmus::parse::parse(text).map_err(|error| error.in_file(name).to_string())?;
+        let found = |model: &Model| {
+            let reading = Reading { inclusion: self.inclusion, ..Reading::of(*model) };
+            let judge = Judge { method: Method::Explored(reading), unroll: None };
+            let answer = judge.judge(&program, text, &mut || false).map_err(|error| error.to_string())?;
+            if let Some(bound) = answer.bound() {
+                return Err(format!("{name} under {}: not everything was covered: {bound}", model.name()));
+            }
+            let (races, verdict) = (answer.has_race(), answer.verdict());
+            let race = if races { "a race" } else { "race-free" };
+            let condition = if verdict { "holds" } else { "does not hold" };
+            let inclusion = if self.inclusion { " with inclusion" } else { "" };
+            let words = match self.verdict {
+                None => format!("{name}, {}{inclusion}: {race}", model.name()),
+                Some(_) => format!("{name}, {}{inclusion}: {race}, condition {condition}", model.name()),
+            };
+            let holds = races == self.races && self.verdict.is_none_or(|claimed| claimed == verdict);
+            Ok(Found { words, holds })
+        };
+        self.models.iter().map(found).collect()
+    }
+}

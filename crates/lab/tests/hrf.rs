@@ -1,0 +1,106 @@
+//! The HRF paper from files to scores: its runs made up, its litmus tests judged.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::paper::{Paper, Plan, Request};
+use lab::results::{Measured, Results, Row, RowKey, Scored, Status};
+use lab::systems::Systems;
+
+fn systems() -> Systems {
+    Systems::with_folder("no such folder")
+}
+
+fn plan(figures: &[&str]) -> Plan {
+    let figures = figures.iter().map(|figure| (*figure).to_owned()).collect();
+    Plan::new(Paper::load("hrf", None, &systems()).unwrap(), &Request { figures, ..Request::default() })
+        .unwrap()
+}
+
+fn claim<'a>(results: &'a Results, id: &str) -> &'a Scored {
+    results.claims.iter().find(|claim| claim.id == id).unwrap()
+}
+
+/// What comes out if each input has a speedup and a number of donations.
+fn with(speedup: impl Fn(&str) -> f64, donations: impl Fn(&str) -> u64) -> Results {
+    let plan = plan(&["fig10"]);
+    let row = |key: &RowKey| {
+        let is_direct = key.scenario == "hrf-direct";
+        let speedup = if is_direct { 1.0 } else { speedup(&key.input) };
+        let measured = Measured {
+            cycles: (1e9 / speedup) as u64 + key.seed,
+            answer_ok: true,
+            counters: BTreeMap::from([("program.donations".to_owned(), donations(&key.input))]),
+            ..Measured::default()
+        };
+        Row { key: key.clone(), system: String::new(), measured }
+    };
+    plan.evaluate(plan.runs().map(|(key, _)| row(key)).collect())
+}
+
+#[test]
+fn speedups_in_the_published_range_on_every_input_are_reproduced() {
+    let donations = |input: &str| u64::from(input.as_bytes()[1]);
+    let rising = with(|input| 1.02 + 0.013 * f64::from(input.as_bytes()[1] - b'0'), donations);
+    assert_eq!(claim(&rising, "hrf.fig10.uts").status, Status::Reproduced);
+    let found = claim(&rising, "hrf.fig10.donations");
+    assert_eq!((found.status, found.measured.as_f64()), (Status::Reproduced, Some(1.0)));
+    // One input out of four at which nothing is gained.
+    let one_fails = with(|input| if input == "T4" { 1.0 } else { 1.05 }, donations);
+    assert_eq!(claim(&one_fails, "hrf.fig10.uts").status, Status::Contradicted);
+    let falling = with(|input| 1.09 - 0.01 * f64::from(input.as_bytes()[1] - b'0'), donations);
+    assert_eq!(claim(&falling, "hrf.fig10.donations").status, Status::Contradicted);
+    // All alike: there is no rank.
+    let alike = with(|_| 1.05, |_| 7);
+    assert_eq!(claim(&alike, "hrf.fig10.donations").status, Status::NotRun);
+}
+
+#[test]
+fn the_examples_of_the_models_come_out_as_claimed_without_any_run() {
+    let plan = plan(&["litmus"]);
+    assert_eq!(plan.runs().count(), 0);
+    let results = plan.evaluate(Vec::new());
+    assert!(results.figures.is_empty());
+    for id in ["hrf.fig2", "hrf.fig5.same-wg", "hrf.fig5.other-wg", "hrf.fig6", "hrf.fig7"] {
+        assert_eq!(claim(&results, id).status, Status::Reproduced, "{:?}", claim(&results, id));
+    }
+    assert_eq!(claim(&results, "hrf.fig10.uts").status, Status::NotRun);
+}
+
+fn own(name: &str, litmus: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    let paper = include_str!("../../../experiments/hrf/paper.toml");
+    fs::write(folder.join("paper.toml"), paper).unwrap();
+    fs::write(folder.join("litmus.toml"), litmus).unwrap();
+    folder
+}
+
+#[test]
+fn an_example_that_is_not_as_claimed_contradicts_and_a_wrong_name_is_said_with_its_place() {
+    let text = |claim: &str, test: &str, model: &str, races: bool| {
+        format!(
+            "title = \"t\"\n[[litmus]]\nclaim = \"{claim}\"\ntest = \"{test}\"\nmodels = [\"{model}\"]\nraces = {races}\n"
+        )
+    };
+    let load = |name: &str, text: &str| Paper::load("hrf", Some(&own(name, text)), &systems());
+    let wrong = load("litmus-races", &text("hrf.fig6", "hrf/fig6", "hrf-indirect", true)).unwrap();
+    let results = Plan::new(wrong, &Request::default()).unwrap().evaluate(Vec::new());
+    assert_eq!(claim(&results, "hrf.fig6").status, Status::Contradicted);
+    let error = |name: &str, text: &str| load(name, text).map(|_| ()).unwrap_err().to_string();
+    let near = "did you mean";
+    assert!(error("litmus-claim", &text("hrf.fig66", "hrf/fig6", "drf", true)).contains(near));
+    let test = error("litmus-test", &text("hrf.fig6", "hrf/fig66", "drf", true));
+    assert!(test.contains("litmus.toml:4:") && test.contains(near), "{test}");
+    assert!(error("litmus-model", &text("hrf.fig6", "hrf/fig6", "hrf-direkt", true)).contains("hrf-direkt"));
+    assert!(error("litmus-none", "title = \"t\"\n").contains("a file has a chart, or litmus tests"));
+}
+
+#[test]
+fn inputs_that_have_one_size_only_have_no_scale() {
+    let request = Request { scale: Some("1/16".to_owned()), ..Request::default() };
+    let error = Plan::new(Paper::load("hrf", None, &systems()).unwrap(), &request).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("one size only"), "{error}");
+}

@@ -1,0 +1,277 @@
+//! Runs a task program: memory for its queues, one launch of wavefronts that
+//! stay until all is done, and what they leave.
+
+use core::future::Future;
+
+use kernel::Use;
+use kernel::prelude::*;
+
+use super::front::{FRONTS_MAX, FUNCTIONS_MAX, Fronts};
+use super::policy::Scopes;
+use super::ring::Rings;
+use super::worker::{COUNTS, Counts, Queues, Worker};
+use crate::settings::{BadSetting, Setting, Settings};
+
+/// A program made of tasks. A task is `WORDS` words, which say all about it, and
+/// calls one of the program's functions; running it may make more tasks.
+pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
+    /// The name of its kernel.
+    const NAME: &'static str;
+    /// Its functions, by name.
+    const FUNCTIONS: &'static [&'static str];
+
+    /// The arrays that tasks access beside their own words.
+    fn uses(&self) -> Vec<Use> {
+        Vec::new()
+    }
+
+    /// Runs tasks, one in each active lane of `w`, that all call `function`.
+    fn run(
+        &self,
+        w: &Wave,
+        function: usize,
+        tasks: [Lanes<u32>; WORDS],
+        worker: &mut Worker<WORDS>,
+    ) -> impl Future<Output = ()>;
+}
+
+/// How task programs run: the queues, and who works.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The scopes of the queues.
+    pub scopes: Scopes,
+    /// Work-groups; 0 for one a compute unit.
+    pub groups: u32,
+    /// Wavefronts of a work-group.
+    pub waves: u32,
+    /// Task-fronts in memory.
+    pub fronts: u32,
+    /// Task-fronts that the queue of a wavefront holds.
+    pub wave_queue: u32,
+    /// Task-fronts that the queue of a work-group holds.
+    pub group_queue: u32,
+    /// Task-fronts that the queue of the device holds.
+    pub device_queue: u32,
+    /// The queue of a work-group is given more below this; 0 for one a wavefront.
+    pub group_low: u32,
+    /// The queue of the device is given more below this; 0 for one a work-group.
+    pub device_low: u32,
+}
+
+const WAVES: u32 = 4;
+const FRONTS: u32 = 1 << 14;
+const WAVE_QUEUE: u32 = 1 << 10;
+const GROUP_QUEUE: u32 = 1 << 8;
+const DEVICE_QUEUE: u32 = 1 << 12;
+
+/// The settings that [`Plan::of`] reads, for a workload to declare.
+pub const SETTINGS: [Setting; 9] = [
+    super::policy::SCOPES,
+    Setting::count("work-groups", 0, 0, 1 << 16, "work-groups that stay; 0 makes one a compute unit"),
+    Setting::count("waves", WAVES as u64, 1, 64, "wavefronts of a work-group"),
+    Setting::count("fronts", FRONTS as u64, 1, FRONTS_MAX, "task-fronts in memory"),
+    Setting::count(
+        "wave-queue",
+        WAVE_QUEUE as u64,
+        1,
+        FRONTS_MAX,
+        "task-fronts that the queue of a wavefront holds",
+    ),
+    Setting::count(
+        "group-queue",
+        GROUP_QUEUE as u64,
+        1,
+        FRONTS_MAX,
+        "task-fronts that the queue of a work-group holds",
+    ),
+    Setting::count(
+        "device-queue",
+        DEVICE_QUEUE as u64,
+        1,
+        FRONTS_MAX,
+        "task-fronts that the queue of the device holds",
+    ),
+    Setting::count(
+        "group-low",
+        0,
+        0,
+        FRONTS_MAX,
+        "a work-group's queue with fewer task-fronts is given more; 0 is one a wavefront",
+    ),
+    Setting::count(
+        "device-low",
+        0,
+        0,
+        FRONTS_MAX,
+        "the device's queue with fewer task-fronts is given more; 0 is one a work-group",
+    ),
+];
+
+impl Default for Plan {
+    /// What the settings are unless set: HRF-direct.
+    fn default() -> Self {
+        Plan {
+            scopes: Scopes::DIRECT,
+            groups: 0,
+            waves: WAVES,
+            fronts: FRONTS,
+            wave_queue: WAVE_QUEUE,
+            group_queue: GROUP_QUEUE,
+            device_queue: DEVICE_QUEUE,
+            group_low: 0,
+            device_low: 0,
+        }
+    }
+}
+
+impl Plan {
+    /// What settings say.
+    ///
+    /// # Errors
+    /// If a queue holds less than it is given at once.
+    pub fn of(settings: &Settings) -> Result<Plan, BadSetting> {
+        let count = |name: &str| settings.count(name) as u32;
+        let plan = Plan {
+            scopes: Scopes::of(settings),
+            groups: count("work-groups"),
+            waves: count("waves"),
+            fronts: count("fronts"),
+            wave_queue: count("wave-queue"),
+            group_queue: count("group-queue"),
+            device_queue: count("device-queue"),
+            group_low: count("group-low"),
+            device_low: count("device-low"),
+        };
+        for (low, queue) in [("group-low", "group-queue"), ("device-low", "device-queue")] {
+            if count(low) > count(queue) {
+                let (low_is, holds) = (count(low), count(queue));
+                let why = format!("`{low}` is {low_is}, but the queue holds {holds} task-fronts: `{queue}`");
+                return Err(settings.conflict(why));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Runs a program from its first tasks, each with its function, to its end.
+    pub async fn run<const WORDS: usize, P: TaskProgram<WORDS>>(
+        self,
+        host: &Host,
+        program: P,
+        first: &[(usize, [u32; WORDS])],
+    ) -> Done {
+        assert!(P::FUNCTIONS.len() <= FUNCTIONS_MAX, "{} has too many functions", P::NAME);
+        let groups = if self.groups == 0 { host.shape().compute_units } else { self.groups };
+        let waves = u64::from(groups) * u64::from(self.waves);
+        let or = |set: u32, otherwise: u32| if set == 0 { otherwise } else { set };
+        let fronts = Fronts::alloc(host, self.fronts);
+        let entries = fronts.fill(host, first).await;
+        let of_group = (self.group_queue, self.scopes.group, ("the queue of a work-group", "group-queue"));
+        let of_device = (self.device_queue, self.scopes.device, ("the queue of the device", "device-queue"));
+        let rings = Rings::alloc(host, groups, of_group.0, of_group.1, of_group.2).await;
+        let device = Rings::alloc(host, 1, of_device.0, of_device.1, of_device.2).await;
+        device.ring(0).fill(host, &entries).await;
+        let queues = Queues {
+            fronts,
+            private: host.alloc("private-queues", waves * u64::from(self.wave_queue)),
+            private_capacity: self.wave_queue,
+            groups: rings,
+            device: device.ring(0),
+            scopes: self.scopes,
+            group_low: or(self.group_low, self.waves).min(self.group_queue),
+            device_low: or(self.device_low, groups).min(self.device_queue),
+        };
+        let counts = host.alloc::<u32>("task-counts", waves * COUNTS as u64);
+        let tallies = host.alloc::<u64>("task-tallies", waves * TALLIES_MAX);
+        let kernel = Kernel::new(P::NAME, move |w| all_tasks(w, queues, program, counts, tallies))
+            .uses(queues.fronts.uses())
+            .uses(queues.groups.uses())
+            .uses(device.uses())
+            .uses([queues.private.read_write(), counts.write(), tallies.write()])
+            .uses(program.uses());
+        host.launch(kernel, Grid::new(groups, self.waves)).await;
+        Done::of(&host.read(counts).await, &host.read(tallies).await, entries.len() as u32)
+    }
+}
+
+/// So many numbers a program may add up.
+pub const TALLIES_MAX: u64 = 1 << 12;
+
+/// One wavefront's part.
+async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
+    w: Wave,
+    queues: Queues<WORDS>,
+    program: P,
+    counts: Array<u32>,
+    tallies: Array<u64>,
+) {
+    let mut worker = Worker::new(&w, queues, P::FUNCTIONS.len());
+    while let Some(entry) = worker.next().await {
+        let (lanes, tasks) = worker.load(entry).await;
+        program.run(&lanes, entry.function as usize, tasks, &mut worker).await;
+    }
+    let words = worker.counts.words();
+    let values = Lanes::from_fn(|lane| words.get(lane).copied().unwrap_or(0));
+    w.below(0, COUNTS as u64).store(counts, Unit(w.global_index() * COUNTS as u64), values);
+    let first = w.global_index() * TALLIES_MAX;
+    let used = worker.tallies.len() as u64;
+    if used > TALLIES_MAX {
+        w.fail(format!("a task program adds up {used} numbers, but may add up {TALLIES_MAX}")).await;
+    }
+    for base in (0..used).step_by(w.lanes() as usize) {
+        let values = Lanes::from_fn(|lane| worker.tallies.get(base as usize + lane).copied().unwrap_or(0));
+        w.below(base, used).store(tallies, Unit(first + base), values);
+    }
+}
+
+/// What all wavefronts did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// What happened to tasks and fronts.
+    pub counts: Counts,
+    /// The numbers that the program added up.
+    pub tallies: Vec<u64>,
+    /// Fronts in the queue of the device at the beginning.
+    pub first: u32,
+}
+
+impl Done {
+    fn of(counts: &[u32], tallies: &[u64], first: u32) -> Done {
+        let mut sum = [0u32; COUNTS];
+        for words in counts.chunks_exact(COUNTS) {
+            sum.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+        }
+        let mut all = vec![0u64; TALLIES_MAX as usize];
+        for words in tallies.chunks_exact(TALLIES_MAX as usize) {
+            all.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+        }
+        let used = all.iter().rposition(|sum| *sum != 0).map_or(0, |last| last + 1);
+        all.truncate(used);
+        Done { counts: Counts::of(&sum), tallies: all, first }
+    }
+
+    /// The answer with what tells how the work was done: how many tasks were
+    /// run, how many fronts were given and not taken, and counts.
+    #[must_use]
+    pub fn into_answer(self, answer: Answer) -> Answer {
+        let Counts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = self.counts;
+        let left = [to_group.wrapping_sub(from_group), (self.first + to_device).wrapping_sub(from_device)];
+        answer
+            .with("tasks", &[tasks])
+            .with("fronts_left", &left)
+            .counting("task_fronts", u64::from(fronts))
+            .counting("task_fronts_partial", u64::from(partial))
+            .counting("donations", u64::from(to_group) + u64::from(to_device))
+            .counting("donations_to_group", u64::from(to_group))
+            .counting("donations_to_device", u64::from(to_device))
+    }
+}
+
+/// Holds what an answer says about the work against the number of tasks there
+/// are: each was run once, and every front that was given was taken.
+///
+/// # Errors
+/// The first number that differs.
+pub fn check_work(tasks: u64, answer: &Answer) -> Result<(), WrongAnswer> {
+    answer.expect("tasks", &[tasks as u32])?;
+    answer.expect("fronts_left", &[0u32, 0])
+}

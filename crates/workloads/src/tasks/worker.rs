@@ -1,0 +1,363 @@
+//! A wavefront that does tasks: where it gets them, and where those go that it
+//! makes.
+//!
+//! * **Making.** New tasks fill a front of their function. A full front goes to
+//!   the private queue. Then, while the queue of the device or of the
+//!   work-group holds too little, the oldest front is given: to the device the
+//!   oldest of the work-group's queue, or else of the private one; to the
+//!   work-group the oldest of the private one.
+//! * **Taking.** The newest front of the private queue, or else the oldest of
+//!   the work-group's, or else the oldest of the device's. A front that is not
+//!   full is taken when no queue in reach has a full one: at the beginning, and
+//!   when tasks run out.
+//! * **Ending.** The queue of a work-group counts its wavefronts that have
+//!   something, and its fronts. The queue of the device counts the work-groups
+//!   that count anything, and its fronts. Who adds work counts it before it can
+//!   be taken, so when the device counts nothing there is nothing, and nobody
+//!   is left who could make more.
+//!
+//! Only its own wavefront reaches a private queue, so head and tail of it stand
+//! in registers. Its lanes hand tasks to each other nevertheless, and whoever
+//! runs one may be anywhere: entering and leaving it synchronizes.
+
+use kernel::prelude::*;
+
+use super::front::{Entry, Fronts, Spare};
+use super::policy::Scopes;
+use super::ring::{Ring, Rings};
+use super::spread::Spread;
+
+/// All queues. A value that kernels carry along freely.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queues<const WORDS: usize> {
+    pub(super) fronts: Fronts<WORDS>,
+    /// The private queues, one after the other.
+    pub(super) private: Array<u32>,
+    pub(super) private_capacity: u32,
+    pub(super) groups: Rings,
+    pub(super) device: Ring,
+    pub(super) scopes: Scopes,
+    /// A work-group's queue that holds fewer fronts is given more.
+    pub(super) group_low: u32,
+    /// The same for the device's queue.
+    pub(super) device_low: u32,
+}
+
+/// What happened to tasks and fronts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Tasks that were run.
+    pub tasks: u32,
+    /// Fronts that were run.
+    pub fronts: u32,
+    /// Those of them that were not full.
+    pub partial: u32,
+    /// Fronts given to the queue of a work-group.
+    pub to_group: u32,
+    /// Fronts given to the queue of the device.
+    pub to_device: u32,
+    /// Fronts taken from the queue of a work-group.
+    pub from_group: u32,
+    /// Fronts taken from the queue of the device.
+    pub from_device: u32,
+}
+
+/// How many numbers [`Counts`] are.
+pub(super) const COUNTS: usize = 7;
+
+impl Counts {
+    pub(super) fn words(&self) -> [u32; COUNTS] {
+        let Counts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = *self;
+        [tasks, fronts, partial, to_group, to_device, from_group, from_device]
+    }
+
+    pub(super) fn of(words: &[u32]) -> Counts {
+        let of = |at: usize| words.get(at).copied().unwrap_or(0);
+        Counts {
+            tasks: of(0),
+            fronts: of(1),
+            partial: of(2),
+            to_group: of(3),
+            to_device: of(4),
+            from_group: of(5),
+            from_device: of(6),
+        }
+    }
+}
+
+/// A front that is being filled.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    front: u32,
+    tasks: u32,
+}
+
+/// A wavefront that does tasks.
+#[derive(Debug)]
+pub struct Worker<const WORDS: usize> {
+    queues: Queues<WORDS>,
+    group: Ring,
+    /// The whole wavefront.
+    w: Wave,
+    /// Where its private queue starts.
+    private: u64,
+    /// The oldest front in it, and the place behind the newest.
+    head: u32,
+    tail: u32,
+    /// For each function.
+    open: Vec<Option<Open>>,
+    spare: Spare,
+    /// Does its work-group count it?
+    busy: bool,
+    pub(super) counts: Counts,
+    pub(super) tallies: Vec<u64>,
+}
+
+impl<const WORDS: usize> Worker<WORDS> {
+    pub(super) fn new(w: &Wave, queues: Queues<WORDS>, functions: usize) -> Self {
+        Worker {
+            queues,
+            group: queues.groups.ring(w.work_group()),
+            w: w.clone(),
+            private: w.global_index() * u64::from(queues.private_capacity),
+            head: 0,
+            tail: 0,
+            open: vec![None; functions],
+            spare: Spare::NONE,
+            busy: false,
+            counts: Counts::default(),
+            tallies: Vec::new(),
+        }
+    }
+
+    /// Adds to one of the numbers that the program has when all is done: the
+    /// sum over all wavefronts. It stands in a register until then.
+    pub fn tally(&mut self, number: usize, amount: u64) {
+        if self.tallies.len() <= number {
+            self.tallies.resize(number + 1, 0);
+        }
+        self.tallies[number] = self.tallies[number].wrapping_add(amount);
+    }
+
+    /// Makes a task in each active lane of `w`.
+    pub async fn spawn(&mut self, w: &Wave, function: usize, tasks: [Lanes<u32>; WORDS]) {
+        let (count, rank) = (w.mask().count(), w.rank());
+        let mut done = 0;
+        while done < count {
+            let Open { front, tasks: first } = self.open(function).await;
+            let part = (self.w.lanes() - first).min(count - done);
+            let in_part = rank.ge(done) & rank.lt(done + part);
+            // A lane before the part wraps here, and is not in its mask.
+            let slots = rank - done + first;
+            self.queues.fronts.scatter(&w.when(in_part), front, &slots, &tasks);
+            self.filled(function, part).await;
+            done += part;
+        }
+    }
+
+    /// Makes `count` tasks for each active lane of `w`. `make` says what they
+    /// are, one a lane of the wavefront it gets: for each lane, which lane of
+    /// `w` it is for and which of its tasks it is.
+    pub async fn spawn_each(
+        &mut self,
+        w: &Wave,
+        function: usize,
+        count: &Lanes<u32>,
+        make: impl Fn(&Wave, &Lanes<u32>, &Lanes<u32>) -> [Lanes<u32>; WORDS],
+    ) {
+        let spread = Spread::new(w, count);
+        let mut done = 0;
+        while done < spread.total() {
+            let Open { front, tasks: first } = self.open(function).await;
+            let room = u64::from(self.w.lanes() - first);
+            let part = room.min(spread.total() - done);
+            let dense = self.w.below(0, part);
+            let (from, number) = spread.at(&dense, done);
+            let tasks = make(&dense, &from, &number);
+            self.queues.fronts.write(&dense, front, first, &tasks);
+            self.filled(function, part as u32).await;
+            done += part;
+        }
+    }
+
+    async fn open(&mut self, function: usize) -> Open {
+        if let Some(open) = self.open[function] {
+            return open;
+        }
+        let open = Open { front: self.spare.take(&self.w, &self.queues.fronts).await, tasks: 0 };
+        self.open[function] = Some(open);
+        open
+    }
+
+    async fn filled(&mut self, function: usize, more: u32) {
+        let Some(open) = &mut self.open[function] else { return };
+        open.tasks += more;
+        let Open { front, tasks } = *open;
+        if tasks == self.w.lanes() {
+            self.open[function] = None;
+            self.enter(Entry { front, function: function as u32, tasks }).await;
+            self.share().await;
+        }
+    }
+
+    /// Puts a front into the private queue.
+    async fn enter(&mut self, entry: Entry) {
+        let capacity = self.queues.private_capacity;
+        if self.tail.wrapping_sub(self.head) >= capacity {
+            let (wave, group) = (self.w.index(), self.w.work_group());
+            let message = format!(
+                "the queue of wavefront {wave} in work-group {group} overflows: \
+                 it holds {capacity} task-fronts; raise `wave-queue`"
+            );
+            self.w.fail(message).await;
+        }
+        self.w.store(self.queues.private, self.slot(self.tail), entry.pack());
+        self.w.fence(release(self.queues.scopes.wave)).await;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    fn slot(&self, position: u32) -> u64 {
+        self.private + u64::from(position % self.queues.private_capacity)
+    }
+
+    fn has_own(&self) -> bool {
+        self.head != self.tail
+    }
+
+    /// Takes a front from the private queue.
+    async fn leave(&mut self, newest: bool) -> Option<Entry> {
+        if !self.has_own() {
+            return None;
+        }
+        let position = if newest {
+            self.tail = self.tail.wrapping_sub(1);
+            self.tail
+        } else {
+            self.head = self.head.wrapping_add(1);
+            self.head.wrapping_sub(1)
+        };
+        let entry = self.w.load(self.queues.private, self.slot(position)).await;
+        self.w.fence(acquire(self.queues.scopes.wave)).await;
+        Some(Entry::unpack(entry))
+    }
+
+    /// Gives the oldest fronts to the queues that hold too little.
+    async fn share(&mut self) {
+        let (group, device) = (self.group, self.queues.device);
+        while self.has_own() {
+            let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
+            let (in_group, in_device) = (in_group.await, in_device.await);
+            if in_device.len() < self.queues.device_low {
+                let of_group = group.take(&self.w, in_group).await;
+                let oldest = match of_group {
+                    Some(entry) => Some(entry),
+                    None => self.leave(false).await,
+                };
+                let Some(oldest) = oldest else { return };
+                device.count(&self.w, 1);
+                device.give(&self.w, oldest).await;
+                self.counts.to_device += 1;
+                if of_group.is_some() {
+                    group.count(&self.w, -1);
+                    self.counts.from_group += 1;
+                }
+            } else if in_group.len() < self.queues.group_low {
+                let Some(oldest) = self.leave(false).await else { return };
+                group.count(&self.w, 1);
+                group.give(&self.w, oldest).await;
+                self.counts.to_group += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The next front; none when there is nothing left and nobody makes more.
+    pub(super) async fn next(&mut self) -> Option<Entry> {
+        let entry = match self.leave(true).await {
+            Some(entry) => Some(entry),
+            None if self.busy => match self.take_shared().await {
+                Some(entry) => Some(entry),
+                None => self.close().await,
+            },
+            None => None,
+        };
+        let entry = match entry {
+            Some(entry) => entry,
+            None => self.wait().await?,
+        };
+        self.counts.tasks += entry.tasks;
+        self.counts.fronts += 1;
+        self.counts.partial += u32::from(entry.tasks < self.w.lanes());
+        Some(entry)
+    }
+
+    /// Takes a front from others while it has something of its own.
+    async fn take_shared(&mut self) -> Option<Entry> {
+        let (group, device) = (self.group, self.queues.device);
+        let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
+        let (in_group, in_device) = (in_group.await, in_device.await);
+        if let Some(entry) = group.take(&self.w, in_group).await {
+            group.count(&self.w, -1);
+            self.counts.from_group += 1;
+            return Some(entry);
+        }
+        let entry = device.take(&self.w, in_device).await?;
+        device.count(&self.w, -1);
+        self.counts.from_device += 1;
+        Some(entry)
+    }
+
+    /// Takes the fullest of the fronts that are being filled.
+    async fn close(&mut self) -> Option<Entry> {
+        let fullest = (0..self.open.len()).max_by_key(|&f| self.open[f].map(|open| open.tasks))?;
+        let Open { front, tasks } = self.open[fullest].take()?;
+        // From its lanes to its lanes.
+        self.w.fence(acq_rel(self.queues.scopes.wave)).await;
+        Some(Entry { front, function: fullest as u32, tasks })
+    }
+
+    /// Takes a front from others when it has nothing of its own; waits for one
+    /// as long as somebody may make more.
+    async fn wait(&mut self) -> Option<Entry> {
+        let (group, device) = (self.group, self.queues.device);
+        if self.busy {
+            self.busy = false;
+            if group.leave(&self.w).await {
+                device.count(&self.w, -1);
+            }
+        }
+        loop {
+            let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
+            let (in_group, in_device) = (in_group.await, in_device.await);
+            // What the queue counted for the front it now counts for the wavefront.
+            if let Some(entry) = group.take(&self.w, in_group).await {
+                self.counts.from_group += 1;
+                self.busy = true;
+                return Some(entry);
+            }
+            if let Some(entry) = device.take(&self.w, in_device).await {
+                if group.join(&self.w).await {
+                    device.count(&self.w, -1);
+                }
+                self.counts.from_device += 1;
+                self.busy = true;
+                return Some(entry);
+            }
+            if in_device.busy == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Loads the tasks of a front, one into each lane of the wavefront that
+    /// comes with them; the front is free then.
+    pub(super) async fn load(&mut self, entry: Entry) -> (Wave, [Lanes<u32>; WORDS]) {
+        let w = self.w.below(0, u64::from(entry.tasks));
+        let tasks = self.queues.fronts.read(&w, entry.front).await;
+        // Other lanes of this wavefront will write there.
+        self.w.fence(acq_rel(Level::SubGroup)).await;
+        self.spare.give(&self.w, &self.queues.fronts, entry.front);
+        (w, tasks)
+    }
+}

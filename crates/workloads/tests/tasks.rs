@@ -1,0 +1,324 @@
+//! The task runtime: each task once, whoever runs it; and what it does at its
+//! bounds.
+
+use kernel::prelude::*;
+use kernel::reference::{self, Options, Outcome, Schedule};
+use workloads::tasks::{Done, Plan, Scopes, TaskProgram, Worker, check_work};
+use workloads::{Settings, find};
+
+fn options(seed: u64) -> Options {
+    Options { schedule: Schedule::Seeded(seed), ..Options::default() }
+}
+
+const PLAN: Plan = Plan {
+    scopes: Scopes::INDIRECT,
+    groups: 3,
+    waves: 2,
+    fronts: 1 << 12,
+    wave_queue: 256,
+    group_queue: 32,
+    device_queue: 64,
+    group_low: 0,
+    device_low: 0,
+};
+
+/// Tasks of two kinds in turn: each makes so many of the other kind, to a depth.
+/// A task that is run in the wrong function, or twice, or not, shows in the sums.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    children: u32,
+    depth: u32,
+    /// Make them one by one for each lane, not spread over lanes.
+    single: bool,
+}
+
+impl TaskProgram<3> for Turns {
+    const NAME: &'static str = "turns";
+    const FUNCTIONS: &'static [&'static str] = &["even", "odd"];
+
+    async fn run(&self, w: &Wave, function: usize, task: [Lanes<u32>; 3], worker: &mut Worker<3>) {
+        let [depth, path, kind] = task;
+        assert_eq!(w.when(kind.ne(function as u32)).mask(), Mask::NONE, "a task of another function");
+        for lane in w.mask().iter() {
+            worker.tally(0, u64::from(path.get(lane)) + 1);
+            worker.tally(1 + depth.get(lane) as usize, 1);
+        }
+        let w = w.when(depth.lt(self.depth));
+        let other = 1 - function;
+        let child = |w: &Wave, from: &Lanes<u32>, number: &Lanes<u32>| {
+            let path = w.shuffle(&path, from) * self.children + *number;
+            [w.shuffle(&depth, from) + 1, path, Lanes::splat(other as u32)]
+        };
+        if self.single {
+            for number in 0..self.children {
+                let own = w.lane_id();
+                let tasks = child(&w, &own, &Lanes::splat(number));
+                worker.spawn(&w, other, tasks).await;
+            }
+        } else {
+            worker.spawn_each(&w, other, &Lanes::splat(self.children), child).await;
+        }
+    }
+}
+
+/// What the host has for the tallies, and how many tasks.
+fn sums(turns: &Turns) -> (Vec<u64>, u64) {
+    let mut tallies = vec![0];
+    for depth in 0..=turns.depth {
+        let nodes = u64::from(turns.children).pow(depth);
+        tallies[0] += nodes * (nodes - 1) / 2 + nodes;
+        tallies.push(nodes);
+    }
+    let tasks = tallies[1..].iter().sum();
+    (tallies, tasks)
+}
+
+/// Runs a program; gives what was done, or the error.
+fn run<const W: usize, P: TaskProgram<W>>(
+    plan: Plan,
+    program: P,
+    first: Vec<(usize, [u32; W])>,
+    options: &Options,
+) -> Result<(Done, Outcome), String> {
+    let done = std::rc::Rc::new(std::cell::RefCell::new(Done::default()));
+    let to = done.clone();
+    let program = Program::new("tasks", move |host| async move {
+        let done = plan.run(&host, program, &first).await;
+        to.replace(done.clone());
+        done.into_answer(Answer::new())
+    });
+    let outcome = reference::run(program, options).map_err(|error| error.to_string())?;
+    let done = done.borrow().clone();
+    Ok((done, outcome))
+}
+
+#[test]
+fn each_task_runs_once_in_its_function_on_any_number_of_workers_under_either_policy() {
+    for single in [false, true] {
+        let turns = Turns { children: 5, depth: 5, single };
+        let (tallies, tasks) = sums(&turns);
+        for (seed, groups, waves) in [(1, 1, 1), (2, 4, 3), (3, 7, 2), (4, 1, 8)] {
+            for scopes in [Scopes::DIRECT, Scopes::INDIRECT] {
+                for lanes in [64, 32, 16] {
+                    let plan = Plan { groups, waves, scopes, ..PLAN };
+                    let shape = Shape { lanes, ..Shape::default() };
+                    let options = Options { shape, ..options(seed) };
+                    let (done, outcome) = run(plan, turns, vec![(0, [0; 3])], &options).unwrap();
+                    assert_eq!(done.tallies, tallies, "{plan:?} with {lanes} lanes");
+                    assert_eq!(check_work(tasks, &outcome.answer), Ok(()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fronts_are_full_but_for_the_corner_cases() {
+    let turns = Turns { children: 3, depth: 8, single: false };
+    let (done, _) = run(PLAN, turns, vec![(0, [0; 3])], &options(1)).unwrap();
+    let full = done.counts.fronts - done.counts.partial;
+    assert!(full * 64 > done.counts.tasks / 2, "{:?}", done.counts);
+    // The first task is alone, and the last ones of six wavefronts may be.
+    assert!(done.counts.partial > 0);
+    assert!(done.counts.to_group > 0 && done.counts.to_device > 0, "{:?}", done.counts);
+}
+
+#[test]
+fn no_task_at_all_ends_at_once_and_many_first_tasks_are_all_run() {
+    let turns = Turns { children: 2, depth: 0, single: false };
+    let (done, _) = run(PLAN, turns, vec![], &options(1)).unwrap();
+    assert_eq!((done.counts.tasks, done.tallies), (0, vec![]));
+    let first: Vec<_> = (0..1000u32).map(|k| ((k % 2) as usize, [0, 0, k % 2])).collect();
+    let (done, outcome) = run(PLAN, turns, first, &options(1)).unwrap();
+    assert_eq!(done.tallies, [1000, 1000]);
+    assert_eq!(check_work(1000, &outcome.answer), Ok(()));
+}
+
+/// One task that makes very many.
+#[derive(Clone, Copy, Debug)]
+struct Burst(u32);
+
+impl TaskProgram<1> for Burst {
+    const NAME: &'static str = "burst";
+    const FUNCTIONS: &'static [&'static str] = &["burst"];
+
+    async fn run(&self, w: &Wave, _: usize, task: [Lanes<u32>; 1], worker: &mut Worker<1>) {
+        worker.tally(0, u64::from(w.mask().count()));
+        let first = w.when(task[0].eq(0));
+        let make = |_: &Wave, _: &Lanes<u32>, number: &Lanes<u32>| [*number + 1];
+        worker.spawn_each(&first, 0, &Lanes::splat(self.0), make).await;
+    }
+}
+
+#[test]
+fn a_task_with_a_million_children_runs_where_there_is_room() {
+    let plan = Plan { fronts: 20_000, wave_queue: 16_384, ..PLAN };
+    let (done, outcome) = run(plan, Burst(1_000_000), vec![(0, [0])], &options(1)).unwrap();
+    assert_eq!(done.tallies, [1_000_001]);
+    assert_eq!(check_work(1_000_001, &outcome.answer), Ok(()));
+}
+
+#[test]
+fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
+    let error = |plan: Plan, children, first: usize| {
+        run(plan, Burst(children), vec![(0, [0]); first], &options(1)).map(|_| ()).unwrap_err()
+    };
+    let one = Plan { groups: 1, waves: 1, ..PLAN };
+    let wave = error(Plan { wave_queue: 8, ..one }, 100_000, 1);
+    assert!(
+        wave.contains(
+            "queue of wavefront 0 in work-group 0 overflows: it holds 8 task-fronts; raise `wave-queue`"
+        ),
+        "{wave}"
+    );
+    let fronts = error(Plan { fronts: 100, ..PLAN }, 1_000_000, 1);
+    assert!(fronts.contains("all 100 task-fronts are in use: raise `fronts`"), "{fronts}");
+    let first = error(Plan { device_queue: 2, ..PLAN }, 0, 200);
+    assert!(
+        first
+            .contains("the queue of the device holds 2 task-fronts, but starts with 4: raise `device-queue`"),
+        "{first}"
+    );
+    let memory = error(Plan { fronts: 2, ..PLAN }, 0, 200);
+    assert!(
+        memory.contains("there are 2 task-fronts, but the first tasks need 4: raise `fronts`"),
+        "{memory}"
+    );
+    // Several wavefronts give before any sees that the queue is full.
+    let group = Plan { groups: 1, waves: 8, group_queue: 1, device_queue: 1, ..PLAN };
+    let given = (1..40).find_map(|seed| {
+        run(group, Turns { children: 9, depth: 5, single: false }, vec![(0, [0; 3])], &options(seed)).err()
+    });
+    assert!(given.is_some_and(|error| error.contains("overflows: it holds 1 task-fronts; raise `")));
+}
+
+fn settings(workload: &str, values: &[(&str, &str)]) -> Settings {
+    let mut settings = find(workload).unwrap().defaults();
+    for (name, value) in values {
+        settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    settings
+}
+
+#[test]
+fn settings_of_trees_and_queues_that_do_not_fit_are_refused() {
+    let uts = find("uts").unwrap();
+    let error = |values: &[(&str, &str)]| {
+        uts.instance(&settings("uts", values), 1).map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(&[("nodes-max", "50")]),
+        "workload `uts`: the tree has more than 50 nodes: raise `nodes-max`"
+    );
+    assert!(error(&[("group-low", "9"), ("group-queue", "8")]).contains("`group-queue`"));
+    let bad = uts.defaults().set("probability", "1.5").unwrap_err().to_string();
+    assert_eq!(
+        bad,
+        "setting `probability` of workload `uts` is `1.5`, but must be a decimal number from 0 to 1"
+    );
+    for text in ["", "-1", "1e3", "nan", "1.2.3", "."] {
+        assert!(uts.defaults().set("branching", text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_task_that_is_lost_or_run_twice_is_a_wrong_answer() {
+    let uts = find("uts").unwrap();
+    let (program, check) = uts.instance(&uts.defaults(), 1).unwrap().into_parts();
+    let good = reference::run(program, &options(1)).unwrap().answer;
+    assert_eq!(check(&good), Ok(()));
+    for part in ["tasks", "fronts_left", "nodes_at_height", "leaves", "fingerprint"] {
+        for change in [1, u64::MAX] {
+            let mut bad = good.clone();
+            for p in bad.parts_mut().iter_mut().filter(|p| p.name == part) {
+                p.bits[0] = p.bits[0].wrapping_add(change);
+            }
+            assert_eq!(check(&bad).map_err(|wrong| wrong.part), Err(part.to_owned()));
+        }
+    }
+}
+
+/// Nodes, depth and leaves of the trees of the benchmark's documentation.
+const PUBLISHED: [(&str, u64, usize, u64); 5] = [
+    ("T1", 4_130_071, 10, 3_305_118),
+    ("T2", 4_117_769, 81, 2_342_762),
+    ("T3", 4_112_897, 1572, 3_599_034),
+    ("T4", 4_132_453, 134, 3_108_986),
+    ("T5", 4_147_582, 20, 2_181_318),
+];
+
+/// The trees made after them: counted by another program (Python's hashlib).
+const SMALL: [(&str, u64, usize, u64); 4] = [
+    ("T1-small", 125_115, 8, 100_175),
+    ("T2-small", 125_766, 61, 73_837),
+    ("T4-small", 124_508, 93, 93_767),
+    ("T5-small", 125_549, 15, 67_197),
+];
+
+fn count(input: &str) -> (u64, usize, u64) {
+    let uts = find("uts").unwrap();
+    let input = uts.inputs().iter().find(|known| known.name == input).unwrap();
+    let tree = workloads::tasks::Tree::of(&settings("uts", input.settings));
+    let summary = tree.traverse(u64::MAX).unwrap();
+    (summary.nodes, summary.depth(), summary.leaves)
+}
+
+#[test]
+fn the_small_trees_have_the_counts_that_another_program_found() {
+    for (name, nodes, depth, leaves) in SMALL {
+        assert_eq!(count(name), (nodes, depth, leaves), "{name}");
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "twenty million digests: with --release")]
+fn the_trees_of_the_benchmark_have_its_counts_to_the_unit() {
+    for (name, nodes, depth, leaves) in PUBLISHED {
+        assert_eq!(count(name), (nodes, depth, leaves), "{name}");
+    }
+}
+
+#[test]
+fn every_named_input_is_named_once_and_says_its_counts() {
+    let inputs = find("uts").unwrap().inputs();
+    let grouped = |n: u64| {
+        let digits = n.to_string();
+        let parts: Vec<_> =
+            digits.as_bytes().rchunks(3).rev().map(|c| std::str::from_utf8(c).unwrap()).collect();
+        parts.join(",")
+    };
+    let all: Vec<_> = PUBLISHED.iter().chain(&SMALL).collect();
+    assert_eq!(
+        inputs.iter().map(|i| i.name).collect::<Vec<_>>(),
+        all.iter().map(|i| i.0).collect::<Vec<_>>()
+    );
+    for (input, (_, nodes, depth, leaves)) in inputs.iter().zip(all) {
+        let counts = format!("{} nodes, depth {}, {} leaves", grouped(*nodes), depth, grouped(*leaves));
+        assert!(input.summary.ends_with(&counts), "{}: {}", input.name, input.summary);
+        let _ = settings("uts", input.settings);
+    }
+}
+
+#[test]
+fn trees_of_every_kind_are_searched() {
+    let trees: [&[(&str, &str)]; 6] = [
+        &[("tree", "geometric"), ("shape", "linear"), ("depth", "6")],
+        &[("tree", "geometric"), ("shape", "exponential"), ("depth", "8")],
+        &[("tree", "geometric"), ("shape", "cyclic"), ("depth", "4"), ("branching", "3")],
+        &[("tree", "binomial"), ("branching", "90.5"), ("probability", "0.2"), ("fan-out", "4")],
+        &[("tree", "hybrid"), ("shape", "linear"), ("probability", "0.2"), ("fan-out", "4")],
+        // A root alone.
+        &[("tree", "geometric"), ("branching", "0")],
+    ];
+    for tree in trees {
+        for policy in ["hrf-direct", "hrf-indirect"] {
+            let (program, check) = find("uts")
+                .unwrap()
+                .instance(&settings("uts", &[tree, &[("scopes", policy)]].concat()), 1)
+                .unwrap()
+                .into_parts();
+            let outcome = reference::run(program, &options(3)).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(check(&outcome.answer), Ok(()), "{tree:?}");
+        }
+    }
+}
