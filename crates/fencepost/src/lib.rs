@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod suite;
 mod table;
+mod verified;
 mod verify;
 mod why;
 

@@ -313,16 +313,11 @@ impl<P: Protocol> Cx<'_, P> {
     /// The plan of a request, shortened by the seeded fault if it is there.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
-        let plan = T::plan(PlanKey::of(req));
-        let skipped = match self.world.mutation {
-            Some(Mutation { table, change: Change::DropStep { step } }) if table == T::ID => {
-                Some(usize::from(step))
+        match self.world.mutation {
+            Some(Mutation { table, change }) if table == T::ID => {
+                change.step::<T>(PlanKey::of(req), usize::from(stage))
             }
-            _ => None,
-        };
-        match skipped {
-            None => plan.get(usize::from(stage)).copied(),
-            Some(out) => plan.iter().filter(|s| s.index() != out).nth(usize::from(stage)).copied(),
+            _ => T::plan(PlanKey::of(req)).get(usize::from(stage)).copied(),
         }
     }
 }
@@ -359,6 +354,11 @@ pub trait Message: Clone + Eq + Hash + Debug {
     /// bytes of a line under recall, for example.
     fn keeps_order(&self) -> bool {
         self.is_access()
+    }
+    /// Forgets the first of the written bytes that it carries, when the checker
+    /// is being checked. False if it carries none.
+    fn forget_byte(&mut self) -> bool {
+        false
     }
 }
 
@@ -571,6 +571,9 @@ macro_rules! protocol_nodes {
             #[inline]
             fn keeps_order(&self) -> bool {
                 match self { $( Msg::$kind(m) => $crate::Message::keeps_order(m) ),+ }
+            }
+            fn forget_byte(&mut self) -> bool {
+                match self { $( Msg::$kind(m) => $crate::Message::forget_byte(m) ),+ }
             }
         }
         impl $crate::Node<$protocol> for Node {

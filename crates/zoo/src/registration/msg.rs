@@ -212,6 +212,13 @@ impl Message for ToBank {
             | ToBank::Invalidate { .. } => false,
         }
     }
+
+    fn forget_byte(&mut self) -> bool {
+        match self {
+            ToBank::Write { mask, .. } | ToBank::Return { mask, .. } => mask.forget_first(),
+            _ => false,
+        }
+    }
 }
 
 impl Message for ToL1 {

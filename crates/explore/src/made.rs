@@ -1,0 +1,169 @@
+//! Programs that are made, as tests: those of which a protocol's claims say
+//! something, and some of the others.
+//!
+//! Most programs race, and of those a claim says next to nothing. So only the
+//! smallest shapes are taken whole. Of larger ones all are taken that are free
+//! of races under some claim and in which synchronization orders a data
+//! conflict; of those that race, one in so many.
+
+use std::sync::Mutex;
+
+use litmus::generate::{self, Bound, Generated, Kind, Ordering};
+use litmus::hrf::{self, Options, Reading};
+use litmus::program::{Instr, Level, Program, ScopeId};
+
+use crate::claim::Claim;
+use crate::verify::{Machines, Test, in_parallel};
+
+/// A family of programs.
+struct Family {
+    /// Its letter in the names of programs.
+    letter: char,
+    bound: Bound,
+    /// Of programs that tell nothing, one in so many is taken.
+    one_in: usize,
+    machines: Machines,
+    /// Are accesses at device scope remote operations?
+    remote: bool,
+}
+
+const ALL: [Kind; 9] = [
+    Kind::Load,
+    Kind::Store,
+    Kind::SyncLoad,
+    Kind::SyncStore,
+    Kind::Await,
+    Kind::Guard,
+    Kind::Exchange,
+    Kind::Fence,
+    Kind::Barrier,
+];
+
+/// The families of programs with up to so many operations.
+fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
+    let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
+        operations_of_thread_max: each,
+        words_of_line_max: 2,
+        compute_units_max: 2,
+        orderings: orderings.to_vec(),
+        ..Bound::new(2, operations.min(operations_max), 2)
+    };
+    let smallest = |orderings: &[Ordering], lonely| Bound {
+        kinds: ALL.to_vec(),
+        lonely_scopes: lonely,
+        ..pair(4, 2, orderings)
+    };
+    let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
+    use Ordering::{AcquireRelease, Relaxed, SeqCst};
+    let lean = Machines::Lean;
+    let family = |letter, bound, one_in| Family { letter, bound, one_in, machines: lean, remote: false };
+    let mut all = vec![
+        family('A', smallest(&[AcquireRelease], true), 1),
+        family('S', smallest(&[SeqCst], false), 16),
+        family('R', smallest(&[Relaxed], false), 16),
+    ];
+    if claims.iter().any(|claim| claim.model == "opencl-rsp") {
+        let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
+        all.push(Family { remote: true, ..family('P', bound, 64) });
+    }
+    if operations_max > 4 {
+        all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
+        let threes =
+            Bound { threads_min: 3, threads_max: 3, words_of_line_max: 1, ..pair(6, 2, &[AcquireRelease]) };
+        all.push(family('U', accesses(Bound { levels: Bound::new(3, 0, 2).levels, ..threes }), 2048));
+    }
+    all
+}
+
+/// How a claim's races are looked for before it is asked itself: what races
+/// whatever the scopes, races under every model.
+fn readings(claims: &[Claim]) -> Vec<Reading> {
+    let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
+    if readings.is_empty() {
+        readings.push(Reading::of(hrf::Model::Drf));
+    }
+    readings
+}
+
+/// Is it free of races, and does synchronization order a data conflict in it?
+fn tells(generated: &Generated, readings: &[Reading]) -> bool {
+    readings.iter().any(|&reading| {
+        let verdict = generate::telling(generated, &Options::new(reading));
+        verdict.is_ok_and(|verdict| verdict.is_some())
+    })
+}
+
+/// Makes the accesses and fences of device scope remote. False if there are none,
+/// or if nothing of a narrower scope is left for them to pair with.
+pub(crate) fn make_remote(program: &mut Program) -> bool {
+    let scopes = &program.scopes;
+    let is_device = |scope: Option<ScopeId>| scope.is_some_and(|s| scopes.get(s).level == Level::Device);
+    let (mut remote, mut narrow) = (false, false);
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        let (scope, flag) = match instr {
+            Instr::Fence(fence) => (fence.scope, &mut fence.remote),
+            Instr::Load { access, .. }
+            | Instr::Store { access, .. }
+            | Instr::Rmw { access, .. }
+            | Instr::Await { access, .. }
+                if access.order.is_atomic() =>
+            {
+                (access.scope, &mut access.remote)
+            }
+            _ => continue,
+        };
+        *flag = is_device(scope);
+        remote |= *flag;
+        narrow |= !*flag;
+    }
+    remote && narrow
+}
+
+/// Programs that one worker takes at a time.
+const BATCH: usize = 512;
+
+/// The made programs with up to so many operations that are to be explored for
+/// these claims.
+pub fn made(
+    claims: &[Claim],
+    operations_max: usize,
+    jobs: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Vec<Test> {
+    let readings = readings(claims);
+    let mut tests = Vec::new();
+    for family in families(claims, operations_max) {
+        let programs = Mutex::new(generate::programs(&family.bound).enumerate());
+        let taken = in_parallel(jobs, jobs, || {
+            |_| {
+                let mut taken: Vec<(usize, Test)> = Vec::new();
+                loop {
+                    // Nobody panics while it holds the lock: it is only an iterator.
+                    let batch: Vec<_> = match programs.lock() {
+                        Ok(mut programs) => programs.by_ref().take(BATCH).collect(),
+                        Err(_) => Vec::new(),
+                    };
+                    if batch.is_empty() || stop() {
+                        return taken;
+                    }
+                    for (number, mut generated) in batch {
+                        if family.remote && !make_remote(&mut generated.program) {
+                            continue;
+                        }
+                        let tells = tells(&generated, &readings);
+                        if tells || number % family.one_in == 0 {
+                            let name = format!("{}{}-{number}", family.letter, generated.operations());
+                            let small = tells && generated.operations() <= 4;
+                            let machines = if small { Machines::All } else { family.machines };
+                            taken.push((number, Test::made(name, generated, family.remote, machines)));
+                        }
+                    }
+                }
+            }
+        });
+        let mut taken: Vec<(usize, Test)> = taken.into_iter().flatten().collect();
+        taken.sort_by_key(|(number, _)| *number);
+        tests.extend(taken.into_iter().map(|(_, test)| test));
+    }
+    tests
+}
