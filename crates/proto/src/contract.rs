@@ -4,15 +4,13 @@
 //! value; its only door is [`Controller::step`]. The driver owns every choice:
 //! when a message arrives, which way is evicted, when a timer fires.
 
+use crate::effects::Effects;
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::request::{ArrayUse, Request, Rmw};
 use crate::shape::{Homes, Shape};
 use crate::symbols::Symbol;
-use crate::table::{
-    Change, Coverage, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView,
-};
-use crate::uses::{Spending, Uses};
+use crate::table::{Change, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView};
 use core::fmt::Debug;
 use core::hash::Hash;
 
@@ -68,6 +66,15 @@ pub enum Disposition {
     Impossible(&'static str),
 }
 
+impl Disposition {
+    /// Reads `Done` as "go on with the next step".
+    #[inline]
+    #[must_use]
+    pub fn unless_done(self) -> Option<Disposition> {
+        (self != Disposition::Done).then_some(self)
+    }
+}
+
 /// An operation on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryOp {
@@ -120,146 +127,6 @@ pub struct MemoryReply {
     pub op: MemoryOp,
     /// The line as read, or the old bytes of a read-modify-write.
     pub data: LineData,
-}
-
-/// What the station itself carries out after a step.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Inner {
-    ReplyWaiters(LineAddr, LineData),
-    Resume(Slot, Option<LineData>),
-    Wake(Key),
-}
-
-/// Everything a step does to the outside. Reused: no allocation a step.
-#[derive(Debug)]
-pub struct Effects<M> {
-    /// Messages, in order.
-    pub sends: Vec<(NodeId, M)>,
-    /// Answers to requests: `None` where the issuer expects no bytes.
-    pub replies: Vec<(Slot, Option<LineData>)>,
-    /// Operations on memory, in order.
-    pub memory: Vec<MemoryOp>,
-    /// Timers asked for. Asking for one that runs already changes nothing.
-    pub timers: Vec<TimerClass>,
-    /// Sets in which the driver must give up a way.
-    pub needs: Vec<SetIndex>,
-    /// Ways used just now, for recency.
-    pub touches: Vec<Way>,
-    /// Arrays used.
-    pub uses: Uses,
-    /// On what requests spend their time from now on; see [`Effects::spend`].
-    pub spends: Vec<(Slot, Spending)>,
-    /// How often each row fired.
-    pub coverage: Coverage,
-    /// Broken by the last input: the reason of an impossible row.
-    pub violation: Option<String>,
-    pub(crate) inner: Vec<Inner>,
-}
-
-impl<M> Default for Effects<M> {
-    fn default() -> Self {
-        Effects {
-            sends: Vec::new(),
-            replies: Vec::new(),
-            memory: Vec::new(),
-            timers: Vec::new(),
-            needs: Vec::new(),
-            touches: Vec::new(),
-            uses: Uses::default(),
-            spends: Vec::new(),
-            coverage: Coverage::default(),
-            violation: None,
-            inner: Vec::new(),
-        }
-    }
-}
-
-impl<M> Effects<M> {
-    /// Forgets all but the coverage.
-    pub fn clear(&mut self) {
-        self.sends.clear();
-        self.replies.clear();
-        self.memory.clear();
-        self.timers.clear();
-        self.needs.clear();
-        self.touches.clear();
-        self.uses = Uses::default();
-        self.spends.clear();
-        self.violation = None;
-        self.inner.clear();
-    }
-
-    /// Is there nothing to carry out?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sends.is_empty()
-            && self.replies.is_empty()
-            && self.memory.is_empty()
-            && self.timers.is_empty()
-            && self.needs.is_empty()
-            && self.violation.is_none()
-            && self.inner.is_empty()
-    }
-
-    /// Sends a message.
-    #[inline]
-    pub fn send(&mut self, to: NodeId, msg: impl Into<M>) {
-        self.sends.push((to, msg.into()));
-    }
-
-    /// Answers a request with bytes.
-    #[inline]
-    pub fn reply(&mut self, slot: Slot, data: LineData) {
-        self.replies.push((slot, Some(data)));
-    }
-
-    /// Answers a request that expects no bytes.
-    #[inline]
-    pub fn accept(&mut self, slot: Slot) {
-        self.replies.push((slot, None));
-    }
-
-    /// Answers all requests that wait for the fill of this line.
-    #[inline]
-    pub fn reply_waiters(&mut self, line: LineAddr, data: LineData) {
-        self.inner.push(Inner::ReplyWaiters(line, data));
-    }
-
-    /// Presents the request parked under its own slot again.
-    #[inline]
-    pub fn resume(&mut self, slot: Slot) {
-        self.inner.push(Inner::Resume(slot, None));
-    }
-
-    /// Presents the request parked under its own slot again, with bytes that
-    /// stay with it.
-    #[inline]
-    pub fn resume_with(&mut self, slot: Slot, data: LineData) {
-        self.inner.push(Inner::Resume(slot, Some(data)));
-    }
-
-    /// Presents what is parked under this key again, oldest first, until one
-    /// of them must park under the same key.
-    #[inline]
-    pub fn wake(&mut self, key: Key) {
-        self.inner.push(Inner::Wake(key));
-    }
-
-    /// Says on what a request spends its time from now on. Until this is said,
-    /// an access spends it on itself, the beginning of a kernel on its acquire
-    /// and the end on its release. It changes nothing but statistics.
-    #[inline]
-    pub fn spend(&mut self, slot: Slot, on: Spending) {
-        self.spends.push((slot, on));
-    }
-
-    /// Asks for a timer.
-    #[inline]
-    pub fn timer(&mut self, class: TimerClass) {
-        if !self.timers.contains(&class) {
-            self.timers.push(class);
-        }
-    }
 }
 
 /// What every step of a run shares and none may change.
@@ -319,6 +186,28 @@ impl<P: Protocol> Cx<'_, P> {
             }
             _ => T::plan(PlanKey::of(req)).get(usize::from(stage)).copied(),
         }
+    }
+}
+
+impl<P: Protocol> Cx<'_, P> {
+    /// Takes the steps of a request's plan, from the one at which it stands,
+    /// for as long as `take` says `None`. A row that sends the request on to
+    /// its next step has moved the stage already.
+    #[inline]
+    pub fn follow<T: Plans>(
+        &mut self,
+        ask: Ask<'_>,
+        mut take: impl FnMut(T::Step, &mut Self) -> Option<Disposition>,
+    ) -> Disposition {
+        while let Some(step) = self.step_of::<T>(ask.req, self.stage) {
+            let stage = self.stage;
+            match take(step, self) {
+                None => self.stage += 1,
+                Some(Disposition::Done) if self.stage != stage => {}
+                Some(disposition) => return disposition,
+            }
+        }
+        Disposition::Done
     }
 }
 
@@ -513,108 +402,4 @@ pub struct RowId {
     pub table: TableId,
     /// The row in it.
     pub row: u16,
-}
-
-/// Writes the `Node` and `Msg` enumerations of a protocol from its kinds.
-///
-/// ```text
-/// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
-/// ```
-///
-/// A kind without a message type is never told anything.
-#[macro_export]
-macro_rules! protocol_nodes {
-    (@msg) => { $crate::NoMessage };
-    (@msg $msg:ty) => { $msg };
-    ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
-        /// All controllers of the protocol.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-        #[allow(clippy::large_enum_variant)]
-        pub enum Node {
-            $(
-                #[doc = concat!("A controller of kind ", stringify!($kind), ".")]
-                $kind($controller)
-            ),+
-        }
-        /// All messages of the protocol, by the kind that receives them.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-        #[allow(clippy::large_enum_variant)]
-        pub enum Msg {
-            $(
-                #[doc = concat!("To a controller of kind ", stringify!($kind), ".")]
-                $kind($crate::protocol_nodes!(@msg $($msg)?))
-            ),+
-        }
-        $($(
-            impl From<$msg> for Msg {
-                #[inline]
-                fn from(msg: $msg) -> Self {
-                    Msg::$kind(msg)
-                }
-            }
-        )?)+
-        impl $crate::Message for Msg {
-            fn name(&self) -> &'static str {
-                match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }
-            }
-            #[inline]
-            fn payload_bytes(&self, line_bytes: u32) -> u32 {
-                match self { $( Msg::$kind(m) => $crate::Message::payload_bytes(m, line_bytes) ),+ }
-            }
-            fn line(&self) -> Option<$crate::LineAddr> {
-                match self { $( Msg::$kind(m) => $crate::Message::line(m) ),+ }
-            }
-            #[inline]
-            fn is_access(&self) -> bool {
-                match self { $( Msg::$kind(m) => $crate::Message::is_access(m) ),+ }
-            }
-            #[inline]
-            fn keeps_order(&self) -> bool {
-                match self { $( Msg::$kind(m) => $crate::Message::keeps_order(m) ),+ }
-            }
-            fn forget_byte(&mut self) -> bool {
-                match self { $( Msg::$kind(m) => $crate::Message::forget_byte(m) ),+ }
-            }
-        }
-        impl $crate::Node<$protocol> for Node {
-            #[inline]
-            fn step(
-                &mut self,
-                input: $crate::Input<'_, Msg>,
-                cx: &mut $crate::Cx<'_, $protocol>,
-            ) -> $crate::Disposition {
-                match self {
-                    $( Node::$kind(c) => {
-                        let input = match input {
-                            $crate::Input::Message { from, msg: Msg::$kind(msg) } => {
-                                $crate::Input::Message { from, msg }
-                            }
-                            #[allow(unreachable_patterns)]
-                            $crate::Input::Message { .. } => {
-                                return $crate::Disposition::Impossible("the message is for another kind");
-                            }
-                            $crate::Input::Request(ask) => $crate::Input::Request(ask),
-                            $crate::Input::Memory(reply) => $crate::Input::Memory(reply),
-                            $crate::Input::Evict(way) => $crate::Input::Evict(way),
-                            $crate::Input::Timer(class) => $crate::Input::Timer(class),
-                            $crate::Input::Tick { elapsed } => $crate::Input::Tick { elapsed },
-                        };
-                        <$controller as $crate::Controller<$protocol>>::step(c, input, cx)
-                    } )+
-                }
-            }
-            fn victims(&self, set: $crate::SetIndex, out: &mut Vec<($crate::Way, $crate::Rank)>) {
-                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::victims(c, set, out) ),+ }
-            }
-            fn lines(&self, out: &mut Vec<$crate::LineView>) {
-                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::lines(c, out) ),+ }
-            }
-            fn is_quiet(&self) -> bool {
-                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::is_quiet(c) ),+ }
-            }
-            fn canonicalize(&mut self) {
-                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::canonicalize(c) ),+ }
-            }
-        }
-    };
 }

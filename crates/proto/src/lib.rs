@@ -9,10 +9,12 @@
 //! energy, or anything that a single protocol knows.
 
 mod contract;
+mod effects;
 pub mod issue;
 mod line;
 mod lookup;
 mod node;
+mod nodes;
 pub mod page;
 pub mod parts;
 mod request;
@@ -23,6 +25,7 @@ mod table;
 mod uses;
 
 pub use contract::*;
+pub use effects::Effects;
 pub use line::*;
 pub use node::*;
 pub use request::*;

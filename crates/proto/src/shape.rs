@@ -16,6 +16,19 @@ crate::symbols! {
     }
 }
 
+impl WritePolicy {
+    /// One of three things, by what the cache does with a write.
+    #[inline]
+    #[must_use]
+    pub fn pick<T>(self, combining: T, through: T, through_invalidate: T) -> T {
+        match self {
+            WritePolicy::Combining => combining,
+            WritePolicy::Through => through,
+            WritePolicy::ThroughInvalidate => through_invalidate,
+        }
+    }
+}
+
 /// The most lines that a cache may have.
 const LINES_MAX: u64 = 1 << 26;
 
@@ -102,6 +115,14 @@ impl Shape {
             ));
         }
         Ok(())
+    }
+}
+
+/// The shape itself may be all that a protocol knows of its machine.
+impl AsRef<Shape> for Shape {
+    #[inline]
+    fn as_ref(&self) -> &Shape {
+        self
     }
 }
 

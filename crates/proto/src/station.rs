@@ -3,9 +3,8 @@
 //! This is what "the state" of a machine consists of, shared by every driver.
 //! An input is carried out together with everything it wakes, at once.
 
-use crate::contract::{
-    Ask, Channels, Cx, Disposition, Effects, Inner, Input, MemoryReply, Message, Node, Protocol, World,
-};
+use crate::contract::{Ask, Channels, Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, World};
+use crate::effects::{Effects, Inner};
 use crate::line::{LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};

@@ -9,6 +9,7 @@ use proto::{Info, Protocol};
 pub mod denovo;
 pub mod hlrc;
 pub mod no_l1;
+pub mod parts;
 pub mod registration;
 pub mod rsp;
 pub mod vi;

@@ -6,7 +6,9 @@ use proto::{
     Request, Rmw, RmwKind, Scope, Shape, Slot, Station, Width, World, WritePolicy,
 };
 use std::collections::VecDeque;
-use zoo::vi::{Answer, BANK, Msg, ToBank, ToL1, Vi};
+use zoo::parts::{Answer, BANK, How, ToBank, ToL1};
+use zoo::vi::Vi;
+use zoo::vi::protocol::Msg;
 
 const LINE: LineAddr = LineAddr(0);
 const ROUNDS: usize = 8;
@@ -108,19 +110,19 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
 
 #[test]
 fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
-    let access = |op, system, answer| {
-        let mask = ByteMask::range(0, 4);
-        ToBank::Access { line: LINE, mask, data: LineData::default(), op, system, answer }
+    let access = |cu, op, how, answer| {
+        let (mask, asker) = (ByteMask::range(0, 4), Vi::entry(Agent::Cu(cu)));
+        ToBank::Access { line: LINE, mask, data: LineData::default(), op, how, answer, asker }
     };
     let request = Answer::Request(Slot(0));
     for ask in [
         ToBank::Get { line: LINE },
-        access(Op::Load, false, request),
-        access(update(), false, request),
-        access(update(), false, Answer::Posted { parity: true }),
+        access(0, Op::Load, How::Here, request),
+        access(0, update(), How::Here, request),
+        access(0, update(), How::Here, Answer::Posted { parity: true }),
     ] {
         for disturb in
-            [ToBank::Invalidate { slot: Slot(1) }, access(Op::Load, true, Answer::Request(Slot(1)))]
+            [ToBank::Invalidate { slot: Slot(1) }, access(1, Op::Load, How::System, Answer::Request(Slot(1)))]
         {
             assert!(bank_answers_in_spite_of(&ask, &disturb), "{ask:?} while others send {disturb:?}");
         }

@@ -8,6 +8,8 @@ use crate::table::{After, Row, Table};
 
 /// The states of a table.
 pub type StateOf<T> = <T as Table>::State;
+/// The events of a table.
+pub type EventOf<T> = <T as Table>::Event;
 
 /// Where an event happens: a line, and the way that holds it, if one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,16 @@ pub trait Lines<P: Protocol> {
     /// The array.
     fn array(&mut self) -> &mut CacheArray<StateOf<Self::Table>>;
 
+    /// What the table calls an event that befalls a line, and the state that
+    /// it finds the line in: a dirty line, or one without the bytes that are
+    /// asked for, may stand in rows of its own.
+    fn classify(
+        &self,
+        place: Place,
+        event: EventOf<Self::Table>,
+        carried: Self::Carried<'_>,
+    ) -> (StateOf<Self::Table>, EventOf<Self::Table>);
+
     /// Performs one action.
     fn act(
         &mut self,
@@ -40,6 +52,54 @@ pub trait Lines<P: Protocol> {
         carried: Self::Carried<'_>,
         cx: &mut Cx<'_, P>,
     );
+
+    /// An event of a line, wherever it is.
+    fn event(
+        &mut self,
+        line: LineAddr,
+        event: EventOf<Self::Table>,
+        carried: Self::Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        let place = Place { line, way: self.array().find(line) };
+        let (state, event) = self.classify(place, event, carried);
+        self.transition(place, state, event, carried, cx)
+    }
+
+    /// An event of the line in a way that the environment has chosen.
+    fn event_in(
+        &mut self,
+        way: Way,
+        event: EventOf<Self::Table>,
+        carried: Self::Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        match self.array().line(way) {
+            Some(line) => self.event(line, event, carried, cx),
+            None => Disposition::Impossible("an empty way cannot be given up"),
+        }
+    }
+
+    /// The same event for every line that `meets` accepts, way by way.
+    fn event_of_all(
+        &mut self,
+        mut meets: impl FnMut(LineAddr, StateOf<Self::Table>) -> bool,
+        event: EventOf<Self::Table>,
+        carried: Self::Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        for way in (0..self.array().way_count()).map(Way) {
+            let Some(line) = self.array().line(way) else { continue };
+            if !meets(line, self.array().state(way)) {
+                continue;
+            }
+            let done = self.event(line, event, carried, cx);
+            if done != Disposition::Done {
+                return done;
+            }
+        }
+        Disposition::Done
+    }
 
     /// Looks the row of a classified event up and carries it out. A line that
     /// leaves [`Lines::ABSENT`] takes a free way, which there must be.

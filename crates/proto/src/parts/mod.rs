@@ -9,5 +9,5 @@ mod store_buffer;
 pub use acks::{AckCounts, AckParity, peers};
 pub use array::CacheArray;
 pub use host::Host;
-pub use lines::{Lines, Place, StateOf};
+pub use lines::{EventOf, Lines, Place, StateOf};
 pub use store_buffer::{Popped, StoreBuffer, Waits};

@@ -16,14 +16,16 @@ use std::collections::VecDeque;
 /// Who may wait for a flush: a request of this compute unit, or whoever else a
 /// protocol lets ask for one, a remote cache or a bank for example.
 pub trait Waits<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
-    /// The flush is finished: goes on, or tells who asked.
-    fn flushed(self, cx: &mut Cx<'_, P>);
+    /// The flush is finished: goes on, or tells who asked. A waiter for whom the
+    /// controller itself must do something comes back.
+    fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self>;
 }
 
 impl<P: Protocol> Waits<P> for Slot {
     #[inline]
-    fn flushed(self, cx: &mut Cx<'_, P>) {
+    fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         cx.fx.resume(self);
+        None
     }
 }
 

@@ -2,206 +2,100 @@
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
-use crate::registration::{How, Params, Reach, ToBank, ToL1, bank, perform};
-use crate::vi::Answer;
+use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, bank, performed, shape};
+use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, NodeId, Op,
-    Protocol, Rank, Row, SetIndex, Slot, Symbol, Table, TimerClass, Way, WritePolicy,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Rank,
+    Row, SetIndex, Symbol, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
 /// An L1 cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
-    array: CacheArray<LineState>,
-    reach: Reach,
-    /// Fills, and registrations for atomics, that are under way.
-    fills: u32,
+    /// Only registrations for atomics take miss registers, beside fills.
+    cache: First<LineState>,
     /// Registrations that releases wait for, with the parity they are counted in.
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
-}
-
-/// What an event brings with it.
-#[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
-    /// A request.
-    Request(Ask<'a>),
-    /// The bytes of a fill.
-    Fill(&'a LineData),
-    /// Registration: the atomic that waits, and the bytes of the line.
-    Grant(Option<Slot>, &'a LineData),
-    /// The cache that loads the line.
-    Asker(NodeId),
-    /// Nothing.
-    Nothing,
 }
 
 impl L1 {
     /// An empty cache.
     #[must_use]
     pub fn new(params: &Params) -> Self {
-        L1 {
-            array: CacheArray::new(&params.shape.l1, params.shape.line_bytes, 1, LineState::I),
-            reach: Reach::default(),
-            fills: 0,
-            stored: BTreeMap::new(),
-            retains: params.retains,
-        }
+        let cache = First::new(&params.shape, LineState::I);
+        L1 { cache, stored: BTreeMap::new(), retains: params.retains }
     }
 
-    fn request<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let line = ask.req.line;
-        while let Some(step) = cx.step_of::<L1Plans>(ask.req, cx.stage) {
-            step.spends(ask, cx.fx);
-            let shape = &cx.world.params.shape;
-            let parked = match step {
-                Step::Here => {
-                    let is_load = ask.req.op == Op::Load;
-                    return self.here(ask, if is_load { LineEvent::Load } else { LineEvent::Store }, cx);
-                }
-                Step::Register => {
-                    let stage = cx.stage;
-                    let disposition = self.here(ask, LineEvent::Atomic, cx);
-                    if cx.stage == stage {
-                        return disposition;
-                    }
-                    if self.state(line) != LineState::R {
-                        return Disposition::Stall(Key::Slot(ask.slot));
-                    }
-                    continue;
-                }
-                Step::Perform => {
-                    not_done(self.line_event(line, LineEvent::Registered, Carried::Request(ask), cx))
-                }
-                Step::RegisterStores => {
-                    let parked = self.reach.flush(ask, cx);
-                    self.drain_if_due(cx);
-                    parked
-                }
-                Step::Invalidate => not_done(self.invalidate(Cause::of(ask.req), cx)),
-                Step::Pass if self.array.find(line).is_none() => None,
-                Step::Pass => not_done(self.line_event(line, LineEvent::Inv, Carried::Nothing, cx)),
-                Step::BelowSystem => Some(self.reach.below(ask, How::System, cx)),
-                Step::FlushBanks => {
-                    Some(self.reach.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx))
-                }
-                Step::InvalidateBanks => {
-                    Some(self.reach.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx))
-                }
-                Step::AnswerIt => {
-                    match ask.req.reads() {
-                        true => cx.fx.reply(ask.slot, *ask.data),
-                        false => cx.fx.accept(ask.slot),
-                    }
-                    None
-                }
-            };
-            if let Some(disposition) = parked {
-                return disposition;
+    fn perform<P: Registers>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        let (line, slot, lower) = (ask.req.line, ask.slot, &mut self.cache.lower);
+        step.spends(ask, cx.fx);
+        match step {
+            Step::Here if ask.req.op == Op::Load => Some(self.here(ask, LineEvent::Load, cx)),
+            Step::Here => Some(self.here(ask, LineEvent::Store, cx)),
+            Step::Register => {
+                let stage = cx.stage;
+                let disposition = self.here(ask, LineEvent::Atomic, cx);
+                let is_asked_for = cx.stage != stage && self.state(line) != LineState::R;
+                Some(if is_asked_for { Disposition::Stall(Key::Slot(slot)) } else { disposition })
             }
-            cx.stage += 1;
+            Step::Perform => self.event(line, LineEvent::Registered, Carried::Request(ask), cx).unless_done(),
+            Step::RegisterStores => lower.flush(ask, cx),
+            Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
+            Step::Pass if self.cache.array.find(line).is_none() => None,
+            Step::Pass => self.event(line, LineEvent::Inv, Carried::Nothing, cx).unless_done(),
+            Step::BelowSystem => lower.below(ask, How::System, cx),
+            Step::FlushBanks => lower.flush_banks(slot, cx),
+            Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
+            Step::AnswerIt => answer(ask, cx),
         }
-        Disposition::Done
     }
 
-    /// An access on the line in this cache, once the guards let it.
-    fn here<P>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let line = ask.req.line;
-        let way = self.array.find(line);
-        let misses = |way| !self.array.valid(way).contains(ask.req.mask);
-        let state = match (self.state(line), way) {
-            (LineState::V, Some(way)) if event == LineEvent::Load && misses(way) => LineState::P,
-            (LineState::IR, Some(way)) if event == LineEvent::Load && misses(way) => LineState::IP,
-            (state, _) => state,
-        };
-        let l1 = &cx.world.params.shape.l1;
+    /// An access on the line in this cache, once there is room for it.
+    fn here<P: Registers>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition {
+        let (line, carried) = (ask.req.line, Carried::Request(ask));
+        let place = Place { line, way: self.cache.array.find(line) };
+        let (state, event) = Lines::<P>::classify(self, place, event, carried);
         // What the row would do says what it must find room for.
         if let Row::Do { actions, next, .. } = L1Table::row(state, event) {
             let does = |wanted: LineAction| actions.contains(&wanted);
-            let is_new = (does(LineAction::Queue) && way.is_none_or(|way| self.array.dirty(way).is_empty()))
+            let is_new = (does(LineAction::Queue) && !self.cache.is_dirty(place.way))
                 || (does(LineAction::Merge) && does(LineAction::Count) && !self.stored.contains_key(&line));
-            if is_new && self.entries() >= l1.store_buffer_entries {
+            if is_new && self.entries() >= shape(cx).l1.store_buffer_entries {
                 return Disposition::Stall(Key::StoreBuffer);
             }
-            let fills = does(LineAction::SendGet) || does(LineAction::SendRegister);
-            if fills && self.fills >= l1.miss_registers {
-                return Disposition::Stall(Key::Miss);
-            }
-            if way.is_none() && next.is_some() && self.array.free_way(line).is_none() {
-                return Disposition::NeedWay(self.array.set(line));
+            let register = does(LineAction::SendGet) || does(LineAction::SendRegister);
+            let needs = Needs { entry: false, register, way: next.is_some() };
+            if let Some(wait) = self.cache.lacks(place, needs, cx) {
+                return wait;
             }
         }
-        self.transition(Place { line, way }, state, event, Carried::Request(ask), cx)
+        self.transition(place, state, event, carried, cx)
     }
 
     fn state(&self, line: LineAddr) -> LineState {
-        self.array.find(line).map_or(LineState::I, |way| self.array.state(way))
+        self.cache.array.find(line).map_or(LineState::I, |way| self.cache.array.state(way))
     }
 
-    /// An event of a line, wherever it is.
-    fn line_event<P>(
-        &mut self,
-        line: LineAddr,
-        event: LineEvent,
-        carried: Carried<'_>,
-        cx: &mut Cx<'_, P>,
-    ) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let way = self.array.find(line);
-        let is_dirty = way.is_some_and(|way| !self.array.dirty(way).is_empty());
-        let event = match event {
-            LineEvent::Data if is_dirty => LineEvent::DataDirty,
-            LineEvent::Evict if is_dirty => LineEvent::EvictDirty,
-            LineEvent::Inv if is_dirty => LineEvent::InvDirty,
-            event => event,
-        };
-        self.transition(Place { line, way }, self.state(line), event, carried, cx)
-    }
-
-    fn message<P>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let (line, event, carried) = match *msg {
-            ToL1::Data { line, ref data } => (line, LineEvent::Data, Carried::Fill(data)),
-            ToL1::Grant { line, slot, ref data, .. } => (line, LineEvent::Grant, Carried::Grant(slot, data)),
-            ToL1::Recall { line } => (line, LineEvent::Recall, Carried::Nothing),
-            ToL1::Serve { line, asker } => (line, LineEvent::Serve, Carried::Asker(asker)),
+    fn message<P: Registers>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
+        let (line, event) = match *msg {
+            ToL1::Shared(Shared::Data { line, .. }) => (line, LineEvent::Data),
+            ToL1::Shared(ref msg) => return self.cache.lower.message(msg, cx),
+            ToL1::Grant { line, .. } => (line, LineEvent::Grant),
+            ToL1::Recall { line } => (line, LineEvent::Recall),
+            ToL1::Serve { line, .. } => (line, LineEvent::Serve),
             ToL1::Forward { .. } => {
                 return Disposition::Impossible("atomics are performed where they are asked");
             }
-            ToL1::WriteAck { .. } | ToL1::Done { .. } | ToL1::BankDone { .. } => {
-                let due = self.reach.message(msg, cx);
-                return if due { Disposition::Done } else { Disposition::Impossible("nothing was due") };
-            }
         };
-        self.line_event(line, event, carried, cx)
-    }
-
-    fn evict<P>(&mut self, way: Way, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let Some(line) = self.array.line(way) else {
-            return Disposition::Impossible("an empty way cannot be given up");
-        };
-        cx.fx.uses.sync_evictions += u32::from(self.array.state(way) == LineState::R);
-        self.line_event(line, LineEvent::Evict, Carried::Nothing, cx)
+        self.event(line, event, Carried::Message(msg), cx)
     }
 
     /// The entries of the store buffer in use: a line has one until it is registered.
     fn entries(&self) -> u32 {
-        self.reach.buffer.lines() + self.stored.len() as u32
+        self.cache.lower.buffer.lines() + self.stored.len() as u32
     }
 
     /// A line that is filled keeps its place in the store buffer until then.
@@ -209,145 +103,122 @@ impl L1 {
         array.find(line).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
 
-    fn drain<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        match self.reach.pop(|line| Self::is_ready(&self.array, line), cx) {
-            Some(line) => self.line_event(line, LineEvent::Drain, Carried::Nothing, cx),
+    fn drain<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        match self.cache.lower.pop(|line| Self::is_ready(&self.cache.array, line), cx) {
+            Some(line) => self.event(line, LineEvent::Drain, Carried::Nothing, cx),
             None => Disposition::Done,
         }
     }
 
     /// Keeps the buffer draining for as long as something asks for it.
-    fn drain_if_due<P>(&mut self, cx: &mut Cx<'_, P>)
-    where
-        P: Protocol<Params = Params>,
-    {
-        let (l1, buffer) = (&cx.world.params.shape.l1, &self.reach.buffer);
+    fn drain_if_due<P: Registers>(&self, cx: &mut Cx<'_, P>) {
+        let (l1, buffer) = (&shape(cx).l1, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
-        let is_ready = buffer.next_line().is_none_or(|line| Self::is_ready(&self.array, line));
+        let is_ready = buffer.next_line().is_none_or(|line| Self::is_ready(&self.cache.array, line));
         if (is_eager && buffer.lines() > 0 || buffer.has_flush()) && !buffer.is_blocked() && is_ready {
             cx.fx.timer(TimerClass::Drain);
         }
     }
 
-    fn invalidate<P>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
+    fn invalidate<P: Registers>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
-        for way in (0..self.array.way_count()).map(Way) {
-            let Some(line) = self.array.line(way) else { continue };
-            cx.fx.uses.lines_invalidated += u32::from(self.array.state(way) != LineState::R);
-            let done = self.line_event(line, LineEvent::Inv, Carried::Nothing, cx);
-            if done != Disposition::Done {
-                return done;
-            }
-        }
-        Disposition::Done
+        let mut met = 0;
+        let all = |_, state| {
+            met += u32::from(state != LineState::R);
+            true
+        };
+        let done = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
+        cx.fx.uses.lines_invalidated += met;
+        done
     }
 }
 
-/// Reads `Done` as "go on".
-fn not_done(disposition: Disposition) -> Option<Disposition> {
-    (disposition != Disposition::Done).then_some(disposition)
-}
-
-impl<P> Lines<P> for L1
-where
-    P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-{
+impl<P: Registers> Lines<P> for L1 {
     type Table = L1Table;
     type Carried<'a> = Carried<'a>;
     const ABSENT: LineState = LineState::I;
 
     fn array(&mut self) -> &mut CacheArray<LineState> {
-        &mut self.array
+        &mut self.cache.array
+    }
+
+    fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
+        let Some(way) = place.way else { return (LineState::I, event) };
+        let misses = match carried {
+            Carried::Request(ask) if event == LineEvent::Load => {
+                !self.cache.array.valid(way).contains(ask.req.mask)
+            }
+            Carried::Request(_) | Carried::Message(_) | Carried::Nothing => false,
+        };
+        let state = match self.cache.array.state(way) {
+            LineState::V if misses => LineState::P,
+            LineState::IR if misses => LineState::IP,
+            state => state,
+        };
+        (state, if self.cache.is_dirty(place.way) { event.of_dirty() } else { event })
     }
 
     fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
         let line = place.line;
-        if let (LineAction::Bounce, Carried::Asker(asker)) = (action, carried) {
-            let mask = ByteMask::full(usize::from(cx.world.params.shape.line_bytes));
+        if let (LineAction::Bounce, Carried::Message(&ToL1::Serve { asker, .. })) = (action, carried) {
+            let mask = ByteMask::full(usize::from(shape(cx).line_bytes));
             let (op, how, answer) = (Op::Load, How::Unregistered, Answer::Line);
             let data = LineData::default();
             return cx.fx.send(bank(cx, line), ToBank::Access { line, mask, data, op, how, answer, asker });
         }
         let Some(way) = place.way else { return };
+        let cache = &mut self.cache;
         match (action, carried) {
-            (LineAction::SendGet, _) => {
-                self.fills += 1;
-                cx.fx.uses.fetches += 1;
-                cx.fx.send(bank(cx, line), ToBank::Get { line });
+            (LineAction::SendGet, _) => cache.get(line, cx),
+            (LineAction::SendRegister, Carried::Request(ask)) => {
+                cache.begin_fill(cx);
+                register(line, ask.req.mask, Some(ask.slot), cx);
             }
-            (LineAction::SendRegister, Carried::Request(Ask { slot, req, .. })) => {
-                self.fills += 1;
-                cx.fx.uses.fetches += 1;
-                cx.fx.send(bank(cx, line), ToBank::Register { line, mask: req.mask, slot: Some(slot) });
-            }
-            (LineAction::SendRegister, _) => {
-                cx.fx.send(bank(cx, line), ToBank::Register { line, mask: ByteMask::NONE, slot: None });
-            }
+            (LineAction::SendRegister, _) => register(line, ByteMask::NONE, None, cx),
             (LineAction::Count, _) => {
-                if !self.array.dirty(way).is_empty() && !self.stored.contains_key(&line) {
-                    self.stored.insert(line, self.reach.buffer.acks.sent());
+                if cache.is_dirty(Some(way)) && !self.stored.contains_key(&line) {
+                    self.stored.insert(line, cache.lower.buffer.acks.sent());
                 }
             }
-            (LineAction::Reply, Carried::Request(ask)) => {
-                cx.fx.uses.data_reads += 1;
-                cx.fx.reply(ask.slot, self.array.read(way));
-            }
-            (LineAction::Queue, _) => {
-                if self.array.dirty(way).is_empty() {
-                    self.reach.buffer.push(line);
-                }
-            }
+            (LineAction::Reply, Carried::Request(ask)) => cache.reply(way, ask, cx),
+            (LineAction::Queue, _) => cache.queue_if(!cache.is_dirty(Some(way)), line),
             (LineAction::Merge, Carried::Request(ask)) => {
-                cx.fx.uses.data_writes += 1;
-                self.array.write(way, &ask.req.data, ask.req.mask);
+                cache.write(way, &ask.req.data, ask.req.mask, cx);
             }
             (LineAction::Accept, Carried::Request(ask)) => cx.fx.accept(ask.slot),
-            (LineAction::Perform, Carried::Request(Ask { slot, req, .. })) => {
+            (LineAction::Perform, Carried::Request(ask)) => {
+                let req = ask.req;
+                let (old, _) = cache.perform(way, req.op, &req.data, req.mask, cx);
+                performed(ask, old, cx);
+            }
+            (LineAction::Unqueue, _) => cache.lower.buffer.remove(line),
+            (LineAction::SendLine, Carried::Message(&ToL1::Serve { asker, .. })) => {
                 cx.fx.uses.data_reads += 1;
-                let mut bytes = self.array.read(way);
-                let old = perform(&mut bytes, req.op, &req.data, req.mask);
-                if req.op != Op::Load {
-                    cx.fx.uses.atomics += 1;
-                    cx.fx.uses.data_writes += 1;
-                    self.array.write(way, &bytes, req.mask);
-                }
-                match req.reads() {
-                    true => cx.fx.reply(slot, old),
-                    false => cx.fx.accept(slot),
-                }
+                cx.fx.send(asker, Shared::Data { line, data: cache.array.read(way) });
             }
-            (LineAction::Unqueue, _) => self.reach.buffer.remove(line),
-            (LineAction::SendLine, Carried::Asker(asker)) => {
-                cx.fx.uses.data_reads += 1;
-                cx.fx.send(asker, ToL1::Data { line, data: self.array.read(way) });
+            (LineAction::SendReturn, _) => give_back(cache, line, way, true, cx),
+            (
+                LineAction::Fill,
+                Carried::Message(ToL1::Shared(Shared::Data { data, .. }) | ToL1::Grant { data, .. }),
+            ) => {
+                cache.array.keep_dirty(way);
+                cache.fill(way, data, cx);
             }
-            (LineAction::SendReturn, _) => {
-                let mask = self.array.dirty(way);
-                let data = self.array.read(way).masked(mask);
-                cx.fx.uses.data_reads += 1;
-                cx.fx.send(bank(cx, line), ToBank::Return { line, mask, data, whole: true });
+            (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
+            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot: Some(slot), .. })) => {
+                cx.fx.resume(slot);
             }
-            (LineAction::Fill, Carried::Fill(data) | Carried::Grant(_, data)) => {
-                cx.fx.uses.data_writes += 1;
-                self.array.keep_dirty(way);
-                self.array.fill(way, data);
-            }
-            (LineAction::Answer, _) => cx.fx.reply_waiters(line, self.array.read(way)),
-            (LineAction::Resume, Carried::Grant(Some(slot), _)) => cx.fx.resume(slot),
-            (LineAction::KeepDirty, _) => self.array.keep_dirty(way),
-            (LineAction::EndFill, _) => self.ended(line, true, cx),
-            (LineAction::EndRegister, Carried::Grant(slot, _)) => {
+            (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
+            (LineAction::EndFill, _) => cache.end_fill(line, cx),
+            (LineAction::EndRegister, Carried::Message(&ToL1::Grant { slot, .. })) => {
                 if let Some(parity) = self.stored.remove(&line) {
-                    self.reach.acked(parity, cx);
+                    cache.lower.acked(parity, cx);
                     cx.fx.wake(Key::StoreBuffer);
                 }
-                self.ended(line, slot.is_some(), cx);
+                match slot {
+                    Some(_) => cache.end_fill(line, cx),
+                    None => cx.fx.wake(Key::Way(cache.array.set(line))),
+                }
             }
             (LineAction::Wake, _) => cx.fx.wake(Key::Line(line)),
             (
@@ -366,28 +237,17 @@ where
     }
 }
 
-impl L1 {
-    /// What was asked for has come: the way may be given up.
-    fn ended<P: Protocol>(&mut self, line: LineAddr, frees_register: bool, cx: &mut Cx<'_, P>) {
-        cx.fx.wake(Key::Way(self.array.set(line)));
-        if frees_register {
-            self.fills = self.fills.saturating_sub(1);
-            cx.fx.wake(Key::Miss);
-        }
-    }
-}
-
-impl<P> Controller<P> for L1
-where
-    P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-{
+impl<P: Registers> Controller<P> for L1 {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         let done = match input {
-            Input::Request(ask) => self.request(ask, cx),
+            Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.message(msg, cx),
-            Input::Evict(way) => self.evict(way, cx),
+            Input::Evict(way) => {
+                cx.fx.uses.sync_evictions += u32::from(self.cache.array.state(way) == LineState::R);
+                self.event_in(way, LineEvent::Evict, Carried::Nothing, cx)
+            }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not speak to memory"),
@@ -398,26 +258,19 @@ where
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        if self.array.in_set_where(set, |state| state == LineState::IE).next().is_some() {
-            return;
-        }
-        let rank = u8::from(self.retains);
-        for way in self.array.in_set_where(set, |state| matches!(state, LineState::V | LineState::R)) {
-            let is_registered = self.array.state(way) == LineState::R;
-            out.push((way, Rank(if is_registered { rank } else { 0 })));
-        }
+        let (plain, registered, leaving) = (LineState::V, LineState::R, LineState::IE);
+        victims(&self.cache.array, set, Settled { plain, registered, leaving }, self.retains, out);
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.array.views(|state| state.name(), out);
+        self.cache.array.views(|state| state.name(), out);
     }
 
     fn is_quiet(&self) -> bool {
-        self.fills == 0 && self.stored.is_empty() && self.reach.is_quiet()
+        self.stored.is_empty() && self.cache.is_quiet()
     }
 
     fn canonicalize(&mut self) {
-        self.array.canonicalize();
-        self.reach.canonicalize();
+        self.cache.canonicalize();
     }
 }

@@ -60,6 +60,19 @@ symbols! {
     }
 }
 
+impl LineEvent {
+    /// The same event, where it meets dirty bytes.
+    #[must_use]
+    pub fn of_dirty(self) -> LineEvent {
+        match self {
+            LineEvent::Data => LineEvent::DataDirty,
+            LineEvent::Evict => LineEvent::EvictDirty,
+            LineEvent::Inv => LineEvent::InvDirty,
+            event => event,
+        }
+    }
+}
+
 symbols! {
     /// What is done.
     pub enum LineAction {

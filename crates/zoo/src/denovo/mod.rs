@@ -19,7 +19,8 @@ pub use l1::L1;
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 
-use crate::registration::variant;
+use crate::parts::protocol;
+use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
 /// No operation of a program needs a scope, and none makes it wrong.
@@ -29,28 +30,36 @@ pub const CLAIMS: &[Claim] = &[Claim {
               ignored; sequential consistency for programs without data races",
 }];
 
-variant! {
-    /// DeNovo-B, with plain LRU replacement.
-    plain, DenovoB,
-    l1: crate::denovo::L1, table: crate::denovo::L1Table,
-    bank: crate::denovo::BankTable, plans: crate::denovo::L1Plans,
-    name: "denovo-b",
-    summary: "DeNovo: what is written is registered, and stays where it was written",
-    source: "hLRC paper (MICRO 2016), sections II.E, IV and V.A, Table 3 (b0-b26)",
-    claims: crate::denovo::CLAIMS,
-    retains: false
-}
-variant! {
-    /// DeNovo-B that keeps registered lines in preference to others.
-    rprio, DenovoRprio,
-    l1: crate::denovo::L1, table: crate::denovo::L1Table,
-    bank: crate::denovo::BankTable, plans: crate::denovo::L1Plans,
-    name: "denovo-rprio",
-    summary: "denovo-b with registered lines kept in preference to others, in the L1 and in the L2",
-    source: "hLRC paper (MICRO 2016), section V.B",
-    claims: crate::denovo::CLAIMS,
-    retains: true
+/// The two differ in what is given up first.
+macro_rules! denovo {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident, retains: $retains:literal,
+        $name:literal, $summary:literal, $source:literal
+    ) => {
+        protocol! {
+            $(#[doc = $doc])+
+            $module::$protocol,
+            L1(L1, ToL1), Bank(Bank<BankTable>, ToBank),
+            params: Params = |shape| Params { shape: *shape, retains: $retains },
+            name: $name, summary: $summary, source: $source, claims: CLAIMS,
+            tables: [L1Table, BankTable], plans: L1Plans,
+            keeps: [L1(parts::ToL1), Bank(parts::ToBank)]
+        }
+    };
 }
 
-pub use plain::DenovoB;
-pub use rprio::DenovoRprio;
+denovo! {
+    /// DeNovo-B, with plain LRU replacement.
+    plain::DenovoB, retains: false,
+    "denovo-b",
+    "DeNovo: what is written is registered, and stays where it was written",
+    "hLRC paper (MICRO 2016), sections II.E, IV and V.A, Table 3 (b0-b26)"
+}
+denovo! {
+    /// DeNovo-B that keeps registered lines in preference to others.
+    rprio::DenovoRprio, retains: true,
+    "denovo-rprio",
+    "denovo-b with registered lines kept in preference to others, in the L1 and in the L2",
+    "hLRC paper (MICRO 2016), section V.B"
+}

@@ -2,15 +2,16 @@
 
 use super::l1_table::{LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
-use crate::registration::{How, Params, Reach, ToBank, ToL1, answer_bytes, bank, perform};
-use crate::vi::Answer;
+use crate::parts::{Answer, ToL1 as Shared};
+use crate::parts::{First, How, Needs, ToBank, answer, answer_bytes, bank, performed, shape};
+use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
-use proto::parts::{CacheArray, Lines, Place};
+use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, NodeId, Op,
-    Order, Protocol, Rank, Row, SetIndex, Slot, Symbol, Table, TimerClass, Way, WritePolicy,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineView, Op, Order, Protocol,
+    Rank, Row, SetIndex, Slot, Symbol, Table, TimerClass, Way,
 };
 
 /// The table of the lines.
@@ -23,295 +24,148 @@ impl<T: Table<State = LineState, Event = LineEvent, Action = LineAction> + Clone
 {
 }
 
+/// Who waits for a flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Waiter {
+    /// A request of this compute unit.
+    Request(Slot),
+    /// The registration of a line, which is given back after it.
+    Return(LineAddr),
+}
+
+impl From<Slot> for Waiter {
+    fn from(slot: Slot) -> Self {
+        Waiter::Request(slot)
+    }
+}
+
+impl<P: Protocol> Waits<P> for Waiter {
+    fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
+        match self {
+            Waiter::Request(slot) => {
+                cx.fx.resume(slot);
+                None
+            }
+            Waiter::Return(_) => Some(self),
+        }
+    }
+}
+
 /// An L1 cache with the rows of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
-    array: CacheArray<LineState>,
-    reach: Reach,
-    fills: u32,
+    cache: First<LineState, Waiter>,
     retains: bool,
     rows: PhantomData<T>,
-}
-
-/// An atomic of another cache.
-#[derive(Clone, Copy, Debug)]
-pub struct Forwarded<'a> {
-    mask: ByteMask,
-    data: &'a LineData,
-    op: Op,
-    slot: Slot,
-    asker: NodeId,
-}
-
-/// What an event brings with it.
-#[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
-    /// A request.
-    Request(Ask<'a>),
-    /// An atomic of another cache.
-    Forwarded(Forwarded<'a>),
-    /// The bytes of a fill.
-    Fill(&'a LineData),
-    /// Registration: the bytes that were asked for, the request that waits, and
-    /// the bytes of the line.
-    Grant(ByteMask, Option<Slot>, &'a LineData),
-    /// Nothing.
-    Nothing,
 }
 
 impl<T: Rows> L1<T> {
     /// An empty cache.
     #[must_use]
     pub fn new(params: &Params) -> Self {
-        L1 {
-            array: CacheArray::new(&params.shape.l1, params.shape.line_bytes, 1, LineState::I),
-            reach: Reach::default(),
-            fills: 0,
-            retains: params.retains,
-            rows: PhantomData,
+        L1 { cache: First::new(&params.shape, LineState::I), retains: params.retains, rows: PhantomData }
+    }
+
+    fn perform<P: Registers>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        let (line, slot, lower) = (ask.req.line, ask.slot, &mut self.cache.lower);
+        step.spends(ask, cx.fx);
+        match step {
+            Step::Here => Some(self.here(ask, cx)),
+            Step::Perform => self.event(line, LineEvent::Sync, Carried::Request(ask), cx).unless_done(),
+            Step::InvalidateRest => self.invalidate(Cause::Atomic, Some(line), cx).unless_done(),
+            Step::Pass => self.event(line, LineEvent::Pass, Carried::Nothing, cx).unless_done(),
+            Step::Below => lower.below(ask, How::Here, cx),
+            Step::Anywhere => lower.below(ask, How::Anywhere, cx),
+            Step::Unregistered => lower.below(ask, How::Unregistered, cx),
+            Step::BelowSystem => lower.below(ask, How::System, cx),
+            Step::Post => lower.post(ask, cx),
+            Step::Flush => lower.flush(ask, cx),
+            Step::Invalidate => self.invalidate(Cause::of(ask.req), None, cx).unless_done(),
+            Step::FlushBanks => lower.flush_banks(slot, cx),
+            Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
+            Step::AnswerIt => answer(ask, cx),
         }
     }
 
-    fn request<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let line = ask.req.line;
-        while let Some(step) = cx.step_of::<L1Plans>(ask.req, cx.stage) {
-            step.spends(ask, cx.fx);
-            let shape = &cx.world.params.shape;
-            let parked = match step {
-                Step::Here => {
-                    let stage = cx.stage;
-                    let event = event_of(ask);
-                    let disposition = self.here(ask, event, cx);
-                    if cx.stage == stage {
-                        return disposition;
-                    }
-                    if event == LineEvent::Sync {
-                        return Disposition::Stall(Key::Slot(ask.slot));
-                    }
-                    continue;
-                }
-                Step::Perform => {
-                    let place = Place { line, way: self.array.find(line) };
-                    let state = self.classify(place.way, Some(ask));
-                    self.transition(place, state, LineEvent::Sync, Carried::Request(ask), cx).not_done()
-                }
-                Step::InvalidateRest => self.invalidate(Cause::Atomic, Some(line), cx).not_done(),
-                Step::Pass => self.line_event(line, LineEvent::Pass, Carried::Nothing, cx).not_done(),
-                Step::Below => Some(self.reach.below(ask, How::Data, cx)),
-                Step::Anywhere => Some(self.reach.below(ask, How::Anywhere, cx)),
-                Step::Unregistered => Some(self.reach.below(ask, How::Unregistered, cx)),
-                Step::BelowSystem => Some(self.reach.below(ask, How::System, cx)),
-                Step::Post => {
-                    self.reach.post(ask, cx);
-                    None
-                }
-                Step::Flush => {
-                    let parked = self.reach.flush(ask, cx);
-                    self.drain_if_due(cx);
-                    parked
-                }
-                Step::Invalidate => self.invalidate(Cause::of(ask.req), None, cx).not_done(),
-                Step::FlushBanks => {
-                    Some(self.reach.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx))
-                }
-                Step::InvalidateBanks => {
-                    Some(self.reach.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx))
-                }
-                Step::AnswerIt => {
-                    match ask.req.reads() {
-                        true => cx.fx.reply(ask.slot, *ask.data),
-                        false => cx.fx.accept(ask.slot),
-                    }
-                    None
-                }
-            };
-            if let Some(disposition) = parked {
-                return disposition;
-            }
-            cx.stage += 1;
-        }
-        Disposition::Done
-    }
-
-    /// An access on the line in this cache, once the guards let it.
-    fn here<P>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let line = ask.req.line;
-        let way = self.array.find(line);
-        let state = self.classify(way, Some(ask));
-        let shape = &cx.world.params.shape;
+    /// An access on the line in this cache, once there is room for it.
+    fn here<P: Registers>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let (stage, carried) = (cx.stage, Carried::Request(ask));
+        let place = Place { line: ask.req.line, way: self.cache.array.find(ask.req.line) };
+        let (state, event) = Lines::<P>::classify(self, place, event_of(ask), carried);
         // What the row would do says what it must find room for.
         if let Row::Do { actions, next, .. } = T::row(state, event) {
             let does = |wanted: &[LineAction]| actions.iter().any(|action| wanted.contains(action));
-            let is_clean = way.is_none_or(|w| self.array.dirty(w).is_empty());
-            if ask.req.op != Op::Load
-                && is_clean
-                && does(&[LineAction::Merge, LineAction::PerformQueued])
-                && self.reach.buffer.lines() >= shape.l1.store_buffer_entries
-            {
-                cx.fx.timer(TimerClass::Drain);
-                return Disposition::Stall(Key::StoreBuffer);
-            }
-            let fills = does(&[LineAction::SendGet, LineAction::SendRegister]);
-            if fills && self.fills >= shape.l1.miss_registers {
-                return Disposition::Stall(Key::Miss);
-            }
-            if way.is_none() && next.is_some() && self.array.free_way(line).is_none() {
-                return Disposition::NeedWay(self.array.set(line));
+            let writes = ask.req.op != Op::Load && does(&[LineAction::Merge, LineAction::PerformQueued]);
+            let needs = Needs {
+                entry: writes && !self.cache.is_dirty(place.way),
+                register: does(&[LineAction::SendGet, LineAction::SendRegister]),
+                way: next.is_some(),
+            };
+            if let Some(wait) = self.cache.lacks(place, needs, cx) {
+                return wait;
             }
         }
-        self.transition(Place { line, way }, state, event, Carried::Request(ask), cx)
-    }
-
-    fn classify(&self, way: Option<Way>, ask: Option<Ask<'_>>) -> LineState {
-        let Some(way) = way else { return LineState::I };
-        let misses = |ask: Ask<'_>| ask.req.op != Op::Store && !self.array.valid(way).contains(ask.req.mask);
-        match self.array.state(way) {
-            LineState::V if ask.is_some_and(|a| event_of(a) == LineEvent::Load && misses(a)) => LineState::P,
-            LineState::R if ask.is_some_and(misses) => LineState::RP,
-            state => state,
+        let disposition = self.transition(place, state, event, carried, cx);
+        match event {
+            // It goes on when it is registered.
+            LineEvent::Sync if cx.stage != stage => Disposition::Stall(Key::Slot(ask.slot)),
+            _ => disposition,
         }
     }
 
-    /// An event of a line, wherever it is.
-    fn line_event<P>(
-        &mut self,
-        line: LineAddr,
-        event: LineEvent,
-        carried: Carried<'_>,
-        cx: &mut Cx<'_, P>,
-    ) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let way = self.array.find(line);
-        let is_dirty = way.is_some_and(|w| !self.array.dirty(w).is_empty());
-        let event = match event {
-            LineEvent::Pass if is_dirty => LineEvent::PassDirty,
-            LineEvent::Data if is_dirty => LineEvent::DataDirty,
-            LineEvent::Evict if is_dirty => LineEvent::EvictDirty,
-            LineEvent::Inv if is_dirty => LineEvent::InvDirty,
-            event => event,
-        };
-        let mut state = self.classify(way, None);
-        if let (Carried::Forwarded(asked), Some(way), LineState::R) = (carried, way, state)
-            && asked.op != Op::Store
-            && !self.array.valid(way).contains(asked.mask)
-        {
-            state = LineState::RP;
-        }
-        self.transition(Place { line, way }, state, event, carried, cx)
-    }
-
-    fn message<P>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let (line, event, carried) = match *msg {
-            ToL1::Data { line, ref data } => (line, LineEvent::Data, Carried::Fill(data)),
-            ToL1::Grant { line, mask, slot, ref data } => {
-                (line, LineEvent::Grant, Carried::Grant(mask, slot, data))
-            }
-            ToL1::Recall { line } => (line, LineEvent::Recall, Carried::Nothing),
-            ToL1::Forward { line, mask, ref data, op, slot, asker } => {
-                (line, LineEvent::Forward, Carried::Forwarded(Forwarded { mask, data, op, slot, asker }))
-            }
+    fn message<P: Registers>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
+        let (line, event) = match *msg {
+            ToL1::Shared(Shared::Data { line, .. }) => (line, LineEvent::Data),
+            ToL1::Shared(ref msg) => return self.cache.lower.message(msg, cx),
+            ToL1::Grant { line, .. } => (line, LineEvent::Grant),
+            ToL1::Recall { line } => (line, LineEvent::Recall),
+            ToL1::Forward { line, .. } => (line, LineEvent::Forward),
             ToL1::Serve { .. } => return Disposition::Impossible("data of a registered line is at the L2"),
-            ToL1::WriteAck { .. } | ToL1::Done { .. } | ToL1::BankDone { .. } => {
-                let due = self.reach.message(msg, cx);
-                return if due { Disposition::Done } else { Disposition::Impossible("nothing was due") };
-            }
         };
-        self.line_event(line, event, carried, cx)
+        self.event(line, event, Carried::Message(msg), cx)
     }
 
-    fn evict<P>(&mut self, way: Way, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let Some(line) = self.array.line(way) else {
-            return Disposition::Impossible("an empty way cannot be given up");
-        };
-        cx.fx.uses.sync_evictions += u32::from(self.array.state(way) == LineState::R);
-        self.line_event(line, LineEvent::Evict, Carried::Nothing, cx)
-    }
-
-    fn drain<P>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let Some(line) = self.reach.pop(|_| true, cx) else { return Disposition::Done };
-        let event = match cx.world.params.shape.l1.policy {
-            WritePolicy::ThroughInvalidate => LineEvent::DrainDrop,
-            WritePolicy::Combining | WritePolicy::Through => LineEvent::Drain,
-        };
+    fn drain<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
+        let policy = shape(cx).l1.policy;
+        let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
         cx.fx.wake(Key::StoreBuffer);
-        self.line_event(line, event, Carried::Nothing, cx)
+        self.event(line, event, Carried::Nothing, cx)
     }
 
-    /// Keeps the buffer draining for as long as something asks for it.
-    fn drain_if_due<P>(&mut self, cx: &mut Cx<'_, P>)
-    where
-        P: Protocol<Params = Params>,
-    {
-        let buffer = &self.reach.buffer;
-        let eager = cx.world.params.shape.l1.policy != WritePolicy::Combining && buffer.lines() > 0;
-        if (eager || buffer.has_flush()) && !buffer.is_blocked() {
-            cx.fx.timer(TimerClass::Drain);
-        }
-    }
-
-    fn invalidate<P>(&mut self, cause: Cause, but: Option<LineAddr>, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
+    fn invalidate<P: Registers>(
+        &mut self,
+        cause: Cause,
+        but: Option<LineAddr>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
-        for way in 0..self.array.way_count() {
-            let Some(line) = self.array.line(Way(way)).filter(|&line| Some(line) != but) else { continue };
-            cx.fx.uses.lines_invalidated += 1;
-            let done = self.line_event(line, LineEvent::Inv, Carried::Nothing, cx);
-            if done != Disposition::Done {
-                return done;
-            }
-        }
-        Disposition::Done
+        let mut met = 0;
+        let meets = |line, _| {
+            met += u32::from(Some(line) != but);
+            Some(line) != but
+        };
+        let done = self.event_of_all(meets, LineEvent::Inv, Carried::Nothing, cx);
+        cx.fx.uses.lines_invalidated += met;
+        done
     }
 
-    /// Performs an atomic on the bytes of a line, and answers it.
-    fn perform<P>(&mut self, way: Way, carried: Carried<'_>, queues: bool, cx: &mut Cx<'_, P>)
-    where
-        P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-    {
-        let (op, operands, mask) = match carried {
-            Carried::Request(ask) => (ask.req.op, &ask.req.data, ask.req.mask),
-            Carried::Forwarded(asked) => (asked.op, asked.data, asked.mask),
-            Carried::Fill(_) | Carried::Grant(..) | Carried::Nothing => return,
-        };
-        cx.fx.uses.data_reads += 1;
-        let mut bytes = self.array.read(way);
-        let old = perform(&mut bytes, op, operands, mask);
-        if op != Op::Load {
-            cx.fx.uses.atomics += 1;
-            cx.fx.uses.data_writes += 1;
-            if self.array.write(way, &bytes, mask)
-                && queues
-                && let Some(line) = self.array.line(way)
-            {
-                self.reach.buffer.push(line);
-            }
-        }
+    /// Performs an atomic on the bytes of a line, and answers it. `true` if it
+    /// is the first to dirty the line.
+    fn atomic<P: Registers>(&mut self, way: Way, carried: Carried<'_>, cx: &mut Cx<'_, P>) -> bool {
         match carried {
-            Carried::Request(ask) if ask.req.reads() => cx.fx.reply(ask.slot, old),
-            Carried::Request(ask) => cx.fx.accept(ask.slot),
-            Carried::Forwarded(Forwarded { slot, asker, .. }) => {
-                cx.fx.send(asker, ToL1::Done { slot, bytes: answer_bytes(op, mask), data: old });
+            Carried::Request(ask) => {
+                let req = ask.req;
+                let (old, was_clean) = self.cache.perform(way, req.op, &req.data, req.mask, cx);
+                performed(ask, old, cx);
+                was_clean
             }
-            Carried::Fill(_) | Carried::Grant(..) | Carried::Nothing => {}
+            Carried::Message(&ToL1::Forward { op, mask, ref data, slot, asker, .. }) => {
+                let (old, was_clean) = self.cache.perform(way, op, data, mask, cx);
+                cx.fx.send(asker, Shared::Done { slot, bytes: answer_bytes(op, mask), data: old });
+                was_clean
+            }
+            Carried::Message(_) | Carried::Nothing => false,
         }
     }
 }
@@ -327,92 +181,79 @@ fn event_of(ask: Ask<'_>) -> LineEvent {
     }
 }
 
-impl<P, T: Rows> Lines<P> for L1<T>
-where
-    P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-{
+impl<P: Registers, T: Rows> Lines<P> for L1<T> {
     type Table = T;
     type Carried<'a> = Carried<'a>;
     const ABSENT: LineState = LineState::I;
 
     fn array(&mut self) -> &mut CacheArray<LineState> {
-        &mut self.array
+        &mut self.cache.array
+    }
+
+    fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
+        let Some(way) = place.way else { return (LineState::I, event) };
+        let asked = match carried {
+            Carried::Request(ask) if ask.req.op != Op::Store => ask.req.mask,
+            Carried::Message(&ToL1::Forward { op, mask, .. }) if op != Op::Store => mask,
+            Carried::Request(_) | Carried::Message(_) | Carried::Nothing => ByteMask::NONE,
+        };
+        let misses = !self.cache.array.valid(way).contains(asked);
+        let state = match self.cache.array.state(way) {
+            LineState::V if misses && event == LineEvent::Load => LineState::P,
+            LineState::R if misses => LineState::RP,
+            state => state,
+        };
+        (state, if self.cache.is_dirty(place.way) { event.of_dirty() } else { event })
     }
 
     fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
         let line = place.line;
-        if let (LineAction::Bounce, Carried::Forwarded(asked)) = (action, carried) {
-            let Forwarded { mask, data, op, slot, asker } = asked;
+        if let (LineAction::Bounce, Carried::Message(msg)) = (action, carried) {
+            let &ToL1::Forward { mask, data, op, slot, asker, .. } = msg else { return };
             let (how, answer) = (How::Unregistered, Answer::Request(slot));
-            let access = ToBank::Access { line, mask, data: *data, op, how, answer, asker };
-            return cx.fx.send(bank(cx, line), access);
+            return cx.fx.send(bank(cx, line), ToBank::Access { line, mask, data, op, how, answer, asker });
         }
         let Some(way) = place.way else { return };
+        let cache = &mut self.cache;
         match (action, carried) {
-            (LineAction::SendGet, _) => {
-                self.fills += 1;
-                cx.fx.uses.fetches += 1;
-                cx.fx.send(bank(cx, line), ToBank::Get { line });
-            }
+            (LineAction::SendGet, _) => cache.get(line, cx),
             (LineAction::SendRegister, Carried::Request(ask)) => {
-                self.fills += 1;
-                cx.fx.uses.fetches += 1;
+                cache.begin_fill(cx);
                 // Who only needs the bytes anew waits for the line.
-                let slot = (self.array.state(way) != LineState::R).then_some(ask.slot);
-                cx.fx.send(bank(cx, line), ToBank::Register { line, mask: ask.req.mask, slot });
+                let slot = (cache.array.state(way) != LineState::R).then_some(ask.slot);
+                register(line, ask.req.mask, slot, cx);
             }
-            (LineAction::Reply, Carried::Request(ask)) => {
-                cx.fx.uses.data_reads += 1;
-                cx.fx.reply(ask.slot, self.array.read(way));
-            }
+            (LineAction::Reply, Carried::Request(ask)) => cache.reply(way, ask, cx),
             (LineAction::Merge, Carried::Request(ask)) => {
-                cx.fx.uses.data_writes += 1;
-                if self.array.write(way, &ask.req.data, ask.req.mask) {
-                    self.reach.buffer.push(line);
-                }
+                let was_clean = cache.write(way, &ask.req.data, ask.req.mask, cx);
+                cache.queue_if(was_clean, line);
             }
             (LineAction::Accept, Carried::Request(ask)) => cx.fx.accept(ask.slot),
-            (LineAction::Perform, _) => self.perform(way, carried, false, cx),
-            (LineAction::PerformQueued, _) => self.perform(way, carried, true, cx),
-            (LineAction::Unqueue, _) => {
-                self.reach.buffer.remove(line);
-                cx.fx.wake(Key::StoreBuffer);
+            (LineAction::Perform, _) => {
+                self.atomic(way, carried, cx);
             }
-            (LineAction::WriteOut, _) => {
-                let mask = self.array.dirty(way);
-                if mask.is_empty() {
-                    return;
-                }
-                let data = self.array.read(way).masked(mask);
-                self.array.clean(way);
-                cx.fx.uses.data_reads += 1;
-                cx.fx.uses.lines_written_out += 1;
-                let parity = self.reach.buffer.acks.sent();
-                cx.fx.send(bank(cx, line), ToBank::Write { line, mask, data, parity });
+            (LineAction::PerformQueued, _) => {
+                let was_clean = self.atomic(way, carried, cx);
+                self.cache.queue_if(was_clean, line);
             }
-            (LineAction::BeginFlush, _) => self.reach.flush_for(line, cx),
-            (LineAction::SendReturn, _) => {
-                let mask = self.array.dirty(way);
-                let data = self.array.read(way).masked(mask);
-                cx.fx.uses.data_reads += u32::from(!mask.is_empty());
-                cx.fx.send(bank(cx, line), ToBank::Return { line, mask, data, whole: false });
-            }
-            (LineAction::Fill, Carried::Fill(data) | Carried::Grant(_, _, data)) => {
+            (LineAction::Unqueue, _) => cache.unqueue(line, cx),
+            (LineAction::WriteOut, _) => cache.write_out(line, way, cx),
+            (LineAction::BeginFlush, _) => cache.lower.flush_for(Waiter::Return(line), Cause::Atomic, cx),
+            (LineAction::SendReturn, _) => give_back(cache, line, way, false, cx),
+            (
+                LineAction::Fill,
+                Carried::Message(ToL1::Shared(Shared::Data { data, .. }) | ToL1::Grant { data, .. }),
+            ) => cache.fill(way, data, cx),
+            (LineAction::FillAsked, Carried::Message(ToL1::Grant { mask, data, .. })) => {
                 cx.fx.uses.data_writes += 1;
-                self.array.fill(way, data);
+                cache.array.write_clean(way, data, *mask);
             }
-            (LineAction::FillAsked, Carried::Grant(mask, _, data)) => {
-                cx.fx.uses.data_writes += 1;
-                self.array.write_clean(way, data, mask);
+            (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
+            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot: Some(slot), .. })) => {
+                cx.fx.resume(slot);
             }
-            (LineAction::Answer, _) => cx.fx.reply_waiters(line, self.array.read(way)),
-            (LineAction::Resume, Carried::Grant(_, Some(slot), _)) => cx.fx.resume(slot),
-            (LineAction::KeepDirty, _) => self.array.keep_dirty(way),
-            (LineAction::EndFill, _) => {
-                self.fills = self.fills.saturating_sub(1);
-                cx.fx.wake(Key::Way(self.array.set(line)));
-                cx.fx.wake(Key::Miss);
-            }
+            (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
+            (LineAction::EndFill, _) => cache.end_fill(line, cx),
             (LineAction::Wake, _) => cx.fx.wake(Key::Line(line)),
             (
                 LineAction::SendRegister
@@ -429,64 +270,46 @@ where
     }
 }
 
-impl<P, T: Rows> Controller<P> for L1<T>
-where
-    P: Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>,
-{
+impl<P: Registers, T: Rows> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         let mut done = match input {
-            Input::Request(ask) => self.request(ask, cx),
+            Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.message(msg, cx),
-            Input::Evict(way) => self.evict(way, cx),
+            Input::Evict(way) => {
+                cx.fx.uses.sync_evictions += u32::from(self.cache.array.state(way) == LineState::R);
+                self.event_in(way, LineEvent::Evict, Carried::Nothing, cx)
+            }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not speak to memory"),
             Input::Tick { .. } => Disposition::Done,
         };
-        while let Some(line) = self.reach.flushed() {
-            let given = self.line_event(line, LineEvent::Flushed, Carried::Nothing, cx);
+        while let Some(Waiter::Return(line)) = self.cache.lower.flushed() {
+            let given = self.event(line, LineEvent::Flushed, Carried::Nothing, cx);
             if given != Disposition::Done {
                 done = given;
             }
         }
-        self.drain_if_due(cx);
+        self.cache.lower.drain_if_due(shape(cx).l1.policy, cx);
         done
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        if self.array.in_set_where(set, |state| state == LineState::RF).next().is_some() {
-            return;
-        }
-        let rank = u8::from(self.retains);
-        for way in self.array.in_set_where(set, |state| matches!(state, LineState::V | LineState::R)) {
-            let is_registered = self.array.state(way) == LineState::R;
-            out.push((way, Rank(if is_registered { rank } else { 0 })));
-        }
+        let (plain, registered, leaving) = (LineState::V, LineState::R, LineState::RF);
+        victims(&self.cache.array, set, Settled { plain, registered, leaving }, self.retains, out);
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.array.views(|state| state.name(), out);
+        self.cache.array.views(|state| state.name(), out);
     }
 
     fn is_quiet(&self) -> bool {
-        self.fills == 0 && self.reach.is_quiet()
+        self.cache.is_quiet()
     }
 
     fn canonicalize(&mut self) {
-        self.array.canonicalize();
-        self.reach.canonicalize();
-    }
-}
-
-/// Reads `Done` as "go on".
-trait NotDone {
-    fn not_done(self) -> Option<Disposition>;
-}
-
-impl NotDone for Disposition {
-    fn not_done(self) -> Option<Disposition> {
-        (self != Disposition::Done).then_some(self)
+        self.cache.canonicalize();
     }
 }

@@ -15,12 +15,13 @@ mod plans;
 mod repaired_table;
 
 pub use bank_table::BankTable;
-pub use l1::L1;
+pub use l1::{L1, Waiter};
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 pub use repaired_table::RepairedTable;
 
-use crate::registration::variant;
+use crate::parts::protocol;
+use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
 /// No operation of a program needs a scope, and none makes it wrong.
@@ -32,40 +33,41 @@ pub const CLAIMS: &[Claim] = &[Claim {
 
 /// The three differ in the table of the L1 and in what is given up first.
 macro_rules! hlrc {
-    ($(#[doc = $doc:literal])+ $module:ident, $protocol:ident, $table:ty, $name:literal, $summary:literal, $source:literal, $retains:literal) => {
-        variant! {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident, $table:ty, retains: $retains:literal,
+        $name:literal, $summary:literal, $source:literal
+    ) => {
+        protocol! {
             $(#[doc = $doc])+
-            $module, $protocol,
-            l1: $crate::hlrc::L1<$table>, table: $table,
-            bank: $crate::hlrc::BankTable, plans: $crate::hlrc::L1Plans,
-            name: $name, summary: $summary, source: $source, claims: $crate::hlrc::CLAIMS,
-            retains: $retains
+            $module::$protocol,
+            L1(L1<$table>, ToL1), Bank(Bank<BankTable>, ToBank),
+            params: Params = |shape| Params { shape: *shape, retains: $retains },
+            name: $name, summary: $summary, source: $source, claims: CLAIMS,
+            tables: [$table, BankTable], plans: L1Plans,
+            keeps: [L1(parts::ToL1), Bank(parts::ToBank)]
         }
     };
 }
 
 hlrc! {
     /// hLRC as published.
-    published, Hlrc, super::L1Table, "hlrc",
+    published::Hlrc, L1Table, retains: true,
+    "hlrc",
     "lazy release consistency: atomics are registered, flushes and invalidations happen when registration moves",
-    "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C",
-    true
+    "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C"
 }
 hlrc! {
     /// hLRC with plain LRU replacement.
-    noprio, HlrcNoprio, super::L1Table, "hlrc-noprio",
+    noprio::HlrcNoprio, L1Table, retains: false,
+    "hlrc-noprio",
     "hlrc with plain LRU replacement: registered lines are given up like others",
-    "hLRC paper (MICRO 2016), section V.B",
-    false
+    "hLRC paper (MICRO 2016), section V.B"
 }
 hlrc! {
     /// hLRC with registration as a permission only.
-    repaired, HlrcRepaired, super::RepairedTable, "hlrc-repaired",
+    repaired::HlrcRepaired, RepairedTable, retains: true,
+    "hlrc-repaired",
     "hlrc with registration as a permission only: words may be atomics and data",
-    "hLRC paper (MICRO 2016), section III; the rows that differ are ours",
-    true
+    "hLRC paper (MICRO 2016), section III; the rows that differ are ours"
 }
-
-pub use noprio::HlrcNoprio;
-pub use published::Hlrc;
-pub use repaired::HlrcRepaired;

@@ -1,9 +1,8 @@
 //! The port of a compute unit that has no L1.
 
-use crate::vi::{Lower, Step, ToBank, ToL1, answer};
-use proto::{
-    Ask, Controller, Cx, Disposition, Input, Level, OpClass, PlanKey, Plans, Protocol, Shape, TableId,
-};
+use crate::parts::{Descends, How, Lower, ToL1, answer};
+use crate::vi::Step;
+use proto::{Ask, Controller, Cx, Disposition, Input, Level, OpClass, PlanKey, Plans, Shape, TableId};
 
 /// What each operation does at the port.
 #[derive(Clone, Copy, Debug)]
@@ -64,73 +63,51 @@ pub struct Port {
 }
 
 impl Port {
-    fn request<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Protocol<Params = Shape, Msg: From<ToBank>>,
-    {
-        while let Some(step) = cx.step_of::<PortPlans>(ask.req, cx.stage) {
-            let shape = cx.world.params;
-            step.spends(ask, cx.fx);
-            let parked = match step {
-                Step::Below => Some(self.lower.below(ask, false, cx)),
-                Step::BelowSystem => Some(self.lower.below(ask, true, cx)),
-                Step::Post => {
-                    self.lower.post(ask, cx);
-                    None
-                }
-                Step::Flush => {
-                    let parked = self.lower.flush(ask, cx);
-                    // No lines are queued: the marker is dealt with at once.
-                    self.lower.pop(cx);
-                    parked
-                }
-                Step::FlushBanks => self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Flush { slot }, cx),
-                Step::InvalidateBanks => {
-                    self.lower.tell_banks(ask.slot, shape, |slot| ToBank::Invalidate { slot }, cx)
-                }
-                Step::AnswerIt => {
-                    answer(ask, cx);
-                    None
-                }
-                Step::Here
-                | Step::Pass
-                | Step::Invalidate
-                | Step::Unlocked
-                | Step::LockAll
-                | Step::UnlockAll
-                | Step::FlushOthers
-                | Step::InvalidateOthers => {
-                    return Disposition::Impossible("a port holds no lines, and speaks to no other port");
-                }
-            };
-            if let Some(disposition) = parked {
-                return disposition;
+    /// A port without anything under way.
+    #[must_use]
+    pub fn new(_: &Shape) -> Self {
+        Port::default()
+    }
+
+    fn perform<P: Descends>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        step.spends(ask, cx.fx);
+        match step {
+            Step::Below => self.lower.below(ask, How::Here, cx),
+            Step::BelowSystem => self.lower.below(ask, How::System, cx),
+            Step::Post => self.lower.post(ask, cx),
+            Step::Flush => self.lower.flush(ask, cx),
+            Step::FlushBanks => self.lower.flush_banks(ask.slot, cx),
+            Step::InvalidateBanks => self.lower.invalidate_banks(ask.slot, cx),
+            Step::AnswerIt => answer(ask, cx),
+            Step::Here
+            | Step::Pass
+            | Step::Invalidate
+            | Step::Unlocked
+            | Step::LockAll
+            | Step::UnlockAll
+            | Step::FlushOthers
+            | Step::InvalidateOthers => {
+                Some(Disposition::Impossible("a port holds no lines, and speaks to no other port"))
             }
-            cx.stage += 1;
         }
-        Disposition::Done
     }
 }
 
-impl<P> Controller<P> for Port
-where
-    P: Protocol<Params = Shape, Msg: From<ToBank>>,
-{
+impl<P: Descends> Controller<P> for Port {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        match input {
-            Input::Request(ask) => self.request(ask, cx),
-            Input::Message { msg, .. } => {
-                let due = self.lower.message(msg, cx);
-                self.lower.pop(cx);
-                if due { Disposition::Done } else { Disposition::Impossible("nothing was due") }
-            }
+        let done = match input {
+            Input::Request(ask) => cx.follow::<PortPlans>(ask, |step, cx| self.perform(step, ask, cx)),
+            Input::Message { msg, .. } => self.lower.message(msg, cx),
             Input::Evict(_) => Disposition::Impossible("a port holds no lines"),
             Input::Timer(_) => Disposition::Impossible("a port asks for no timer"),
             Input::Memory(_) => Disposition::Impossible("a port does not speak to memory"),
             Input::Tick { .. } => Disposition::Done,
-        }
+        };
+        // No lines are queued: the marker of a flush is dealt with at once.
+        self.lower.pop(|_| true, cx);
+        done
     }
 
     fn is_quiet(&self) -> bool {

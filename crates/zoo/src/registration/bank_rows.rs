@@ -118,10 +118,4 @@ impl BankEvent {
                 | BankEvent::Unregistered
         )
     }
-
-    /// Is it an access that finds out whether its atomic is registered elsewhere?
-    #[must_use]
-    pub fn is_atomic(self) -> bool {
-        matches!(self, BankEvent::Register | BankEvent::Anywhere | BankEvent::Unregistered)
-    }
 }

@@ -4,25 +4,24 @@
 //! * [`Bank`] keeps the owner beside the line, whose bytes stay: grants,
 //!   recalls, forwards, and holds registered lines for as long as they are
 //!   registered. What it does with each access is the table of the protocol.
-//! * [`Reach`] is the way from a first-level cache to the banks, with flushes
-//!   that a registration waits for before it is given back.
+//! * A first-level cache asks by [`register`], gives back by [`give_back`], and
+//!   publishes its [`victims`].
 //!
 //! Sources: hLRC paper (MICRO 2016), sections II.E and III.A.
 
 mod bank;
 mod bank_rows;
+mod first;
 mod msg;
-mod reach;
 mod round;
-mod variant;
 
-pub use bank::{Bank, Rows, perform};
+pub use bank::{Bank, Rows};
 pub use bank_rows::{BankAction, BankEvent, BankState};
-pub use msg::{How, ToBank, ToL1};
-pub use reach::{Reach, Waiter, answer_bytes, bank, go_on_later};
-pub(crate) use variant::variant;
+pub use first::{Carried, Settled, give_back, register, victims};
+pub use msg::{ToBank, ToL1};
 
-use proto::Shape;
+use crate::parts::{Ascends, Descends};
+use proto::{Protocol, Shape};
 
 /// What never changes during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,3 +31,15 @@ pub struct Params {
     /// Are registered lines kept in preference to others?
     pub retains: bool,
 }
+
+impl AsRef<Shape> for Params {
+    #[inline]
+    fn as_ref(&self) -> &Shape {
+        &self.shape
+    }
+}
+
+/// A protocol that registers lines.
+pub trait Registers: Descends + Ascends + Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>> {}
+impl<P> Registers for P where P: Descends + Ascends + Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>
+{}

@@ -1,57 +1,15 @@
-//! The messages between first-level caches and the banks of the L2.
+//! The messages of registration, beside those that every cache and bank
+//! exchange.
 
-use crate::vi::Answer;
+use crate::parts::{self, How, operand_bytes};
 use proto::{ByteMask, LineAddr, LineData, Message, NodeId, Op, Slot};
-
-/// Where an access is performed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum How {
-    /// At the L2, whoever is registered for the line.
-    Data,
-    /// Where the line is: at the L2, or in the cache that is registered for it.
-    Anywhere,
-    /// At the L2, when nobody is registered for the line any more.
-    Unregistered,
-    /// In memory, when nobody is registered for the line any more.
-    System,
-}
 
 /// To an L2 bank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ToBank {
-    /// The whole line, please.
-    Get {
-        /// The line.
-        line: LineAddr,
-    },
-    /// Dirty bytes that leave a first-level cache.
-    Write {
-        /// The line.
-        line: LineAddr,
-        /// Which bytes.
-        mask: ByteMask,
-        /// The bytes.
-        data: LineData,
-        /// Echoed by the acknowledgement.
-        parity: bool,
-    },
-    /// A load, store or read-modify-write to be performed below.
-    Access {
-        /// The line.
-        line: LineAddr,
-        /// Which bytes.
-        mask: ByteMask,
-        /// The bytes to store, or the operands.
-        data: LineData,
-        /// Load, store or read-modify-write.
-        op: Op,
-        /// Where.
-        how: How,
-        /// How to answer.
-        answer: Answer,
-        /// Whom to answer: the sender, unless it only passes the access on.
-        asker: NodeId,
-    },
+    /// What every bank is told. A flush or an invalidation recalls what is
+    /// registered.
+    Shared(parts::ToBank),
     /// Registration, please; or the bytes anew, from who is registered.
     Register {
         /// The line.
@@ -72,28 +30,13 @@ pub enum ToBank {
         /// Does the rest of the line travel with them?
         whole: bool,
     },
-    /// Write all dirty bytes to memory, registered ones too, then say so.
-    Flush {
-        /// The request that waits.
-        slot: Slot,
-    },
-    /// Recall what is registered and drop all that is clean, then say so.
-    Invalidate {
-        /// The request that waits.
-        slot: Slot,
-    },
 }
 
 /// To a first-level cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ToL1 {
-    /// The line that was asked for.
-    Data {
-        /// The line.
-        line: LineAddr,
-        /// Its bytes.
-        data: LineData,
-    },
+    /// What every first-level cache is told.
+    Shared(parts::ToL1),
     /// The line is registered to this cache.
     Grant {
         /// The line.
@@ -132,84 +75,65 @@ pub enum ToL1 {
         /// Who waits for it.
         asker: NodeId,
     },
-    /// A write has been performed.
-    WriteAck {
-        /// The parity of the write.
-        parity: bool,
-    },
-    /// An access has been performed.
-    Done {
-        /// The request that waits.
-        slot: Slot,
-        /// How many bytes it reads.
-        bytes: u8,
-        /// What it read.
-        data: LineData,
-    },
-    /// A bank has flushed or invalidated.
-    BankDone {
-        /// The request that waits.
-        slot: Slot,
-    },
 }
 
-/// How many bytes an access carries towards memory.
-fn carried(op: Op, mask: ByteMask) -> u32 {
-    if matches!(op, Op::Store | Op::Rmw(_)) { mask.count() } else { 0 }
+impl From<parts::ToBank> for ToBank {
+    #[inline]
+    fn from(msg: parts::ToBank) -> Self {
+        ToBank::Shared(msg)
+    }
+}
+
+impl From<parts::ToL1> for ToL1 {
+    #[inline]
+    fn from(msg: parts::ToL1) -> Self {
+        ToL1::Shared(msg)
+    }
 }
 
 impl Message for ToBank {
     fn name(&self) -> &'static str {
         match self {
-            ToBank::Get { .. } => "Get",
-            ToBank::Write { .. } => "Write",
-            ToBank::Access { .. } => "Access",
+            ToBank::Shared(msg) => msg.name(),
             ToBank::Register { .. } => "Register",
             ToBank::Return { .. } => "Return",
-            ToBank::Flush { .. } => "Flush",
-            ToBank::Invalidate { .. } => "Invalidate",
         }
     }
 
     fn payload_bytes(&self, line_bytes: u32) -> u32 {
         match *self {
+            ToBank::Shared(ref msg) => msg.payload_bytes(line_bytes),
+            ToBank::Register { .. } => 0,
             ToBank::Return { whole: true, .. } => line_bytes,
-            ToBank::Write { mask, .. } | ToBank::Return { mask, .. } => mask.count(),
-            ToBank::Access { mask, op, .. } => carried(op, mask),
-            ToBank::Get { .. }
-            | ToBank::Register { .. }
-            | ToBank::Flush { .. }
-            | ToBank::Invalidate { .. } => 0,
+            ToBank::Return { mask, .. } => mask.count(),
         }
     }
 
     fn line(&self) -> Option<LineAddr> {
         match *self {
-            ToBank::Get { line }
-            | ToBank::Write { line, .. }
-            | ToBank::Access { line, .. }
-            | ToBank::Register { line, .. }
-            | ToBank::Return { line, .. } => Some(line),
-            ToBank::Flush { .. } | ToBank::Invalidate { .. } => None,
+            ToBank::Shared(ref msg) => msg.line(),
+            ToBank::Register { line, .. } | ToBank::Return { line, .. } => Some(line),
         }
     }
 
     fn is_access(&self) -> bool {
-        !matches!(self, ToBank::Return { .. } | ToBank::Flush { .. } | ToBank::Invalidate { .. })
+        match self {
+            ToBank::Shared(msg) => msg.is_access(),
+            ToBank::Register { .. } => true,
+            ToBank::Return { .. } => false,
+        }
     }
 
     /// A flush waits for writes, and a recall for a flush: neither may stand
     /// behind what waits for a recall. Nor may the word of who is registered
     /// that it needs the bytes anew.
     fn keeps_order(&self) -> bool {
+        use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
         match self {
-            ToBank::Get { .. } => true,
-            ToBank::Access { how, op, .. } => !(*how == How::Data && *op == Op::Store),
-            ToBank::Write { .. }
-            | ToBank::Register { .. }
-            | ToBank::Return { .. }
-            | ToBank::Flush { .. }
-            | ToBank::Invalidate { .. } => false,
+            ToBank::Shared(Get { .. }) => true,
+            ToBank::Shared(Access { how, op, .. }) => !(*how == How::Here && *op == Op::Store),
+            ToBank::Shared(Write { .. } | Flush { .. } | Invalidate { .. }) => false,
+            ToBank::Register { .. } | ToBank::Return { .. } => false,
         }
     }
 
@@ -224,34 +148,30 @@ impl Message for ToBank {
 impl Message for ToL1 {
     fn name(&self) -> &'static str {
         match self {
-            ToL1::Data { .. } => "Data",
+            ToL1::Shared(msg) => msg.name(),
             ToL1::Grant { .. } => "Grant",
             ToL1::Recall { .. } => "Recall",
             ToL1::Forward { .. } => "Forward",
             ToL1::Serve { .. } => "Serve",
-            ToL1::WriteAck { .. } => "WriteAck",
-            ToL1::Done { .. } => "Done",
-            ToL1::BankDone { .. } => "BankDone",
         }
     }
 
     fn payload_bytes(&self, line_bytes: u32) -> u32 {
         match *self {
-            ToL1::Data { .. } | ToL1::Grant { .. } => line_bytes,
-            ToL1::Forward { op, mask, .. } => carried(op, mask),
-            ToL1::Done { bytes, .. } => u32::from(bytes),
-            ToL1::Recall { .. } | ToL1::Serve { .. } | ToL1::WriteAck { .. } | ToL1::BankDone { .. } => 0,
+            ToL1::Shared(ref msg) => msg.payload_bytes(line_bytes),
+            ToL1::Grant { .. } => line_bytes,
+            ToL1::Forward { op, mask, .. } => operand_bytes(op, mask),
+            ToL1::Recall { .. } | ToL1::Serve { .. } => 0,
         }
     }
 
     fn line(&self) -> Option<LineAddr> {
         match *self {
-            ToL1::Data { line, .. }
-            | ToL1::Grant { line, .. }
+            ToL1::Shared(ref msg) => msg.line(),
+            ToL1::Grant { line, .. }
             | ToL1::Recall { line }
             | ToL1::Forward { line, .. }
             | ToL1::Serve { line, .. } => Some(line),
-            ToL1::WriteAck { .. } | ToL1::Done { .. } | ToL1::BankDone { .. } => None,
         }
     }
 

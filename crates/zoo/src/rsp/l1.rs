@@ -8,8 +8,8 @@
 use super::locks::Locks;
 use super::msg::ToL1;
 use super::plans::RspPlans;
-use crate::vi::{self, Step, ToBank};
-use core::ops::ControlFlow;
+use crate::parts::Descends;
+use crate::vi::{self, Step};
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
     Ask, Cause, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, PlanKey, Plans, Protocol,
@@ -32,11 +32,12 @@ impl From<Slot> for Waiter {
 }
 
 impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
-    fn flushed(self, cx: &mut Cx<'_, P>) {
+    fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         match self {
             Waiter::Request(slot) => cx.fx.resume(slot),
             Waiter::Remote(node, slot) => cx.fx.send(node, ToL1::Done { slot }),
         }
+        None
     }
 }
 
@@ -58,28 +59,16 @@ impl L1 {
         L1 { cache: vi::L1::new(shape), told: AckCounts::default(), locks: Locks::default() }
     }
 
-    fn request<P>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition
+    fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
-        P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
-    {
-        while let Some(step) = cx.step_of::<RspPlans>(ask.req, cx.stage) {
-            if let ControlFlow::Break(disposition) = self.perform(step, ask, cx) {
-                return disposition;
-            }
-        }
-        Disposition::Done
-    }
-
-    fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> ControlFlow<Disposition>
-    where
-        P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+        P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
     {
         let slot = ask.slot;
         if matches!(step, Step::LockAll | Step::FlushOthers | Step::InvalidateOthers) {
             cx.fx.spend(slot, spending(ask, cx.stage));
         }
         let others = peers(cx.me, cx.world.params.cus);
-        let parked = match step {
+        match step {
             Step::Unlocked if self.locks.any() => {
                 self.locks.wait();
                 cx.stage += 1;
@@ -107,14 +96,7 @@ impl L1 {
                 self.unlock(cx.me, slot, cx);
                 None
             }
-            shared => return self.cache.perform(shared, ask, cx),
-        };
-        match parked {
-            Some(disposition) => ControlFlow::Break(disposition),
-            None => {
-                cx.stage += 1;
-                ControlFlow::Continue(())
-            }
+            shared => self.cache.perform(shared, ask, cx),
         }
     }
 
@@ -126,7 +108,7 @@ impl L1 {
 
     fn message<P>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
     where
-        P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+        P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
     {
         match *msg {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
@@ -167,19 +149,21 @@ fn spending(ask: Ask<'_>, stage: u8) -> Spending {
 
 impl<P> Controller<P> for L1
 where
-    P: Protocol<Params = Shape, Msg: From<ToBank> + From<ToL1>>,
+    P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
 {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        match input {
-            Input::Request(ask) => self.request(ask, cx),
+        let done = match input {
+            Input::Request(ask) => cx.follow::<RspPlans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.cache.step(Input::Memory(reply), cx),
             Input::Evict(way) => self.cache.step(Input::Evict(way), cx),
             Input::Timer(class) => self.cache.step(Input::Timer(class), cx),
             Input::Tick { elapsed } => self.cache.step(Input::Tick { elapsed }, cx),
-        }
+        };
+        self.cache.drain_if_due(cx);
+        done
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {

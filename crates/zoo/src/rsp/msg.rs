@@ -1,13 +1,13 @@
 //! What an L1 is told: by banks, and by other L1s for their remote operations.
 
-use crate::vi;
+use crate::parts;
 use proto::{LineAddr, Message, Slot};
 
 /// To an L1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ToL1 {
     /// A bank answers.
-    Bank(vi::ToL1),
+    Bank(parts::ToL1),
     /// Flush, then say so.
     Flush {
         /// The sender's request.
@@ -33,6 +33,13 @@ pub enum ToL1 {
         /// The request that waits.
         slot: Slot,
     },
+}
+
+impl From<parts::ToL1> for ToL1 {
+    #[inline]
+    fn from(msg: parts::ToL1) -> Self {
+        ToL1::Bank(msg)
+    }
 }
 
 impl Message for ToL1 {

@@ -58,6 +58,27 @@ symbols! {
     }
 }
 
+impl BankEvent {
+    /// Does it need all the bytes that it names?
+    #[must_use]
+    pub fn needs_bytes(self) -> bool {
+        use BankEvent::*;
+        matches!(self, Get | Read | Update | UpdateThrough | UpdateDrop)
+    }
+
+    /// The same event, where it meets dirty bytes.
+    #[must_use]
+    pub fn of_dirty(self) -> BankEvent {
+        match self {
+            BankEvent::Remote => BankEvent::RemoteDirty,
+            BankEvent::Fill => BankEvent::FillDirty,
+            BankEvent::Evict => BankEvent::EvictDirty,
+            BankEvent::Inv => BankEvent::InvDirty,
+            event => event,
+        }
+    }
+}
+
 symbols! {
     /// What is done.
     pub enum BankAction {

@@ -1,6 +1,6 @@
 //! The tables of the L1: what happens to a line, and what each operation does.
 
-use super::lower::Step;
+use super::step::Step;
 use proto::{
     Level, OpClass, Order, PlanKey, Plans, Row, Table, TableId, go, impossible, stall, stay, symbols,
 };
@@ -50,6 +50,20 @@ symbols! {
         Inv,
         /// An acquire meets a dirty line.
         InvDirty,
+    }
+}
+
+impl LineEvent {
+    /// The same event, where it meets dirty bytes.
+    #[must_use]
+    pub fn of_dirty(self) -> LineEvent {
+        match self {
+            LineEvent::Pass => LineEvent::PassDirty,
+            LineEvent::Data => LineEvent::DataDirty,
+            LineEvent::Evict => LineEvent::EvictDirty,
+            LineEvent::Inv => LineEvent::InvDirty,
+            event => event,
+        }
     }
 }
 

@@ -14,26 +14,16 @@ mod bank;
 mod bank_table;
 mod l1;
 mod l1_table;
-mod lower;
-mod msg;
+mod step;
 
 pub use bank::Bank;
 pub use bank_table::BankTable;
 pub use l1::L1;
 pub use l1_table::{L1Plans, L1Table};
-pub use lower::{Lower, Step, answer};
-pub use msg::{Answer, ToBank, ToL1};
+pub use step::Step;
 
-use proto::parts::Host;
-use proto::{
-    Agent, Channels, Claim, Info, Kind, NodeId, PlansView, Protocol, Role, Shape, TableView, protocol_nodes,
-};
-
-/// The protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Vi;
-
-protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
+use crate::parts::{ToBank, ToL1, protocol};
+use proto::{Claim, Shape, Slot};
 
 /// Claims that hold for every protocol whose atomics are performed at the
 /// level of their scope.
@@ -51,75 +41,15 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The index of the first-level kind in [`Protocol::KINDS`].
-pub const FIRST: u8 = 0;
-/// The index of the banks in [`Protocol::KINDS`].
-pub const BANK: u8 = 1;
-/// The index of the host's port in [`Protocol::KINDS`].
-pub const HOST: u8 = 2;
-
-/// How many controllers of a kind a machine has, for a private port a CU,
-/// banks, and a host.
-pub(crate) fn count(kind: u8, shape: &Shape) -> u16 {
-    match kind {
-        FIRST => shape.cus,
-        BANK => shape.banks,
-        _ => 1,
-    }
-}
-
-pub(crate) fn entry(agent: Agent) -> NodeId {
-    match agent {
-        Agent::Cu(index) => NodeId { kind: FIRST, index },
-        Agent::CommandProcessor => NodeId { kind: FIRST, index: 0 },
-        Agent::Host => NodeId { kind: HOST, index: 0 },
-    }
-}
-
-impl Protocol for Vi {
-    type Node = Node;
-    type Msg = Msg;
-    type Params = Shape;
-
-    const INFO: Info = Info {
-        name: "vi",
-        summary: "GPU baseline with scopes: write without permission, flush at releases, invalidate at acquires",
-        source: "HRF paper (ASPLOS 2014), section 3.2; hLRC paper (MICRO 2016), sections II and IV, Table 3 \
-                 without the remote operations",
-        claims: SCOPED_CLAIMS,
-        channels: Channels::Fifo,
-    };
-    const KINDS: &'static [Kind] = &[
-        Kind { name: "L1", role: Role::L1 },
-        Kind { name: "L2", role: Role::L2 },
-        Kind { name: "Host", role: Role::Host },
-    ];
-
-    fn params(shape: &Shape) -> Result<Shape, String> {
-        shape.check().map(|()| *shape)
-    }
-
-    fn count(kind: u8, shape: &Shape) -> u16 {
-        count(kind, shape)
-    }
-
-    fn node(id: NodeId, shape: &Shape) -> Node {
-        match id.kind {
-            FIRST => Node::L1(L1::new(shape)),
-            BANK => Node::Bank(Bank::new(shape)),
-            _ => Node::Host(Host),
-        }
-    }
-
-    fn entry(agent: Agent) -> NodeId {
-        entry(agent)
-    }
-
-    fn tables() -> Vec<TableView> {
-        vec![TableView::of::<L1Table>(), TableView::of::<BankTable>()]
-    }
-
-    fn plans() -> Vec<PlansView> {
-        vec![PlansView::of::<L1Plans>()]
-    }
+protocol! {
+    /// The GPU baseline with scopes.
+    protocol::Vi,
+    L1(L1<Slot>, ToL1), Bank(Bank, ToBank),
+    params: Shape = |shape| *shape,
+    name: "vi",
+    summary: "GPU baseline with scopes: write without permission, flush at releases, invalidate at acquires",
+    source: "HRF paper (ASPLOS 2014), section 3.2; hLRC paper (MICRO 2016), sections II and IV, Table 3 \
+             without the remote operations",
+    claims: SCOPED_CLAIMS,
+    tables: [L1Table, BankTable], plans: L1Plans
 }

@@ -26,7 +26,7 @@ pub(crate) fn written() -> Vec<Expected> {
 pub(crate) fn every() -> Vec<Expected> {
     let mut every = written();
     every.extend(registered::all());
-    every.extend(registered::mixed());
+    every.extend(registered::kinds::mixed());
     every.extend(all());
     every
 }
@@ -306,6 +306,6 @@ only_expected_outcomes! {
     written_lines_keep_their_promises_in_denovo_b: DenovoB, written();
     written_lines_keep_their_promises_in_denovo_rprio: DenovoRprio, written();
     registration_keeps_its_promises_in_denovo_b: DenovoB, registered::all();
-    words_may_be_atomics_and_data_in_denovo_b: DenovoB, registered::mixed();
+    words_may_be_atomics_and_data_in_denovo_b: DenovoB, registered::kinds::mixed();
     programs_with_scopes_keep_their_promises_in_denovo_b: DenovoB, all();
 }

@@ -1,6 +1,19 @@
 //! The messages between a first-level cache or port and the L2 banks.
 
-use proto::{ByteMask, LineAddr, LineData, Message, Op, Slot};
+use proto::{ByteMask, LineAddr, LineData, Message, NodeId, Op, Slot};
+
+/// Where an access is performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum How {
+    /// At the L2, whoever is registered for the line.
+    Here,
+    /// Where the line is: at the L2, or in the cache that is registered for it.
+    Anywhere,
+    /// At the L2, when nobody is registered for the line any more.
+    Unregistered,
+    /// In memory, when nobody is registered for the line any more.
+    System,
+}
 
 /// How a bank answers an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +48,7 @@ pub enum ToBank {
         /// Echoed by the acknowledgement.
         parity: bool,
     },
-    /// A load, store or read-modify-write to be performed here, or in memory.
+    /// A load, store or read-modify-write to be performed below.
     Access {
         /// The line.
         line: LineAddr,
@@ -45,10 +58,12 @@ pub enum ToBank {
         data: LineData,
         /// Load, store or read-modify-write.
         op: Op,
-        /// At system scope: pass it on to memory.
-        system: bool,
+        /// Where.
+        how: How,
         /// How to answer.
         answer: Answer,
+        /// Whom to answer: the sender, unless it only passes the access on.
+        asker: NodeId,
     },
     /// Write all dirty bytes to memory, then say so.
     Flush {
@@ -93,6 +108,11 @@ pub enum ToL1 {
     },
 }
 
+/// How many bytes an access carries to where it is performed.
+pub(crate) fn operand_bytes(op: Op, mask: ByteMask) -> u32 {
+    if matches!(op, Op::Store | Op::Rmw(_)) { mask.count() } else { 0 }
+}
+
 impl Message for ToBank {
     fn name(&self) -> &'static str {
         match self {
@@ -105,10 +125,10 @@ impl Message for ToBank {
     }
 
     fn payload_bytes(&self, _line_bytes: u32) -> u32 {
-        match self {
+        match *self {
             ToBank::Write { mask, .. } => mask.count(),
-            ToBank::Access { mask, op: Op::Store | Op::Rmw(_), .. } => mask.count(),
-            _ => 0,
+            ToBank::Access { mask, op, .. } => operand_bytes(op, mask),
+            ToBank::Get { .. } | ToBank::Flush { .. } | ToBank::Invalidate { .. } => 0,
         }
     }
 

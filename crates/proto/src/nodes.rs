@@ -1,0 +1,105 @@
+//! All controllers of a protocol as one type, and all its messages.
+
+/// Writes the `Node` and `Msg` enumerations of a protocol from its kinds.
+///
+/// ```text
+/// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
+/// ```
+///
+/// A kind without a message type is never told anything.
+#[macro_export]
+macro_rules! protocol_nodes {
+    (@msg) => { $crate::NoMessage };
+    (@msg $msg:ty) => { $msg };
+    ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
+        /// All controllers of the protocol.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[allow(clippy::large_enum_variant)]
+        pub enum Node {
+            $(
+                #[doc = concat!("A controller of kind ", stringify!($kind), ".")]
+                $kind($controller)
+            ),+
+        }
+        /// All messages of the protocol, by the kind that receives them.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[allow(clippy::large_enum_variant)]
+        pub enum Msg {
+            $(
+                #[doc = concat!("To a controller of kind ", stringify!($kind), ".")]
+                $kind($crate::protocol_nodes!(@msg $($msg)?))
+            ),+
+        }
+        $($(
+            impl From<$msg> for Msg {
+                #[inline]
+                fn from(msg: $msg) -> Self {
+                    Msg::$kind(msg)
+                }
+            }
+        )?)+
+        impl $crate::Message for Msg {
+            fn name(&self) -> &'static str {
+                match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }
+            }
+            #[inline]
+            fn payload_bytes(&self, line_bytes: u32) -> u32 {
+                match self { $( Msg::$kind(m) => $crate::Message::payload_bytes(m, line_bytes) ),+ }
+            }
+            fn line(&self) -> Option<$crate::LineAddr> {
+                match self { $( Msg::$kind(m) => $crate::Message::line(m) ),+ }
+            }
+            #[inline]
+            fn is_access(&self) -> bool {
+                match self { $( Msg::$kind(m) => $crate::Message::is_access(m) ),+ }
+            }
+            #[inline]
+            fn keeps_order(&self) -> bool {
+                match self { $( Msg::$kind(m) => $crate::Message::keeps_order(m) ),+ }
+            }
+            fn forget_byte(&mut self) -> bool {
+                match self { $( Msg::$kind(m) => $crate::Message::forget_byte(m) ),+ }
+            }
+        }
+        impl $crate::Node<$protocol> for Node {
+            #[inline]
+            fn step(
+                &mut self,
+                input: $crate::Input<'_, Msg>,
+                cx: &mut $crate::Cx<'_, $protocol>,
+            ) -> $crate::Disposition {
+                match self {
+                    $( Node::$kind(c) => {
+                        let input = match input {
+                            $crate::Input::Message { from, msg: Msg::$kind(msg) } => {
+                                $crate::Input::Message { from, msg }
+                            }
+                            #[allow(unreachable_patterns)]
+                            $crate::Input::Message { .. } => {
+                                return $crate::Disposition::Impossible("the message is for another kind");
+                            }
+                            $crate::Input::Request(ask) => $crate::Input::Request(ask),
+                            $crate::Input::Memory(reply) => $crate::Input::Memory(reply),
+                            $crate::Input::Evict(way) => $crate::Input::Evict(way),
+                            $crate::Input::Timer(class) => $crate::Input::Timer(class),
+                            $crate::Input::Tick { elapsed } => $crate::Input::Tick { elapsed },
+                        };
+                        <$controller as $crate::Controller<$protocol>>::step(c, input, cx)
+                    } )+
+                }
+            }
+            fn victims(&self, set: $crate::SetIndex, out: &mut Vec<($crate::Way, $crate::Rank)>) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::victims(c, set, out) ),+ }
+            }
+            fn lines(&self, out: &mut Vec<$crate::LineView>) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::lines(c, out) ),+ }
+            }
+            fn is_quiet(&self) -> bool {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::is_quiet(c) ),+ }
+            }
+            fn canonicalize(&mut self) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::canonicalize(c) ),+ }
+            }
+        }
+    };
+}

@@ -1,0 +1,194 @@
+//! The lines of a first-level cache, and what the actions of its table do.
+
+use super::{Descends, Lower, ToBank, bank};
+use core::fmt::Debug;
+use core::hash::Hash;
+use proto::parts::{CacheArray, Place};
+use proto::{
+    Ask, ByteMask, Cx, Disposition, Key, LineAddr, LineData, Op, Protocol, Shape, Slot, TimerClass, Way,
+};
+
+/// A first-level cache: its lines, and what is under way below. `W` names who
+/// may wait for it to flush.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct First<S, W = Slot> {
+    /// The lines.
+    pub array: CacheArray<S>,
+    /// What is under way below.
+    pub lower: Lower<W>,
+    /// Miss registers in use.
+    pub fills: u32,
+}
+
+/// What an access must find room for before its row is carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// An entry of the store buffer.
+    pub entry: bool,
+    /// A miss register.
+    pub register: bool,
+    /// A way, if the line has none.
+    pub way: bool,
+}
+
+/// Performs an access on the bytes of a line; the old bytes.
+pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: ByteMask) -> LineData {
+    let old = bytes.masked(mask);
+    match op {
+        Op::Rmw(rmw) => {
+            rmw.perform(bytes, operands, mask);
+        }
+        Op::Store => bytes.merge(operands, mask),
+        Op::Load | Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => {}
+    }
+    old
+}
+
+impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
+    /// An empty cache.
+    #[must_use]
+    pub fn new(shape: &Shape, absent: S) -> Self {
+        let array = CacheArray::new(&shape.l1, shape.line_bytes, 1, absent);
+        First { array, lower: Lower::default(), fills: 0 }
+    }
+
+    /// Is there a way with dirty bytes?
+    #[inline]
+    #[must_use]
+    pub fn is_dirty(&self, way: Option<Way>) -> bool {
+        way.is_some_and(|way| !self.array.dirty(way).is_empty())
+    }
+
+    /// What an access must wait for because there is no room for it.
+    #[inline]
+    pub fn lacks<P: Descends>(&self, place: Place, needs: Needs, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        let l1 = &super::shape(cx).l1;
+        if needs.entry && self.lower.buffer.lines() >= l1.store_buffer_entries {
+            cx.fx.timer(TimerClass::Drain);
+            return Some(Disposition::Stall(Key::StoreBuffer));
+        }
+        if needs.register && self.fills >= l1.miss_registers {
+            return Some(Disposition::Stall(Key::Miss));
+        }
+        let lacks_way = needs.way && place.way.is_none() && self.array.free_way(place.line).is_none();
+        lacks_way.then(|| Disposition::NeedWay(self.array.set(place.line)))
+    }
+
+    /// Takes a miss register for what is sent for now.
+    pub fn begin_fill<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
+        self.fills += 1;
+        cx.fx.uses.fetches += 1;
+    }
+
+    /// Frees the miss register, and presents what waited for one or for a way.
+    pub fn end_fill<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+        self.fills = self.fills.saturating_sub(1);
+        cx.fx.wake(Key::Way(self.array.set(line)));
+        cx.fx.wake(Key::Miss);
+    }
+
+    /// Asks the bank for the line.
+    pub fn get<P: Descends>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+        self.begin_fill(cx);
+        cx.fx.send(bank(cx, line), ToBank::Get { line });
+    }
+
+    /// Takes the bytes that came and were not written meanwhile.
+    pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
+        cx.fx.uses.data_writes += 1;
+        self.array.fill(way, data);
+    }
+
+    /// Answers a load with the bytes of the line.
+    pub fn reply<P: Protocol>(&self, way: Way, ask: Ask<'_>, cx: &mut Cx<'_, P>) {
+        cx.fx.uses.data_reads += 1;
+        cx.fx.reply(ask.slot, self.array.read(way));
+    }
+
+    /// Writes bytes of a line that is present. `true` if no byte was dirty before.
+    pub fn write<P: Protocol>(
+        &mut self,
+        way: Way,
+        data: &LineData,
+        mask: ByteMask,
+        cx: &mut Cx<'_, P>,
+    ) -> bool {
+        cx.fx.uses.data_writes += 1;
+        self.array.write(way, data, mask)
+    }
+
+    /// Puts a line that has just become dirty into the store buffer.
+    pub fn queue_if(&mut self, was_clean: bool, line: LineAddr) {
+        if was_clean {
+            self.lower.buffer.push(line);
+        }
+    }
+
+    /// Performs an atomic access on a line that is present. The old bytes, and
+    /// whether it is the first to dirty the line.
+    pub fn perform<P: Protocol>(
+        &mut self,
+        way: Way,
+        op: Op,
+        operands: &LineData,
+        mask: ByteMask,
+        cx: &mut Cx<'_, P>,
+    ) -> (LineData, bool) {
+        cx.fx.uses.data_reads += 1;
+        let mut bytes = self.array.read(way);
+        let old = perform(&mut bytes, op, operands, mask);
+        let mut was_clean = false;
+        if op != Op::Load {
+            cx.fx.uses.atomics += 1;
+            was_clean = self.write(way, &bytes, mask, cx);
+        }
+        (old, was_clean)
+    }
+
+    /// Takes a line out of the store buffer, and presents what waits for room in it.
+    pub fn unqueue<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+        self.lower.buffer.remove(line);
+        cx.fx.wake(Key::StoreBuffer);
+    }
+
+    /// The dirty bytes of a line.
+    #[must_use]
+    pub fn dirty_bytes(&self, way: Way) -> (ByteMask, LineData) {
+        let mask = self.array.dirty(way);
+        (mask, self.array.read(way).masked(mask))
+    }
+
+    /// Sends the dirty bytes of a line to the bank, if there are any; they are
+    /// clean from now on.
+    pub fn write_out<P: Descends>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
+        let (mask, data) = self.dirty_bytes(way);
+        if mask.is_empty() {
+            return;
+        }
+        self.array.clean(way);
+        cx.fx.uses.data_reads += 1;
+        cx.fx.uses.lines_written_out += 1;
+        let parity = self.lower.buffer.acks.sent();
+        cx.fx.send(bank(cx, line), ToBank::Write { line, mask, data, parity });
+    }
+
+    /// Is nothing under way?
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.fills == 0 && self.lower.is_quiet()
+    }
+
+    /// Equal caches have one form.
+    pub fn canonicalize(&mut self) {
+        self.array.canonicalize();
+        self.lower.canonicalize();
+    }
+}
+
+/// Answers an atomic that was performed here.
+pub fn performed<P: Protocol>(ask: Ask<'_>, old: LineData, cx: &mut Cx<'_, P>) {
+    match ask.req.reads() {
+        true => cx.fx.reply(ask.slot, old),
+        false => cx.fx.accept(ask.slot),
+    }
+}

@@ -1,0 +1,66 @@
+//! What the protocols share: a private cache or port a compute unit above,
+//! banks of a shared cache below, and what passes between them.
+//!
+//! * [`ToBank`] and [`ToL1`] are the messages that no such protocol is without;
+//!   a protocol with more of them keeps these inside its own.
+//! * [`Lower`] is the way down: what is under way between a compute unit and
+//!   the banks. [`First`] adds the lines of a cache, and what is done to them.
+//! * [`Store`] is a bank's lines and its way to memory.
+//! * `protocol!` writes a protocol out from its controllers and tables.
+//!
+//! Nothing here decides: which of it happens when is said by the tables, plans
+//! and guards of a protocol.
+
+mod first;
+mod lower;
+mod msg;
+mod protocol;
+mod store;
+
+pub use first::{First, Needs, performed};
+pub use lower::{Lower, answer, bank};
+pub(crate) use msg::operand_bytes;
+pub use msg::{Answer, How, ToBank, ToL1};
+pub(crate) use protocol::protocol;
+pub use store::{Asked, Store, answer_bytes, forward, reply};
+
+use proto::{Agent, Cx, NodeId, Protocol, Shape};
+
+/// The index of the first-level kind in [`Protocol::KINDS`].
+pub const FIRST: u8 = 0;
+/// The index of the banks in [`Protocol::KINDS`].
+pub const BANK: u8 = 1;
+/// The index of the host's port in [`Protocol::KINDS`].
+pub const HOST: u8 = 2;
+
+/// A protocol whose first-level controllers speak to banks.
+pub trait Descends: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>> {}
+impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>>> Descends for P {}
+
+/// A protocol whose banks answer first-level controllers.
+pub trait Ascends: Protocol<Params: AsRef<Shape>, Msg: From<ToL1>> {}
+impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToL1>>> Ascends for P {}
+
+/// The machine.
+#[inline]
+pub fn shape<'a, P: Protocol<Params: AsRef<Shape>>>(cx: &Cx<'a, P>) -> &'a Shape {
+    cx.world.params.as_ref()
+}
+
+/// How many controllers of a kind a machine has.
+pub(crate) fn count(kind: u8, shape: &Shape) -> u16 {
+    match kind {
+        FIRST => shape.cus,
+        BANK => shape.banks,
+        _ => 1,
+    }
+}
+
+/// Where an agent's requests go.
+pub(crate) fn entry(agent: Agent) -> NodeId {
+    match agent {
+        Agent::Cu(index) => NodeId { kind: FIRST, index },
+        Agent::CommandProcessor => NodeId { kind: FIRST, index: 0 },
+        Agent::Host => NodeId { kind: HOST, index: 0 },
+    }
+}

@@ -1,0 +1,91 @@
+//! A protocol of a first-level controller a compute unit, banks, and the
+//! host's port, written out in a module of its own.
+
+/// The module, the protocol, its controllers with what they are told, and what
+/// it says of itself. The controllers are made by `new(&params)`. The names are
+/// those of the place where the macro stands.
+macro_rules! protocol {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident,
+        $first:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
+        params: $params:ty = |$shape:ident| $make:expr,
+        name: $name:literal, summary: $summary:expr, source: $source:expr, claims: $claims:expr,
+        tables: [$($table:ty),+], plans: $plans:ty
+        $(, keeps: [$($outer:ident($inner:ty)),+])?
+    ) => {
+        $(#[doc = $doc])+
+        pub mod $module {
+            use super::*;
+            use $crate::parts;
+
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $protocol;
+
+            proto::protocol_nodes! {
+                $protocol: $first($l1, $to_l1), Bank($bank, $to_bank), Host(proto::parts::Host)
+            }
+
+            // A kind that is told more than what is shared keeps that inside.
+            $($(
+                impl From<$inner> for Msg {
+                    #[inline]
+                    fn from(msg: $inner) -> Self {
+                        Msg::$outer(msg.into())
+                    }
+                }
+            )+)?
+
+            impl proto::Protocol for $protocol {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = $params;
+
+                const INFO: proto::Info = proto::Info {
+                    name: $name,
+                    summary: $summary,
+                    source: $source,
+                    claims: $claims,
+                    channels: proto::Channels::Fifo,
+                };
+                const KINDS: &'static [proto::Kind] = &[
+                    proto::Kind { name: stringify!($first), role: proto::Role::L1 },
+                    proto::Kind { name: "L2", role: proto::Role::L2 },
+                    proto::Kind { name: "Host", role: proto::Role::Host },
+                ];
+
+                fn params($shape: &proto::Shape) -> Result<$params, String> {
+                    $shape.check().map(|()| $make)
+                }
+
+                fn count(kind: u8, shape: &proto::Shape) -> u16 {
+                    parts::count(kind, shape)
+                }
+
+                fn node(id: proto::NodeId, params: &$params) -> Node {
+                    match id.kind {
+                        parts::FIRST => Node::$first(<$l1>::new(params)),
+                        parts::BANK => Node::Bank(<$bank>::new(params)),
+                        _ => Node::Host(proto::parts::Host),
+                    }
+                }
+
+                fn entry(agent: proto::Agent) -> proto::NodeId {
+                    parts::entry(agent)
+                }
+
+                fn tables() -> Vec<proto::TableView> {
+                    vec![$(proto::TableView::of::<$table>()),+]
+                }
+
+                fn plans() -> Vec<proto::PlansView> {
+                    vec![proto::PlansView::of::<$plans>()]
+                }
+            }
+        }
+        pub use $module::$protocol;
+    };
+}
+
+pub(crate) use protocol;

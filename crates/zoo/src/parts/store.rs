@@ -1,0 +1,177 @@
+//! The lines of a bank and its way to memory: what the actions of its table do.
+
+use super::first::perform;
+use super::{Answer, Ascends, ToL1};
+use core::fmt::Debug;
+use core::hash::Hash;
+use proto::parts::{AckParity, CacheArray};
+use proto::{
+    ByteMask, Cx, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Protocol,
+    Shape, Slot, Way,
+};
+
+/// A bank: its lines, and what memory has been asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Store<S> {
+    /// The lines.
+    pub array: CacheArray<S>,
+    /// Writes to memory that are under way.
+    pub writes: AckParity,
+    /// Reads of memory that are under way.
+    pub fetches: u32,
+}
+
+/// Who asks for an access, and for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Whom to answer.
+    pub from: NodeId,
+    /// Load, store or read-modify-write.
+    pub op: Op,
+    /// Which bytes.
+    pub mask: ByteMask,
+    /// The bytes to store, or the operands.
+    pub data: &'a LineData,
+    /// How to answer.
+    pub answer: Answer,
+}
+
+impl<S: Copy + Eq + Hash + Debug> Store<S> {
+    /// An empty bank.
+    #[must_use]
+    pub fn new(shape: &Shape, absent: S) -> Self {
+        let array = CacheArray::new(&shape.l2, shape.line_bytes, shape.banks, absent);
+        Store { array, writes: AckParity::default(), fetches: 0 }
+    }
+
+    /// Reads the line from memory.
+    pub fn fetch<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+        self.fetches += 1;
+        let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
+        cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
+    }
+
+    /// Takes the fetched bytes that were not written meanwhile.
+    pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
+        cx.fx.uses.data_writes += 1;
+        self.array.fill(way, data);
+    }
+
+    /// Merges the written bytes.
+    pub fn merge<P: Protocol>(&mut self, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+        cx.fx.uses.data_writes += 1;
+        self.array.write(way, asked.data, asked.mask);
+    }
+
+    /// Writes bytes to memory.
+    pub fn write_memory<P: Protocol>(
+        &mut self,
+        line: LineAddr,
+        mask: ByteMask,
+        data: &LineData,
+        cx: &mut Cx<'_, P>,
+    ) {
+        let slot = Slot(u32::from(self.writes.sent()));
+        let access = MemoryAccess::Write { mask, data: *data };
+        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: cx.me, slot, note: 0 } });
+    }
+
+    /// Memory has performed a write. `false` if none was under way.
+    #[must_use]
+    pub fn written(&mut self, reply: &MemoryReply) -> bool {
+        self.writes.acked(reply.op.tag.slot.0 == 1)
+    }
+
+    /// Writes the dirty bytes to memory, if there are any; they are clean from now on.
+    pub fn write_out<P: Protocol>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
+        let mask = self.array.dirty(way);
+        if mask.is_empty() {
+            return;
+        }
+        let data = self.array.read(way).masked(mask);
+        self.array.clean(way);
+        cx.fx.uses.data_reads += 1;
+        cx.fx.uses.lines_written_out += 1;
+        self.write_memory(line, mask, &data, cx);
+    }
+
+    /// The bytes of a line that are sent.
+    pub fn read<P: Protocol>(&self, way: Way, cx: &mut Cx<'_, P>) -> LineData {
+        cx.fx.uses.data_reads += 1;
+        self.array.read(way)
+    }
+
+    /// Performs an access on a line that is present, and answers with the old bytes.
+    pub fn perform<P: Ascends>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+        let mut bytes = self.read(way, cx);
+        let old = perform(&mut bytes, asked.op, asked.data, asked.mask);
+        if asked.op != Op::Load {
+            cx.fx.uses.atomics += 1;
+            cx.fx.uses.data_writes += 1;
+            self.array.write(way, &bytes, asked.mask);
+        }
+        reply(line, asked, &old, cx);
+    }
+
+    /// Has memory perform the access; its answer goes to who asked.
+    pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+        let (mask, data) = (asked.mask, *asked.data);
+        let access = match asked.op {
+            Op::Store => MemoryAccess::Write { mask, data },
+            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
+            _ => MemoryAccess::Read,
+        };
+        let (slot, note) = match asked.answer {
+            Answer::Request(slot) => (slot, answer_bytes(asked.op, mask)),
+            Answer::Posted { parity } => (Slot(u32::from(parity)), NOTE_POSTED),
+            Answer::Line => (Slot(0), NOTE_LINE),
+        };
+        cx.fx.uses.bypasses += 1;
+        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: asked.from, slot, note } });
+    }
+}
+
+/// How many bytes the answer to an access carries.
+#[must_use]
+pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
+    match op {
+        Op::Load => mask.count() as u8,
+        Op::Rmw(rmw) if rmw.uses_value => mask.count() as u8,
+        _ => 0,
+    }
+}
+
+/// Answers an access.
+pub fn reply<P: Ascends>(line: LineAddr, asked: Asked<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
+    let msg = match asked.answer {
+        Answer::Line => ToL1::Data { line, data: *data },
+        Answer::Posted { parity } => ToL1::WriteAck { parity },
+        Answer::Request(slot) => ToL1::Done { slot, bytes: answer_bytes(asked.op, asked.mask), data: *data },
+    };
+    cx.fx.send(asked.from, msg);
+}
+
+/// Notes on an access that memory performs for an L1: how it is answered. A
+/// smaller note says how many bytes the answer to a request carries.
+const NOTE_POSTED: u8 = u8::MAX - 1;
+const NOTE_LINE: u8 = u8::MAX;
+
+/// Memory's answer to an access that was passed on. `false` if the bank itself
+/// asked for it.
+pub fn forward<P: Ascends>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
+    let tag = reply.op.tag;
+    if tag.node == cx.me {
+        return false;
+    }
+    let data = match reply.op.access {
+        MemoryAccess::Write { .. } => LineData::default(),
+        MemoryAccess::Read | MemoryAccess::Rmw { .. } => reply.data,
+    };
+    let msg = match tag.note {
+        NOTE_LINE => ToL1::Data { line: reply.op.line, data },
+        NOTE_POSTED => ToL1::WriteAck { parity: tag.slot.0 == 1 },
+        bytes => ToL1::Done { slot: tag.slot, bytes, data },
+    };
+    cx.fx.send(tag.node, msg);
+    true
+}
