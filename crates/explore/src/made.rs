@@ -8,9 +8,11 @@
 
 use std::sync::Mutex;
 
-use litmus::generate::{self, Bound, Generated, Kind, Ordering};
+use litmus::generate::{self, Bound, Generated, Kind, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Instr, Level, Program, ScopeId};
+
+use proto::{PlanKey, PlansView, Protocol};
 
 use crate::claim::Claim;
 use crate::verify::{Machines, Test, in_parallel};
@@ -22,7 +24,6 @@ struct Family {
     bound: Bound,
     /// Of programs that tell nothing, one in so many is taken.
     one_in: usize,
-    machines: Machines,
     /// Are accesses at device scope remote operations?
     remote: bool,
 }
@@ -55,8 +56,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     };
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
     use Ordering::{AcquireRelease, Relaxed, SeqCst};
-    let lean = Machines::Lean;
-    let family = |letter, bound, one_in| Family { letter, bound, one_in, machines: lean, remote: false };
+    let family = |letter, bound, one_in| Family { letter, bound, one_in, remote: false };
     let mut all = vec![
         family('A', smallest(&[AcquireRelease], true), 1),
         family('S', smallest(&[SeqCst], false), 16),
@@ -73,6 +73,16 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         all.push(family('U', accesses(Bound { levels: Bound::new(3, 0, 2).levels, ..threes }), 2048));
     }
     all
+}
+
+/// Is there a program in the family that differs only in scopes, and in which
+/// work-items share a work-group?
+fn is_twin(skeleton: &Skeleton) -> bool {
+    let mut ops = skeleton.threads.iter().flatten();
+    let Some(groups) = skeleton.tree.first() else { return false };
+    let shares = (1..groups.len()).any(|t| groups[..t].contains(&groups[t]));
+    let meets = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Barrier);
+    ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
 /// How a claim's races are looked for before it is asked itself: what races
@@ -119,6 +129,21 @@ pub(crate) fn make_remote(program: &mut Program) -> bool {
     remote && narrow
 }
 
+/// Does the protocol look at scopes within the device? If all its plans are the
+/// same at work-group and at device scope, programs that differ in them only are
+/// one program.
+#[must_use]
+pub fn scopes_matter<P: Protocol>() -> bool {
+    let of_view = |view: &PlansView| {
+        let steps_of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
+        view.plans.iter().any(|(key, steps)| {
+            key.level == proto::Level::WorkGroup
+                && steps_of(PlanKey { level: proto::Level::Device, ..*key }) != Some(steps)
+        })
+    };
+    P::plans().iter().any(of_view)
+}
+
 /// Programs that one worker takes at a time.
 const BATCH: usize = 512;
 
@@ -126,6 +151,7 @@ const BATCH: usize = 512;
 /// these claims.
 pub fn made(
     claims: &[Claim],
+    scopes_matter: bool,
     operations_max: usize,
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
@@ -150,11 +176,14 @@ pub fn made(
                         if family.remote && !make_remote(&mut generated.program) {
                             continue;
                         }
+                        if !scopes_matter && is_twin(&generated.skeleton) {
+                            continue;
+                        }
                         let tells = tells(&generated, &readings);
                         if tells || number % family.one_in == 0 {
                             let name = format!("{}{}-{number}", family.letter, generated.operations());
                             let small = tells && generated.operations() <= 4;
-                            let machines = if small { Machines::All } else { family.machines };
+                            let machines = if small { Machines::All } else { Machines::InTurn };
                             taken.push((number, Test::made(name, generated, family.remote, machines)));
                         }
                     }

@@ -216,14 +216,14 @@ const WITNESSES_OF_ROW_MAX: usize = 40;
 fn chosen<'a>(mut witnesses: Vec<Witness<'a>>, tests: &[Test]) -> Vec<Witness<'a>> {
     witnesses.sort_by_key(|w| (w.run.states, w.run.test, w.run.placement, w.run.bounds));
     let mut used: FxHashMap<usize, usize> = FxHashMap::default();
-    let (all, lean): (Vec<_>, Vec<_>) =
+    let (all, others): (Vec<_>, Vec<_>) =
         witnesses.into_iter().partition(|w| tests[w.run.test].machines == Machines::All);
     for row in all.iter().flat_map(|w| w.run.rows.iter()) {
         *used.entry(row).or_default() += 1;
     }
     let mut keys: Vec<PlanKey> = Vec::new();
     let mut chosen = all;
-    for witness in lean {
+    for witness in others {
         let is_rare = |row| used.get(&row).is_none_or(|&count| count < WITNESSES_OF_ROW_MAX);
         let is_new = |key: &PlanKey| keys.iter().filter(|k| *k == key).count() < WITNESSES_OF_ROW_MAX;
         if witness.run.rows.iter().any(is_rare) || witness.run.keys.iter().any(is_new) {

@@ -26,8 +26,8 @@ use crate::rows::{self, RowSet};
 pub enum Machines {
     /// On every one.
     All,
-    /// On the first, and on one of the others in turn.
-    Lean,
+    /// On one of them, each in turn.
+    InTurn,
 }
 
 /// A program, or what it is made from.
@@ -349,10 +349,10 @@ fn test<P: Protocol>(
         test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
     // One model that knows of no endless wait is enough.
     tested.may_block = promises.iter().all(|(_, p)| p.may_block);
-    let other = 1 + index % explorers.len().saturating_sub(1).max(1);
+    let turn = index % explorers.len().max(1);
     let which = explorer_of(program);
     for (at, both) in explorers.iter_mut().enumerate() {
-        if test.machines == Machines::Lean && at != 0 && at != other {
+        if test.machines == Machines::InTurn && at != turn {
             continue;
         }
         let explorer = &mut both[which];

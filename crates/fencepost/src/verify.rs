@@ -26,7 +26,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         None => zoo::ALL.iter().map(|info| info.name).collect(),
     };
     let named = tests(arguments)?;
-    let mut made: Vec<(Vec<&str>, Vec<Test>)> = Vec::new();
+    let mut made: Made<'_> = None;
     let mut results = Vec::new();
     let mut reports = Vec::new();
     let mut complaints = Vec::new();
@@ -92,29 +92,46 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     Ok(tests)
 }
 
+/// The programs that were made last, and what for: the models that are claimed,
+/// and whether scopes matter.
+type Made<'a> = Option<((Vec<&'a str>, bool), Vec<Test>)>;
+
 /// The tests, and those that are made for the claims of a protocol. Protocols
 /// with the same claims share them.
 fn with_made<'a>(
     named: &[Test],
-    made: &mut Vec<(Vec<&'a str>, Vec<Test>)>,
+    made: &mut Made<'a>,
     protocol: &str,
     arguments: &VerifyArguments,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Test>, Failure> {
     let infos = || zoo::ALL.iter().filter(|info| info.name == protocol);
     let models: Vec<&str> = infos().flat_map(|info| info.claims).map(|claim| claim.model).collect();
-    if !made.iter().any(|(of, _)| *of == models) {
-        let claims = models.iter().map(|model| Claim::of(model));
+    let scopes_matter = zoo::with(protocol, ScopesMatter).unwrap_or(true);
+    let key = (models, scopes_matter);
+    if made.as_ref().is_none_or(|(of, _)| *of != key) {
+        let claims = key.0.iter().map(|model| Claim::of(model));
         let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
         let tests = match arguments.operations {
             0 => Vec::new(),
-            operations => corpus::made(&claims, usize::from(operations), jobs(arguments), stop),
+            operations => {
+                corpus::made(&claims, scopes_matter, usize::from(operations), jobs(arguments), stop)
+            }
         };
         // One set is kept at a time: there may be very many.
-        *made = vec![(models.clone(), tests)];
+        *made = Some((key, tests));
     }
-    let made = made.iter().find(|(of, _)| *of == models).map(|(_, tests)| tests.as_slice());
+    let made = made.as_ref().map(|(_, tests)| tests.as_slice());
     Ok(named.iter().chain(made.unwrap_or_default()).cloned().collect())
+}
+
+struct ScopesMatter;
+
+impl zoo::Visit for ScopesMatter {
+    type Output = bool;
+    fn visit<P: proto::Protocol>(self) -> bool {
+        corpus::scopes_matter::<P>()
+    }
 }
 
 fn jobs(arguments: &VerifyArguments) -> usize {

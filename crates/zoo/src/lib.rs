@@ -43,6 +43,7 @@ protocols! {
     vi::Vi,
     no_l1::NoL1,
     rsp::Rsp,
+    rsp::RspRepaired,
     hlrc::Hlrc,
     hlrc::HlrcNoprio,
     hlrc::HlrcRepaired,

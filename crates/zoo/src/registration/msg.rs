@@ -139,8 +139,9 @@ impl Message for ToBank {
 
     fn forget_byte(&mut self) -> bool {
         match self {
-            ToBank::Write { mask, .. } | ToBank::Return { mask, .. } => mask.forget_first(),
-            _ => false,
+            ToBank::Shared(msg) => msg.forget_byte(),
+            ToBank::Return { mask, .. } => mask.forget_first(),
+            ToBank::Register { .. } => false,
         }
     }
 }

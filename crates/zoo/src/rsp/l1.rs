@@ -7,9 +7,11 @@
 
 use super::locks::Locks;
 use super::msg::ToL1;
-use super::plans::RspPlans;
 use crate::parts::Descends;
 use crate::vi::{self, Step};
+use core::fmt::Debug;
+use core::hash::Hash;
+use core::marker::PhantomData;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
     Ask, Cause, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, PlanKey, Plans, Protocol,
@@ -41,22 +43,33 @@ impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
     }
 }
 
+/// Plans with remote operations.
+pub trait RemotePlans: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
+
+impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> RemotePlans for T {}
+
 /// The L1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct L1 {
+pub struct L1<T> {
     cache: vi::L1<Waiter>,
     told: AckCounts,
     locks: Locks,
+    plans: PhantomData<T>,
 }
 
 /// What read-modify-writes wait for that meet a lock.
 const LOCKED: Key = Key::Other(0);
 
-impl L1 {
+impl<T: RemotePlans> L1<T> {
     /// An empty cache, and nothing under way.
     #[must_use]
     pub fn new(shape: &Shape) -> Self {
-        L1 { cache: vi::L1::new(shape), told: AckCounts::default(), locks: Locks::default() }
+        L1 {
+            cache: vi::L1::new(shape),
+            told: AckCounts::default(),
+            locks: Locks::default(),
+            plans: PhantomData,
+        }
     }
 
     fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
@@ -65,7 +78,7 @@ impl L1 {
     {
         let slot = ask.slot;
         if matches!(step, Step::LockAll | Step::FlushOthers | Step::InvalidateOthers) {
-            cx.fx.spend(slot, spending(ask, cx.stage));
+            cx.fx.spend(slot, spending::<T>(ask, cx.stage));
         }
         let others = peers(cx.me, cx.world.params.cus);
         match step {
@@ -135,8 +148,8 @@ impl L1 {
 
 /// What is done to others before the access belongs to the release, behind it
 /// to the acquire; a store has no acquire, a load no release.
-fn spending(ask: Ask<'_>, stage: u8) -> Spending {
-    let plan = RspPlans::plan(PlanKey::of(ask.req));
+fn spending<T: RemotePlans>(ask: Ask<'_>, stage: u8) -> Spending {
+    let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Below | Step::BelowSystem);
     let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
     match ask.req.op {
@@ -147,15 +160,16 @@ fn spending(ask: Ask<'_>, stage: u8) -> Spending {
     }
 }
 
-impl<P> Controller<P> for L1
+impl<P, T> Controller<P> for L1<T>
 where
+    T: RemotePlans,
     P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
 {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         let done = match input {
-            Input::Request(ask) => cx.follow::<RspPlans>(ask, |step, cx| self.perform(step, ask, cx)),
+            Input::Request(ask) => cx.follow::<T>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.cache.step(Input::Memory(reply), cx),
             Input::Evict(way) => self.cache.step(Input::Evict(way), cx),

@@ -16,10 +16,10 @@ mod locks;
 mod msg;
 mod plans;
 
-pub use l1::{L1, Waiter};
+pub use l1::{L1, RemotePlans, Waiter};
 pub use locks::Locks;
 pub use msg::ToL1;
-pub use plans::RspPlans;
+pub use plans::{RepairedPlans, RspPlans};
 
 use crate::parts::{ToBank, protocol};
 use crate::vi::{Bank, BankTable, L1Table};
@@ -37,12 +37,24 @@ pub const CLAIMS: &[Claim] = &[Claim {
 protocol! {
     /// Remote-scope promotion, in the order of Table 3.
     protocol::Rsp,
-    L1(L1, ToL1), Bank(Bank, ToBank),
+    L1(L1<RspPlans>, ToL1), Bank(Bank, ToBank),
     params: Shape = |shape| *shape,
     name: "rsp",
     summary: "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
     source: "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",
     claims: CLAIMS,
     tables: [L1Table, BankTable], plans: RspPlans,
+    keeps: [L1(parts::ToL1)]
+}
+protocol! {
+    /// Remote-scope promotion with remote loads that flush before the access too.
+    repaired::RspRepaired,
+    L1(L1<RepairedPlans>, ToL1), Bank(Bank, ToBank),
+    params: Shape = |shape| *shape,
+    name: "rsp-repaired",
+    summary: "rsp whose remote loads have the other L1s flush before the access as well as after it",
+    source: "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of remote loads is ours",
+    claims: CLAIMS,
+    tables: [L1Table, BankTable], plans: RepairedPlans,
     keeps: [L1(parts::ToL1)]
 }

@@ -4,7 +4,7 @@ use crate::vi::{L1Plans, Step};
 use proto::{Level, OpClass, Order, PlanKey, Plans, TableId};
 
 /// What each operation does at the L1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RspPlans;
 
 impl Plans for RspPlans {
@@ -93,6 +93,41 @@ impl Plans for RspPlans {
                 (false, true, false) => &[Flush, InvalidateOthers, AnswerIt],
                 (false, false, _) => &[AnswerIt],
             },
+        }
+    }
+}
+
+/// The same with remote loads that flush the other L1s before the access too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RepairedPlans;
+
+impl Plans for RepairedPlans {
+    type Step = Step;
+    const ID: TableId = RspPlans::ID;
+    const NAME: &'static str = RspPlans::NAME;
+
+    fn plan(key: PlanKey) -> &'static [Step] {
+        use Step::*;
+        let is_wide = !matches!(key.level, Level::WorkItem | Level::SubGroup | Level::WorkGroup);
+        if key.op != OpClass::Load || !key.remote || !is_wide || key.order == Order::Plain {
+            return RspPlans::plan(key);
+        }
+        // What is stored at work-group scope before the load, in the one order of
+        // all, is seen by it; what is stored before the value that it reads is
+        // seen behind it.
+        match key.level {
+            Level::System => &[
+                FlushOthers,
+                Flush,
+                FlushBanks,
+                Pass,
+                BelowSystem,
+                FlushOthers,
+                InvalidateBanks,
+                Invalidate,
+                AnswerIt,
+            ],
+            _ => &[FlushOthers, Pass, Below, FlushOthers, Invalidate, AnswerIt],
         }
     }
 }
