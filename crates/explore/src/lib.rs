@@ -54,6 +54,7 @@ mod outcome;
 mod placement;
 mod progress;
 mod replay;
+pub mod results;
 mod rows;
 mod store;
 mod thread;

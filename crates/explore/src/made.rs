@@ -137,8 +137,7 @@ pub fn scopes_matter<P: Protocol>() -> bool {
     let of_view = |view: &PlansView| {
         let steps_of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
         view.plans.iter().any(|(key, steps)| {
-            key.level == proto::Level::WorkGroup
-                && steps_of(PlanKey { level: proto::Level::Device, ..*key }) != Some(steps)
+            key.level == Level::WorkGroup && steps_of(PlanKey { level: Level::Device, ..*key }) != Some(steps)
         })
     };
     P::plans().iter().any(of_view)

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::claim::Claim;
+use explore::results::Line;
 use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
 use explore::{Explorer, Replay, chart, corpus};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use crate::output::{Listening, WholeFile, write_json};
 use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
-use crate::verified::{self, Line};
+use crate::verified;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let names: Vec<&str> = match &arguments.protocol {
