@@ -68,6 +68,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     }
     if operations_max > 4 {
         all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
+    }
+    if operations_max > 5 {
         let threes =
             Bound { threads_min: 3, threads_max: 3, words_of_line_max: 1, ..pair(6, 2, &[AcquireRelease]) };
         all.push(family('U', accesses(Bound { levels: Bound::new(3, 0, 2).levels, ..threes }), 2048));

@@ -11,7 +11,8 @@ use crate::output::WholeFile;
 const BEGIN: &str = "<!-- results: begin -->\n";
 const END: &str = "<!-- results: end -->";
 
-/// Writes the table between the marks of a file, or a new file with nothing else.
+/// Writes the results between the marks of a file, or a new file with nothing
+/// else. Those of other protocols stay.
 pub(crate) fn write(path: &Path, results: &[Line]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     let old = match std::fs::read_to_string(path) {
@@ -21,8 +22,8 @@ pub(crate) fn write(path: &Path, results: &[Line]) -> Result<(), Failure> {
     };
     let (before, rest) =
         old.split_once(BEGIN).ok_or_else(|| bad(format!("it has no line `{}`", BEGIN.trim())))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| bad(format!("it has no line `{END}`")))?;
-    let text = format!("{before}{BEGIN}\n{}\n{END}{after}", results::text(results));
+    let (section, after) = rest.split_once(END).ok_or_else(|| bad(format!("it has no line `{END}`")))?;
+    let text = format!("{before}{BEGIN}\n{}\n{END}{after}", results::merged(section, results));
     let mut file = WholeFile::create(path).map_err(Failure::BadInput)?;
     file.write_all(text.as_bytes()).map_err(|error| bad(format!("cannot write it: {error}")))?;
     file.commit().map_err(Failure::BadInput)

@@ -41,7 +41,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         let Some(verified) = zoo::with(name, verify) else { continue };
         let (verification, charts) = verified.map_err(Failure::BadInput)?;
         complaints.extend(complaint(&verification));
-        results.push(Line { verification: verification.clone(), seconds: watch.seconds() });
+        let (operations, seconds) = (arguments.operations, watch.seconds());
+        results.push(Line { verification: verification.clone(), operations, seconds });
         if let Some(folder) = &arguments.charts {
             write_charts(folder, &verification, &tests, &charts)?;
         }
