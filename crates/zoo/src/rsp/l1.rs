@@ -43,12 +43,11 @@ impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
     }
 }
 
-/// Plans with remote operations.
-pub trait RemotePlans: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
+/// The plans of an L1.
+pub trait Steps: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
+impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> Steps for T {}
 
-impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> RemotePlans for T {}
-
-/// The L1.
+/// The L1 with the plans of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: vi::L1<Waiter>,
@@ -60,7 +59,7 @@ pub struct L1<T> {
 /// What read-modify-writes wait for that meet a lock.
 const LOCKED: Key = Key::Other(0);
 
-impl<T: RemotePlans> L1<T> {
+impl<T: Steps> L1<T> {
     /// An empty cache, and nothing under way.
     #[must_use]
     pub fn new(shape: &Shape) -> Self {
@@ -148,7 +147,7 @@ impl<T: RemotePlans> L1<T> {
 
 /// What is done to others before the access belongs to the release, behind it
 /// to the acquire; a store has no acquire, a load no release.
-fn spending<T: RemotePlans>(ask: Ask<'_>, stage: u8) -> Spending {
+fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Below | Step::BelowSystem);
     let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
@@ -160,9 +159,8 @@ fn spending<T: RemotePlans>(ask: Ask<'_>, stage: u8) -> Spending {
     }
 }
 
-impl<P, T> Controller<P> for L1<T>
+impl<P, T: Steps> Controller<P> for L1<T>
 where
-    T: RemotePlans,
     P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
 {
     type Msg = ToL1;

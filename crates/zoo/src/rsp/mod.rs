@@ -16,7 +16,7 @@ mod locks;
 mod msg;
 mod plans;
 
-pub use l1::{L1, RemotePlans, Waiter};
+pub use l1::{L1, Steps, Waiter};
 pub use locks::Locks;
 pub use msg::ToL1;
 pub use plans::{RepairedPlans, RspPlans};
@@ -34,27 +34,33 @@ pub const CLAIMS: &[Claim] = &[Claim {
               it are complete",
 }];
 
-protocol! {
-    /// Remote-scope promotion, in the order of Table 3.
-    protocol::Rsp,
-    L1(L1<RspPlans>, ToL1), Bank(Bank, ToBank),
-    params: Shape = |shape| *shape,
-    name: "rsp",
-    summary: "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
-    source: "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",
-    claims: CLAIMS,
-    tables: [L1Table, BankTable], plans: RspPlans,
-    keeps: [L1(parts::ToL1)]
+/// The two differ in their plans.
+macro_rules! rsp {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident, $plans:ty, $name:literal, $summary:literal, $source:literal
+    ) => {
+        protocol! {
+            $(#[doc = $doc])+
+            $module::$protocol,
+            L1(L1<$plans>, ToL1), Bank(Bank, ToBank),
+            params: Shape = |shape| *shape,
+            name: $name, summary: $summary, source: $source, claims: CLAIMS,
+            tables: [L1Table, BankTable], plans: $plans,
+            keeps: [L1(parts::ToL1)]
+        }
+    };
 }
-protocol! {
-    /// Remote-scope promotion with remote loads that flush before the access too.
-    repaired::RspRepaired,
-    L1(L1<RepairedPlans>, ToL1), Bank(Bank, ToBank),
-    params: Shape = |shape| *shape,
-    name: "rsp-repaired",
-    summary: "rsp whose remote loads have the other L1s flush before the access as well as after it",
-    source: "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of remote loads is ours",
-    claims: CLAIMS,
-    tables: [L1Table, BankTable], plans: RepairedPlans,
-    keeps: [L1(parts::ToL1)]
+
+rsp! {
+    /// Remote-scope promotion, in the order of Table 3.
+    published::Rsp, RspPlans, "rsp",
+    "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25"
+}
+rsp! {
+    /// Remote-scope promotion, with a flush before a remote load.
+    repaired::RspRepaired, RepairedPlans, "rsp-repaired",
+    "rsp with a flush of all other L1s before a remote load, too",
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of a3 and a4 is ours"
 }

@@ -3,7 +3,7 @@
 use crate::vi::{L1Plans, Step};
 use proto::{Level, OpClass, Order, PlanKey, Plans, TableId};
 
-/// What each operation does at the L1.
+/// What each operation does at the L1, as printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RspPlans;
 
@@ -97,7 +97,12 @@ impl Plans for RspPlans {
     }
 }
 
-/// The same with remote loads that flush the other L1s before the access too.
+/// What each operation does at the L1, with remote loads repaired.
+///
+/// As printed, a remote load is performed before the other L1s flush. It then
+/// misses a store that was performed in one of them before it, although what
+/// that store released is flushed by it. Here they flush before it as well, as
+/// they do for a read-modify-write (a20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepairedPlans;
 
@@ -108,26 +113,12 @@ impl Plans for RepairedPlans {
 
     fn plan(key: PlanKey) -> &'static [Step] {
         use Step::*;
-        let is_wide = !matches!(key.level, Level::WorkItem | Level::SubGroup | Level::WorkGroup);
-        if key.op != OpClass::Load || !key.remote || !is_wide || key.order == Order::Plain {
-            return RspPlans::plan(key);
-        }
-        // What is stored at work-group scope before the load, in the one order of
-        // all, is seen by it; what is stored before the value that it reads is
-        // seen behind it.
-        match key.level {
-            Level::System => &[
-                FlushOthers,
-                Flush,
-                FlushBanks,
-                Pass,
-                BelowSystem,
-                FlushOthers,
-                InvalidateBanks,
-                Invalidate,
-                AnswerIt,
-            ],
-            _ => &[FlushOthers, Pass, Below, FlushOthers, Invalidate, AnswerIt],
+        match RspPlans::plan(key) {
+            [Pass, BelowSystem, FlushOthers, ..] => {
+                &[FlushOthers, Pass, BelowSystem, FlushOthers, InvalidateBanks, Invalidate, AnswerIt]
+            }
+            [Pass, Below, FlushOthers, ..] => &[FlushOthers, Pass, Below, FlushOthers, Invalidate, AnswerIt],
+            as_printed => as_printed,
         }
     }
 }
