@@ -59,6 +59,7 @@ macro_rules! verdicts {
 
 verdicts! {
     vi_holds: holds zoo::vi::Vi;
+    vi_targeted_holds: holds zoo::vi_targeted::ViTargeted;
     no_l1_holds: holds zoo::no_l1::NoL1;
     rsp_repaired_holds: holds zoo::rsp::RspRepaired;
     denovo_b_holds: holds zoo::denovo::DenovoB;
