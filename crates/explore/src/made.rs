@@ -10,9 +10,9 @@ use std::sync::Mutex;
 
 use litmus::generate::{self, Bound, Generated, Kind, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
-use litmus::program::{Instr, Level, Program, ScopeId};
+use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
 
-use proto::{PlanKey, PlansView, Protocol};
+use proto::{Agent, PlanKey, PlansView, Protocol};
 
 use crate::claim::Claim;
 use crate::verify::{Machines, Test, in_parallel};
@@ -24,8 +24,7 @@ struct Family {
     bound: Bound,
     /// Of programs that tell nothing, one in so many is taken.
     one_in: usize,
-    /// Are accesses at device scope remote operations?
-    remote: bool,
+    twist: Twist,
 }
 
 const ALL: [Kind; 9] = [
@@ -39,6 +38,128 @@ const ALL: [Kind; 9] = [
     Kind::Fence,
     Kind::Barrier,
 ];
+
+/// Those of programs whose exchanges are changed.
+const EXCHANGING: [Kind; 5] = [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange];
+
+/// The orders of exchanges that are not made as they stand, and whether somebody
+/// looks at the old value.
+const RMWS: [(Order, bool); 5] = [
+    (Order::Acquire, true),
+    (Order::Release, true),
+    (Order::AcqRel, false),
+    (Order::Acquire, false),
+    (Order::Release, false),
+];
+
+/// What becomes of accesses and fences of device scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wide {
+    /// They stay.
+    Device,
+    /// They have system scope.
+    System,
+    /// The same, and the second thread runs on the host.
+    Host,
+    /// They are remote operations.
+    Remote,
+}
+
+/// How a program is changed behind its making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Twist {
+    wide: Wide,
+    /// The order of exchanges, and whether their old values are used.
+    rmw: Option<(Order, bool)>,
+}
+
+impl Twist {
+    const NONE: Twist = Twist { wide: Wide::Device, rmw: None };
+
+    /// Where the threads of a program run.
+    pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
+        let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
+        if let (Wide::Host, Some(second)) = (self.wide, agents.get_mut(1)) {
+            *second = Agent::Host;
+        }
+        agents
+    }
+
+    /// Changes a program. False if that leaves it as it was, or makes no sense.
+    pub(crate) fn apply(self, program: &mut Program) -> bool {
+        let mut changed = self == Twist::NONE;
+        if let Some(rmw) = self.rmw {
+            changed |= change_exchanges(program, rmw);
+            if !changed {
+                return false;
+            }
+        }
+        match self.wide {
+            Wide::Device => changed,
+            Wide::Remote => make_remote(program),
+            Wide::System => widen(program, false),
+            Wide::Host => widen(program, true),
+        }
+    }
+}
+
+fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
+    let mut any = false;
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        if let Instr::Rmw { dst, access, .. } = instr {
+            access.order = order;
+            if !is_used {
+                *dst = None;
+            }
+            any = true;
+        }
+    }
+    any
+}
+
+/// Gives accesses and fences of device scope system scope, and all of a second
+/// thread that runs on the host. The host shares no work-group and no compute
+/// unit.
+fn widen(program: &mut Program, has_host: bool) -> bool {
+    let count = program.threads.len();
+    let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
+        != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
+    let has_barrier =
+        program.threads.iter().flat_map(|thread| &thread.code).any(|i| matches!(i, Instr::Barrier(_)));
+    if has_host && (!is_alone || has_barrier || count != 2) {
+        return false;
+    }
+    let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
+    let scopes = &program.scopes;
+    let mut any = false;
+    for (t, thread) in program.threads.iter_mut().enumerate() {
+        for instr in &mut thread.code {
+            let Some((scope, _)) = synchronizes(instr) else { continue };
+            let is_device = scope.is_some_and(|s| scopes.get(s).level == Level::Device);
+            if is_device || has_host && t == 1 {
+                *scope = Some(system);
+                any = true;
+            }
+        }
+    }
+    any
+}
+
+/// The scope of an instruction that synchronizes, and whether it is remote.
+fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> {
+    match instr {
+        Instr::Fence(fence) => Some((&mut fence.scope, &mut fence.remote)),
+        Instr::Load { access, .. }
+        | Instr::Store { access, .. }
+        | Instr::Rmw { access, .. }
+        | Instr::Await { access, .. }
+            if access.order.is_atomic() =>
+        {
+            Some((&mut access.scope, &mut access.remote))
+        }
+        _ => None,
+    }
+}
 
 /// The families of programs with up to so many operations.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
@@ -56,15 +177,27 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     };
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
     use Ordering::{AcquireRelease, Relaxed, SeqCst};
-    let family = |letter, bound, one_in| Family { letter, bound, one_in, remote: false };
+    let family = |letter, bound, one_in| Family { letter, bound, one_in, twist: Twist::NONE };
     let mut all = vec![
         family('A', smallest(&[AcquireRelease], true), 1),
         family('S', smallest(&[SeqCst], false), 16),
         family('R', smallest(&[Relaxed], false), 16),
     ];
+    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host)] {
+        let twist = Twist { wide, ..Twist::NONE };
+        all.push(Family { twist, ..family(letter, smallest(&[AcquireRelease], false), 64) });
+    }
+    for wide in [Wide::Device, Wide::System] {
+        for rmw in RMWS {
+            let bound = Bound { kinds: EXCHANGING.to_vec(), ..pair(4, 2, &[AcquireRelease]) };
+            let twist = Twist { wide, rmw: Some(rmw) };
+            all.push(Family { twist, ..family('V', bound, 64) });
+        }
+    }
     if claims.iter().any(|claim| claim.model == "opencl-rsp") {
         let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
-        all.push(Family { remote: true, ..family('P', bound, 64) });
+        let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
+        all.push(Family { twist, ..family('P', bound, 64) });
     }
     if operations_max > 4 {
         all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
@@ -107,24 +240,13 @@ fn tells(generated: &Generated, readings: &[Reading]) -> bool {
 
 /// Makes the accesses and fences of device scope remote. False if there are none,
 /// or if nothing of a narrower scope is left for them to pair with.
-pub(crate) fn make_remote(program: &mut Program) -> bool {
+fn make_remote(program: &mut Program) -> bool {
     let scopes = &program.scopes;
     let is_device = |scope: Option<ScopeId>| scope.is_some_and(|s| scopes.get(s).level == Level::Device);
     let (mut remote, mut narrow) = (false, false);
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
-        let (scope, flag) = match instr {
-            Instr::Fence(fence) => (fence.scope, &mut fence.remote),
-            Instr::Load { access, .. }
-            | Instr::Store { access, .. }
-            | Instr::Rmw { access, .. }
-            | Instr::Await { access, .. }
-                if access.order.is_atomic() =>
-            {
-                (access.scope, &mut access.remote)
-            }
-            _ => continue,
-        };
-        *flag = is_device(scope);
+        let Some((scope, flag)) = synchronizes(instr) else { continue };
+        *flag = is_device(*scope);
         remote |= *flag;
         narrow |= !*flag;
     }
@@ -159,7 +281,7 @@ pub fn made(
 ) -> Vec<Test> {
     let readings = readings(claims);
     let mut tests = Vec::new();
-    for family in families(claims, operations_max) {
+    for (index, family) in families(claims, operations_max).into_iter().enumerate() {
         let programs = Mutex::new(generate::programs(&family.bound).enumerate());
         let taken = in_parallel(jobs, jobs, || {
             |_| {
@@ -174,7 +296,7 @@ pub fn made(
                         return taken;
                     }
                     for (number, mut generated) in batch {
-                        if family.remote && !make_remote(&mut generated.program) {
+                        if !family.twist.apply(&mut generated.program) {
                             continue;
                         }
                         if !scopes_matter && is_twin(&generated.skeleton) {
@@ -182,10 +304,11 @@ pub fn made(
                         }
                         let tells = tells(&generated, &readings);
                         if tells || number % family.one_in == 0 {
-                            let name = format!("{}{}-{number}", family.letter, generated.operations());
+                            let name =
+                                format!("{}{}-{index}.{number}", family.letter, generated.operations());
                             let small = tells && generated.operations() <= 4;
                             let machines = if small { Machines::All } else { Machines::InTurn };
-                            taken.push((number, Test::made(name, generated, family.remote, machines)));
+                            taken.push((number, Test::made(name, generated, family.twist, machines)));
                         }
                     }
                 }

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use litmus::generate::{Generated, Skeleton};
 use litmus::program::Program;
-use proto::{Agent, Mutation, PlanKey, Protocol};
+use proto::{Mutation, PlanKey, Protocol};
 
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Explorer, Fault, Found, Violation};
-use crate::made;
+use crate::made::Twist;
 use crate::mutants::{self, Mutants};
 use crate::outcome::Outcome;
 use crate::placement::Placement;
@@ -34,7 +34,7 @@ pub enum Machines {
 #[derive(Clone, Debug)]
 enum Source {
     Whole(Box<Program>),
-    Made { skeleton: Skeleton, remote: bool },
+    Made { skeleton: Skeleton, twist: Twist },
 }
 
 /// A test: a program, and where it is to run.
@@ -70,12 +70,9 @@ impl Test {
     /// A made program as a test, where it was made to run. It is made again when
     /// it is needed: there may be very many.
     #[must_use]
-    pub(crate) fn made(name: String, generated: Generated, remote: bool, machines: Machines) -> Test {
-        let placement = Placement {
-            agents: generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect(),
-            lines: generated.lines,
-        };
-        let source = Source::Made { skeleton: generated.skeleton, remote };
+    pub(crate) fn made(name: String, generated: Generated, twist: Twist, machines: Machines) -> Test {
+        let placement = Placement { agents: twist.agents(&generated.compute_units), lines: generated.lines };
+        let source = Source::Made { skeleton: generated.skeleton, twist };
         Test { name, source, placements: vec![placement], machines }
     }
 
@@ -84,11 +81,9 @@ impl Test {
     pub fn program(&self) -> Cow<'_, Program> {
         match &self.source {
             Source::Whole(program) => Cow::Borrowed(program),
-            Source::Made { skeleton, remote } => {
+            Source::Made { skeleton, twist } => {
                 let mut program = skeleton.clone().build(&self.name).program;
-                if *remote {
-                    made::make_remote(&mut program);
-                }
+                twist.apply(&mut program);
                 Cow::Owned(program)
             }
         }
