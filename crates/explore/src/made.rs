@@ -303,7 +303,7 @@ pub fn made(
                             continue;
                         }
                         let tells = tells(&generated, &readings);
-                        if tells || number % family.one_in == 0 {
+                        if tells || number.is_multiple_of(family.one_in) {
                             let name =
                                 format!("{}{}-{index}.{number}", family.letter, generated.operations());
                             let small = tells && generated.operations() <= 4;
