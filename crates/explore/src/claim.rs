@@ -108,6 +108,15 @@ impl Claim {
         Ok(Claim { model: model.to_owned(), method })
     }
 
+    /// How the race-free models are read, if it is one of them.
+    #[must_use]
+    pub(crate) fn reading(&self) -> Option<Reading> {
+        match &self.method {
+            Method::RaceFree(reading) => Some(*reading),
+            Method::Clauses(_) => None,
+        }
+    }
+
     /// What it says of a program.
     ///
     /// # Errors
@@ -184,11 +193,15 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let allowed = allowed
         .ok_or_else(|| Silence::Undefined(String::from("a final value is no number and no address")))?;
     let waits = |instr: &Instr| matches!(instr, Instr::Await { .. }) || instr.target().is_some();
+    // What does not race under narrow scopes does not race under the widest, and
+    // the search there says which conflicts synchronization orders.
+    let widest = (!races).then(|| race_free(program, Reading::of(hrf::Model::Drf), &mut || false));
+    let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
     Ok(Promise {
         race_free: !races,
         // Nothing is said of executions without an end.
         may_block: program.threads.iter().flat_map(|t| &t.code).any(waits),
-        ordered: BTreeSet::new(),
+        ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),
     })
 }

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use proto::{
-    Effects, Homes, Key, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _,
-    NodeId, Protocol, Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World,
-    WritePolicy,
+    Change, Effects, Homes, Key, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, Mutation,
+    Node as _, NodeId, Protocol, Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way,
+    World, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -57,6 +57,9 @@ pub(crate) struct Controllers<P: Protocol> {
     homes: Homes,
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
+    /// Are lines registered? What is written to them stays where it is, whatever
+    /// is done with other writes.
+    registers: bool,
     stations: Interner<Station<P>>,
     looks: Vec<Look>,
     msgs: Interner<P::Msg>,
@@ -67,6 +70,8 @@ pub(crate) struct Controllers<P: Protocol> {
     steps: FxHashMap<(u32, Told), Result<Arc<Did>, Arc<str>>>,
     served: FxHashMap<(u32, u32), (u32, u32)>,
     fx: Effects<P::Msg>,
+    /// Has the seeded fault made a message forget a byte?
+    pub(crate) altered: bool,
 }
 
 impl<P: Protocol> Controllers<P> {
@@ -78,6 +83,7 @@ impl<P: Protocol> Controllers<P> {
             homes: Homes::new(&shape, 1),
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
+            registers: P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R")),
             stations: Interner::default(),
             looks: Vec::new(),
             msgs: Interner::default(),
@@ -88,6 +94,7 @@ impl<P: Protocol> Controllers<P> {
             steps: FxHashMap::default(),
             served: FxHashMap::default(),
             fx: Effects::default(),
+            altered: false,
         })
     }
 
@@ -193,7 +200,7 @@ impl<P: Protocol> Controllers<P> {
             Some(format!("at the end {} is not quiet; inputs are parked under [{}]", name(), keys.join(", ")))
         } else if views.len() != victims.len() {
             Some(format!("at the end {} cannot give up some of its lines", name()))
-        } else if is_dirty && policy != WritePolicy::Combining {
+        } else if is_dirty && policy != WritePolicy::Combining && !self.registers {
             Some(format!("at the end {} holds dirty bytes, and its policy is to pass them on", name()))
         } else {
             None
@@ -237,6 +244,11 @@ impl<P: Protocol> Controllers<P> {
             Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, &mut fx),
             Told::Evict(way) => station.evict(Way(way), world, &mut fx),
             Told::Tick => station.tick(1, world, &mut fx),
+        }
+        if let Some(Mutation { table, change: Change::ForgetByte { row } }) = self.mutation
+            && fx.coverage.count(table, usize::from(row)) > 0
+        {
+            self.altered |= forget_bytes(&mut fx);
         }
         let result =
             self.judge(number, told, is_plain, &station, &mut fx).and_then(|()| self.done(station, &mut fx));
@@ -313,4 +325,18 @@ impl<P: Protocol> Controllers<P> {
         self.served.insert((line, op), result);
         result
     }
+}
+
+/// Lets whatever carries written bytes out forget one. False if nothing does.
+fn forget_bytes<M: proto::Message>(fx: &mut Effects<M>) -> bool {
+    let mut any = false;
+    for (_, msg) in &mut fx.sends {
+        any |= msg.forget_byte();
+    }
+    for op in &mut fx.memory {
+        if let MemoryAccess::Write { mask, .. } = &mut op.access {
+            any |= mask.forget_first();
+        }
+    }
+    any
 }

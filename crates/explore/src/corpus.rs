@@ -1,9 +1,6 @@
 //! The tests that come with the tool, and those that are made.
 
-use litmus::generate::{self, Bound, Generated};
-use proto::Agent;
-
-use crate::placement::Placement;
+pub use crate::made::{made, scopes_matter};
 use crate::verify::Test;
 
 macro_rules! texts {
@@ -106,28 +103,6 @@ pub fn shipped() -> Result<Vec<Test>, String> {
         Ok(Test::new(path, program))
     };
     SHIPPED.iter().map(read).collect()
-}
-
-/// A made program as a test, where it was made to run.
-#[must_use]
-pub fn made(generated: Generated) -> Test {
-    let placement = Placement {
-        agents: generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect(),
-        lines: generated.lines,
-    };
-    Test {
-        name: generated.program.name.clone(),
-        program: generated.program,
-        placements: vec![placement],
-        only_if_telling: true,
-    }
-}
-
-/// Every program of two threads with so many operations that tells anything,
-/// on one or two compute units, with one or two words a line.
-pub fn exhaustive(operations_max: usize) -> impl Iterator<Item = Test> {
-    let bound = Bound { words_of_line_max: 2, compute_units_max: 2, ..Bound::new(2, operations_max, 2) };
-    generate::programs(&bound).map(made)
 }
 
 #[cfg(test)]

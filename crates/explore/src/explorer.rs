@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{Mutation, Protocol, RowId};
+use proto::{Mutation, PlanKey, Protocol, RowId};
 
 use crate::bounds::Bounds;
 use crate::controllers::Controllers;
@@ -67,6 +67,10 @@ pub struct Found {
     pub depth: u32,
     /// The rows that fired.
     pub rows: BTreeSet<RowId>,
+    /// On what the plans of the requests depended.
+    pub keys: Vec<PlanKey>,
+    /// Has a seeded fault made a message forget a byte?
+    pub altered: bool,
     /// What must not be.
     pub violation: Option<Violation>,
     /// The outcome that is not allowed, if that is it.
@@ -103,7 +107,7 @@ impl<P: Protocol> System for Run<'_, P> {
     }
     fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>> {
         let mut found = BTreeSet::new();
-        outcome::of(&self.machine, state, &mut found)?;
+        outcome::of(&mut self.machine, state, &mut found)?;
         for outcome in found {
             if self.allowed.is_some_and(|allowed| !allowed.contains(&outcome)) {
                 let why = format!("it ends with {}", show(&self.machine.code.program, &outcome));
@@ -250,6 +254,8 @@ fn conclude<P: Protocol>(
         transitions: searched.transitions,
         depth: searched.depth,
         rows: core::mem::take(&mut run.machine.rows),
+        keys: core::mem::take(&mut run.machine.keys),
+        altered: run.machine.controllers.altered,
         violation,
         forbidden: run.forbidden.take(),
         incomplete: searched.incomplete,

@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{Channels, LineData, Mutation, Op, Protocol, Rmw, RowId, Width};
+use proto::{Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::bounds::Bounds;
 use crate::controllers::{Controllers, Did, Told};
+use crate::drain;
 use crate::intern::Interner;
 use crate::known::{Does, FAULT, Known, Local};
 use crate::moves::Move;
@@ -57,6 +58,8 @@ pub(crate) struct Machine<P: Protocol> {
     threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     told: Interner<Told>,
+    /// What memory holds when the kernel has ended, by stations and memory.
+    drained: FxHashMap<Vec<u32>, Drained>,
     /// Where each thread's requests go.
     entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
@@ -66,6 +69,8 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) is_stale: bool,
     /// The rows that fired.
     pub(crate) rows: BTreeSet<RowId>,
+    /// On what the plans of the requests depended.
+    pub(crate) keys: Vec<PlanKey>,
     /// What was read, and what was written, where.
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Wrote)>,
@@ -76,6 +81,8 @@ pub(crate) struct Machine<P: Protocol> {
 
 /// Whatever keeps the moves of one part from being found.
 type Found<T> = Result<T, Arc<str>>;
+/// The lines of memory, or why they never come to rest.
+type Drained = Found<Arc<[u32]>>;
 
 impl<P: Protocol> Machine<P> {
     /// Puts a program on a machine. What the controllers have learnt on the
@@ -105,11 +112,13 @@ impl<P: Protocol> Machine<P> {
             threads: Interner::default(),
             memories: Interner::default(),
             told: Interner::default(),
+            drained: FxHashMap::default(),
             entries,
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
             is_stale: false,
             rows: BTreeSet::new(),
+            keys: Vec::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
             heard: None,
@@ -166,6 +175,22 @@ impl<P: Protocol> Machine<P> {
 
     pub(crate) fn memory(&self, memory: u32) -> &[u32] {
         self.memories.thing(memory)
+    }
+
+    /// The lines of memory when the kernel has ended behind this state.
+    pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
+        let (parts, memory) = state.split_at(self.known.nodes);
+        let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
+        let key: Vec<u32> = stations.iter().chain(memory).copied().collect();
+        if let Some(known) = self.drained.get(&key) {
+            return known.clone();
+        }
+        let lines = self.memories.thing(memory[0]).clone();
+        let lines = drain::memory(&mut self.controllers, self.entries.len(), stations, lines, &mut self.rows);
+        let lines: Drained = lines.map(Arc::from);
+        drain::KEYS.iter().for_each(|&key| self.note_key(key));
+        self.drained.insert(key, lines.clone());
+        lines
     }
 
     /// How many parts there are.
@@ -362,6 +387,7 @@ impl<P: Protocol> Machine<P> {
             Offer::Keep { id, request, next } => (id, request, next, false),
         };
         self.note_write(&request);
+        self.note_key(PlanKey::of(&request));
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
             pending.request = request;
@@ -372,6 +398,12 @@ impl<P: Protocol> Machine<P> {
             part = self.told(part, Told::Ask { slot, request })?;
         }
         self.settled(part).map(Some)
+    }
+
+    fn note_key(&mut self, key: PlanKey) {
+        if !self.keys.contains(&key) {
+            self.keys.push(key);
+        }
     }
 
     fn note_write(&mut self, request: &proto::Request) {

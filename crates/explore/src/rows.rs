@@ -3,6 +3,49 @@
 use std::collections::BTreeSet;
 
 use proto::{Protocol, RowId, RowView, TableView};
+use smallvec::SmallVec;
+
+/// The most rows of a table.
+const TABLE_ROWS: usize = 512;
+
+/// Some rows: a bit each, for there are very many runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowSet(SmallVec<[u64; 2]>);
+
+impl RowSet {
+    pub(crate) fn of(rows: &BTreeSet<RowId>) -> RowSet {
+        let mut set = RowSet::default();
+        for row in rows {
+            let at = RowSet::place(*row);
+            if set.0.len() <= at / 64 {
+                set.0.resize(at / 64 + 1, 0);
+            }
+            set.0[at / 64] |= 1 << (at % 64);
+        }
+        set
+    }
+
+    fn place(row: RowId) -> usize {
+        usize::from(row.table.0) * TABLE_ROWS + usize::from(row.row)
+    }
+
+    pub(crate) fn contains(&self, row: RowId) -> bool {
+        let at = RowSet::place(row);
+        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    /// The places of the rows.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..64 * self.0.len()).filter(|at| self.0[at / 64] >> (at % 64) & 1 == 1)
+    }
+
+    pub(crate) fn add(&mut self, other: &RowSet) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+}
 
 /// The name of a row: `A line in the L1: Load in I`.
 pub(crate) fn name(view: &TableView, row: usize) -> String {
@@ -11,7 +54,7 @@ pub(crate) fn name(view: &TableView, row: usize) -> String {
 }
 
 /// How many rows can fire, and the names of those that did not.
-pub(crate) fn of<P: Protocol>(fired: &BTreeSet<RowId>) -> (usize, Vec<String>) {
+pub(crate) fn of<P: Protocol>(fired: &RowSet) -> (usize, Vec<String>) {
     let mut total = 0;
     let mut unreached = Vec::new();
     for view in P::tables() {
@@ -20,7 +63,7 @@ pub(crate) fn of<P: Protocol>(fired: &BTreeSet<RowId>) -> (usize, Vec<String>) {
                 continue;
             }
             total += 1;
-            if !fired.contains(&RowId { table: view.id, row: row as u16 }) {
+            if !fired.contains(RowId { table: view.id, row: row as u16 }) {
                 unreached.push(name(&view, row));
             }
         }

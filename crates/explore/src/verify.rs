@@ -2,33 +2,51 @@
 //! against every claim.
 
 use core::fmt;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use litmus::generate::{Generated, Skeleton};
 use litmus::program::Program;
-use proto::{Protocol, RowId};
+use proto::{Mutation, PlanKey, Protocol};
 
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Explorer, Fault, Found, Violation};
+use crate::made::Twist;
 use crate::mutants::{self, Mutants};
 use crate::outcome::Outcome;
 use crate::placement::Placement;
-use crate::rows;
+use crate::rows::{self, RowSet};
+
+/// On which of the machines a test is explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machines {
+    /// On every one.
+    All,
+    /// On one of them, each in turn.
+    InTurn,
+}
+
+/// A program, or what it is made from.
+#[derive(Clone, Debug)]
+enum Source {
+    Whole(Box<Program>),
+    Made { skeleton: Skeleton, twist: Twist },
+}
 
 /// A test: a program, and where it is to run.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// Its name in reports.
     pub name: String,
-    /// The program.
-    pub program: Program,
+    source: Source,
     /// The placements in which it is explored.
     pub placements: Vec<Placement>,
-    /// Is it explored only if some claim has synchronization order a data
-    /// conflict in it? Most programs that are made by the thousand test nothing.
-    pub only_if_telling: bool,
+    /// The machines on which it is explored.
+    pub machines: Machines,
 }
 
 impl Test {
@@ -45,7 +63,30 @@ impl Test {
                 placements.push(placement);
             }
         }
-        Test { name: name.to_owned(), program, placements, only_if_telling: false }
+        let source = Source::Whole(Box::new(program));
+        Test { name: name.to_owned(), source, placements, machines: Machines::All }
+    }
+
+    /// A made program as a test, where it was made to run. It is made again when
+    /// it is needed: there may be very many.
+    #[must_use]
+    pub(crate) fn made(name: String, generated: Generated, twist: Twist, machines: Machines) -> Test {
+        let placement = Placement { agents: twist.agents(&generated.compute_units), lines: generated.lines };
+        let source = Source::Made { skeleton: generated.skeleton, twist };
+        Test { name, source, placements: vec![placement], machines }
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> Cow<'_, Program> {
+        match &self.source {
+            Source::Whole(program) => Cow::Borrowed(program),
+            Source::Made { skeleton, twist } => {
+                let mut program = skeleton.clone().build(&self.name).program;
+                twist.apply(&mut program);
+                Cow::Owned(program)
+            }
+        }
     }
 }
 
@@ -160,17 +201,17 @@ pub(crate) struct Run {
     pub(crate) bounds: usize,
     pub(crate) states: u64,
     pub(crate) transitions: u64,
-    pub(crate) rows: BTreeSet<RowId>,
+    pub(crate) rows: RowSet,
+    pub(crate) keys: Box<[PlanKey]>,
     pub(crate) is_sound: bool,
     /// The outcomes that were allowed.
-    pub(crate) allowed: Option<BTreeSet<Outcome>>,
+    pub(crate) allowed: Option<Arc<BTreeSet<Outcome>>>,
 }
 
 /// What became of one test.
 #[derive(Debug, Default)]
 struct Tested {
     may_block: bool,
-    is_explored: bool,
     race_free: bool,
     synchronized: bool,
     runs: Vec<Run>,
@@ -206,8 +247,7 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
     let claims = P::INFO.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
     let done = AtomicUsize::new(0);
     let tested = in_parallel(options.jobs, tests.len(), || {
-        let mut explorers: Vec<Explorer<P>> =
-            options.bounds.iter().map(|&bounds| Explorer::new(bounds, None)).collect();
+        let mut explorers: Explorers<P> = explorers(&options.bounds, None);
         let done = &done;
         let claims = &claims;
         move |index| {
@@ -232,13 +272,13 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
             (false, false) => Status::Incomplete,
         }
     };
-    let fired: BTreeSet<RowId> =
-        tested.iter().flat_map(|t| &t.runs).flat_map(|r| r.rows.iter().copied()).collect();
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
+    let mut fired = RowSet::default();
+    runs.iter().for_each(|run| fired.add(&run.rows));
     let mut verification = Verification {
         protocol: P::INFO.name,
         claims: claims.iter().map(|claim| (claim.model.clone(), status(claim))).collect(),
-        tests: tested.iter().filter(|t| t.is_explored).count(),
+        tests: tests.len(),
         race_free: tested.iter().filter(|t| t.race_free).count(),
         synchronized: tested.iter().filter(|t| t.synchronized).count(),
         runs: runs.len(),
@@ -261,18 +301,38 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
     Ok(verification)
 }
 
+/// Programs of more threads than that lose a line only when its way is needed:
+/// machines have one way a cache for that.
+const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
+
+/// An explorer of each machine, and of the same without evictions at any time.
+pub(crate) type Explorers<P> = Vec<[Explorer<P>; 2]>;
+
+pub(crate) fn explorers<P: Protocol>(bounds: &[Bounds], mutation: Option<Mutation>) -> Explorers<P> {
+    let both = |&bounds: &Bounds| {
+        [bounds, Bounds { evictions: false, ..bounds }].map(|bounds| Explorer::new(bounds, mutation))
+    };
+    bounds.iter().map(both).collect()
+}
+
+/// Which of the two explores a program.
+pub(crate) fn explorer_of(program: &Program) -> usize {
+    usize::from(program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX)
+}
+
 fn test<P: Protocol>(
-    explorers: &mut [Explorer<P>],
+    explorers: &mut Explorers<P>,
     claims: &[Claim],
     tests: &[Test],
     index: usize,
     options: &Options<'_>,
 ) -> Tested {
     let test = &tests[index];
+    let program = &*test.program();
     let mut tested = Tested::default();
     let mut promises: Vec<(&str, Promise)> = Vec::new();
     for claim in claims {
-        match claim.promise(&test.program, &mut || (options.stop)()) {
+        match claim.promise(program, &mut || (options.stop)()) {
             Ok(promise) => promises.push((&claim.model, promise)),
             Err(Silence::Undefined(_)) => {}
             Err(Silence::Incomplete(why)) => tested.gaps.push(format!("{}: {why}", claim.model)),
@@ -280,15 +340,17 @@ fn test<P: Protocol>(
     }
     tested.race_free = promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
     let of_race_free = || promises.iter().filter(|(_, p)| p.race_free);
-    if test.only_if_telling && of_race_free().all(|(_, p)| p.ordered.is_empty()) {
-        return Tested::default();
-    }
-    tested.is_explored = true;
     tested.synchronized =
         test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
     // One model that knows of no endless wait is enough.
     tested.may_block = promises.iter().all(|(_, p)| p.may_block);
-    for (at, explorer) in explorers.iter_mut().enumerate() {
+    let turn = index % explorers.len().max(1);
+    let which = explorer_of(program);
+    for (at, both) in explorers.iter_mut().enumerate() {
+        if test.machines == Machines::InTurn && at != turn {
+            continue;
+        }
+        let explorer = &mut both[which];
         for (number, placement) in test.placements.iter().enumerate() {
             if (options.stop)() {
                 tested.gaps.push(String::from("stopped before the end"));
@@ -298,26 +360,28 @@ fn test<P: Protocol>(
             // Claims that are not made of this core, and those that have failed.
             let made = |model: &str| {
                 let claim = claims.iter().find(|claim| claim.model == model);
-                claim.is_some_and(|claim| claim.is_made(&test.program, bounds.core))
+                claim.is_some_and(|claim| claim.is_made(program, bounds.core))
             };
             let mut without: Vec<&str> =
                 promises.iter().map(|(model, _)| *model).filter(|model| !made(model)).collect();
             let unmade = without.len();
             loop {
-                let allowed = allowed(&promises, &without);
-                let asked = Asked { allowed: allowed.as_ref(), may_block: tested.may_block };
+                let allowed = allowed(&promises, &without).map(Arc::new);
+                let asked = Asked { allowed: allowed.as_deref(), may_block: tested.may_block };
                 let mut limits = Limits {
                     memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
                     stop: Box::new(|| (options.stop)()),
                     ..Limits::default()
                 };
                 // What no machine can do is no gap in what is said of this one.
-                let Ok(found) = explorer.explore(&test.program, placement, &asked, &mut limits) else {
+                let Ok(found) = explorer.explore(program, placement, &asked, &mut limits) else {
                     break;
                 };
                 let place = (index, number, at, bounds);
                 let is_first = without.len() == unmade;
-                let Some(violated) = note(&mut tested, found, &promises, &without, is_first, place) else {
+                let Some(violated) =
+                    note(&mut tested, found, &promises, &without, (is_first, allowed), place)
+                else {
                     break;
                 };
                 without.extend(violated);
@@ -334,7 +398,7 @@ fn note<'a>(
     found: Found,
     promises: &[(&'a str, Promise)],
     without: &[&str],
-    is_first: bool,
+    (is_first, allowed): (bool, Option<Arc<BTreeSet<Outcome>>>),
     (test, placement, machine, bounds): (usize, usize, usize, Bounds),
 ) -> Option<Vec<&'a str>> {
     if let Some(incomplete) = found.incomplete {
@@ -347,9 +411,10 @@ fn note<'a>(
         bounds: machine,
         states: found.states,
         transitions: found.transitions,
-        rows: found.rows,
+        rows: RowSet::of(&found.rows),
+        keys: found.keys.into(),
         is_sound,
-        allowed: allowed(promises, without),
+        allowed,
     });
     let violation = found.violation?;
     let against: Vec<&'a str> = match &found.forbidden {

@@ -44,11 +44,12 @@ fn figure_6_races_under_hrf_direct() {
     assert_eq!(allowed("hrf-direct"), None);
 }
 
-/// What ships, and some of the programs of two threads with two operations.
+/// What ships, and some of the made programs with up to three operations.
 #[test]
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");
-    tests.extend(corpus::exhaustive(2).step_by(97));
+    let claims = [Claim::of("hrf-direct").expect("a known model")];
+    tests.extend(corpus::made(&claims, true, 3, 1, &|| false).into_iter().step_by(7));
     let options = Options {
         bounds: vec![COMBINING.evicting(), COMBINING.tight()],
         jobs: 2,

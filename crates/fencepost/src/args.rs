@@ -313,9 +313,10 @@ pub(crate) struct VerifyArguments {
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
-    /// Also every program of two threads with up to so many operations in which
-    /// synchronization orders data; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=8))]
+    /// Also programs that are made, with up to so many operations: of two threads
+    /// with two each all of them, of larger ones those in which synchronization
+    /// orders data, and some that race; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub(crate) operations: u8,
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
@@ -333,6 +334,10 @@ pub(crate) struct VerifyArguments {
     /// drawing, and the moves
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
+    /// Write the table of results into this file, between its marks
+    /// `<!-- results: begin -->` and `<!-- results: end -->`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
     /// Print JSON instead of a report
     #[arg(long)]
     pub(crate) json: bool,

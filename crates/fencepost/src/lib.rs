@@ -18,6 +18,7 @@ mod reproduce;
 mod run;
 mod suite;
 mod table;
+mod verified;
 mod verify;
 mod why;
 

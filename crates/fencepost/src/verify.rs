@@ -6,6 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use explore::claim::Claim;
+use explore::results::Line;
 use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
 use explore::{Explorer, Replay, chart, corpus};
 use serde_json::{Value, json};
@@ -17,24 +19,30 @@ use crate::output::{Listening, WholeFile, write_json};
 use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
+use crate::verified;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let names: Vec<&str> = match &arguments.protocol {
         Some(name) => vec![known(name)?],
         None => zoo::ALL.iter().map(|info| info.name).collect(),
     };
-    let tests = tests(arguments)?;
+    let named = tests(arguments)?;
+    let mut made: Made<'_> = None;
+    let mut results = Vec::new();
     let mut reports = Vec::new();
     let mut complaints = Vec::new();
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
     for name in names {
         let stop = || listening.interrupted() || deadline.passed();
-        let verify = Verify { tests: &tests, arguments, stop: &stop };
         let watch = Stopwatch::start();
+        let tests = with_made(&named, &mut made, name, arguments, &stop)?;
+        let verify = Verify { tests: &tests, arguments, stop: &stop };
         let Some(verified) = zoo::with(name, verify) else { continue };
         let (verification, charts) = verified.map_err(Failure::BadInput)?;
         complaints.extend(complaint(&verification));
+        let (operations, seconds) = (arguments.operations, watch.seconds());
+        results.push(Line { verification: verification.clone(), operations, seconds });
         if let Some(folder) = &arguments.charts {
             write_charts(folder, &verification, &tests, &charts)?;
         }
@@ -43,6 +51,9 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         } else {
             show(&verification, &tests, &charts, watch.seconds(), out)?;
         }
+    }
+    if let Some(path) = &arguments.table {
+        verified::write(path, &results)?;
     }
     if arguments.json {
         match (&arguments.protocol, reports.pop()) {
@@ -80,10 +91,54 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
             tests.push(Test::new(&name, program));
         }
     }
-    if arguments.operations > 0 {
-        tests.extend(corpus::exhaustive(usize::from(arguments.operations)));
-    }
     Ok(tests)
+}
+
+/// The programs that were made last, and what for: the models that are claimed,
+/// and whether scopes matter.
+type Made<'a> = Option<((Vec<&'a str>, bool), Vec<Test>)>;
+
+/// The tests, and those that are made for the claims of a protocol. Protocols
+/// with the same claims share them.
+fn with_made<'a>(
+    named: &[Test],
+    made: &mut Made<'a>,
+    protocol: &str,
+    arguments: &VerifyArguments,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Test>, Failure> {
+    let infos = || zoo::ALL.iter().filter(|info| info.name == protocol);
+    let models: Vec<&str> = infos().flat_map(|info| info.claims).map(|claim| claim.model).collect();
+    let scopes_matter = zoo::with(protocol, ScopesMatter).unwrap_or(true);
+    let key = (models, scopes_matter);
+    if made.as_ref().is_none_or(|(of, _)| *of != key) {
+        let claims = key.0.iter().map(|model| Claim::of(model));
+        let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
+        let tests = match arguments.operations {
+            0 => Vec::new(),
+            operations => {
+                corpus::made(&claims, scopes_matter, usize::from(operations), jobs(arguments), stop)
+            }
+        };
+        // One set is kept at a time: there may be very many.
+        *made = Some((key, tests));
+    }
+    let made = made.as_ref().map(|(_, tests)| tests.as_slice());
+    Ok(named.iter().chain(made.unwrap_or_default()).cloned().collect())
+}
+
+struct ScopesMatter;
+
+impl zoo::Visit for ScopesMatter {
+    type Output = bool;
+    fn visit<P: proto::Protocol>(self) -> bool {
+        corpus::scopes_matter::<P>()
+    }
+}
+
+fn jobs(arguments: &VerifyArguments) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    arguments.jobs.map_or_else(cores, NonZeroUsize::get)
 }
 
 /// Verifies one protocol, and draws what was found.
@@ -108,10 +163,9 @@ impl zoo::Visit for Verify<'_> {
                 tests.one_more_test();
             }
         };
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let options = Options {
             bounds: verify::machines(),
-            jobs: self.arguments.jobs.map_or_else(cores, NonZeroUsize::get),
+            jobs: jobs(self.arguments),
             memory_bytes: self.arguments.memory,
             mutants: self.arguments.mutants,
             stop: self.stop,
@@ -122,7 +176,7 @@ impl zoo::Visit for Verify<'_> {
             let test = &self.tests[finding.test];
             let mut explorer = Explorer::<P>::new(finding.bounds, None);
             let placement = &test.placements[finding.placement];
-            explorer.replay(&test.program, placement, &finding.violation.moves).ok()
+            explorer.replay(&test.program(), placement, &finding.violation.moves).ok()
         });
         let charts = charts.collect();
         Ok((verification, charts))
@@ -190,12 +244,13 @@ fn show(
     if let Some(mutants) = &verification.mutants {
         writeln!(
             out,
-            "  {} mutants: {} killed, {} survive, {} in rows that no test reaches, {} undecided",
+            "  {} mutants: {} killed, {} survive, {} in rows that no test reaches, {} undecided; {} more are equivalent",
             mutants.total(),
             mutants.killed.len(),
             mutants.survivors.len(),
             mutants.unreached.len(),
-            mutants.undecided.len()
+            mutants.undecided.len(),
+            mutants.equivalent.len()
         )?;
         for name in &mutants.survivors {
             writeln!(out, "    survives: {name}")?;
@@ -232,7 +287,7 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
             "total": mutants.total(),
             "killed": mutants.killed.len(),
             "survivors": mutants.survivors,
-            "equivalent": [],
+            "equivalent": mutants.equivalent.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
             "unreached": mutants.unreached,
             "undecided": mutants.undecided,
             "kills": killed.collect::<Vec<_>>(),

@@ -180,16 +180,11 @@ impl<P: Protocol> Cx<'_, P> {
     /// The plan of a request, shortened by the seeded fault if it is there.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
-        let plan = T::plan(PlanKey::of(req));
-        let skipped = match self.world.mutation {
-            Some(Mutation { table, change: Change::DropStep { step } }) if table == T::ID => {
-                Some(usize::from(step))
+        match self.world.mutation {
+            Some(Mutation { table, change }) if table == T::ID => {
+                change.step::<T>(PlanKey::of(req), usize::from(stage))
             }
-            _ => None,
-        };
-        match skipped {
-            None => plan.get(usize::from(stage)).copied(),
-            Some(out) => plan.iter().filter(|s| s.index() != out).nth(usize::from(stage)).copied(),
+            _ => T::plan(PlanKey::of(req)).get(usize::from(stage)).copied(),
         }
     }
 }
@@ -248,6 +243,11 @@ pub trait Message: Clone + Eq + Hash + Debug {
     /// bytes of a line under recall, for example.
     fn keeps_order(&self) -> bool {
         self.is_access()
+    }
+    /// Forgets the first of the written bytes that it carries, when the checker
+    /// is being checked. False if it carries none.
+    fn forget_byte(&mut self) -> bool {
+        false
     }
 }
 

@@ -92,6 +92,13 @@ impl ByteMask {
         self.0.count_ones()
     }
 
+    /// Takes the first byte out. False if there is none.
+    pub fn forget_first(&mut self) -> bool {
+        let Some(first) = self.first() else { return false };
+        *self = self.minus(ByteMask::range(first, 1));
+        true
+    }
+
     /// The lowest selected byte, if any.
     #[inline]
     #[must_use]

@@ -57,6 +57,9 @@ macro_rules! protocol_nodes {
             fn keeps_order(&self) -> bool {
                 match self { $( Msg::$kind(m) => $crate::Message::keeps_order(m) ),+ }
             }
+            fn forget_byte(&mut self) -> bool {
+                match self { $( Msg::$kind(m) => $crate::Message::forget_byte(m) ),+ }
+            }
         }
         impl $crate::Node<$protocol> for Node {
             #[inline]

@@ -165,7 +165,7 @@ impl PlanKey {
 /// What each operation does, as a sequence of steps.
 pub trait Plans: 'static {
     /// The steps.
-    type Step: Symbol;
+    type Step: Symbol + PartialEq;
     /// The identity of the plans, in the same space as table identities.
     const ID: TableId;
     /// Their name on the protocol's page.
@@ -205,6 +205,57 @@ pub enum Change {
         /// The index of the step.
         step: u8,
     },
+    /// Leave one step out of the plans that are the plan of this key.
+    DropStepOf {
+        /// The operation and all that its plan depends on.
+        plan: PlanKey,
+        /// Which step.
+        at: u8,
+    },
+    /// Take one step before the one that it follows, in the plans that are the
+    /// plan of this key.
+    StepEarly {
+        /// The operation and all that its plan depends on.
+        plan: PlanKey,
+        /// The step that comes too late then.
+        at: u8,
+    },
+    /// Follow another plan where the plan of this key is due: that of a narrower
+    /// scope, or of a weaker order.
+    PlanAs {
+        /// The operation and all that its plan depends on.
+        plan: PlanKey,
+        /// Whose plan is followed.
+        other: PlanKey,
+    },
+    /// What a row sends forgets the first of its bytes.
+    ForgetByte {
+        /// The row.
+        row: u16,
+    },
+}
+
+impl Change {
+    /// The step at a stage, of a plan that may be one that is changed.
+    pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
+        let plan = T::plan(key);
+        let is_it = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
+        match self {
+            Change::DropStep { step } => {
+                plan.iter().filter(|s| s.index() != usize::from(step)).nth(stage).copied()
+            }
+            Change::DropStepOf { plan: other, at } if is_it(other) => {
+                plan.get(stage + usize::from(stage >= usize::from(at))).copied()
+            }
+            Change::StepEarly { plan: other, at } if is_it(other) => {
+                let at = usize::from(at);
+                let place = if stage == at || stage == at + 1 { 2 * at + 1 - stage } else { stage };
+                plan.get(place).copied()
+            }
+            Change::PlanAs { plan: from, other } if is_it(from) => T::plan(other).get(stage).copied(),
+            _ => plan.get(stage).copied(),
+        }
+    }
 }
 
 /// A row with a mutation applied, if there is one.

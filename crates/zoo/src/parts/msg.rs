@@ -142,6 +142,13 @@ impl Message for ToBank {
     fn is_access(&self) -> bool {
         matches!(self, ToBank::Get { .. } | ToBank::Write { .. } | ToBank::Access { .. })
     }
+
+    fn forget_byte(&mut self) -> bool {
+        match self {
+            ToBank::Write { mask, .. } => mask.forget_first(),
+            _ => false,
+        }
+    }
 }
 
 impl Message for ToL1 {

@@ -136,6 +136,14 @@ impl Message for ToBank {
             ToBank::Register { .. } | ToBank::Return { .. } => false,
         }
     }
+
+    fn forget_byte(&mut self) -> bool {
+        match self {
+            ToBank::Shared(msg) => msg.forget_byte(),
+            ToBank::Return { mask, .. } => mask.forget_first(),
+            ToBank::Register { .. } => false,
+        }
+    }
 }
 
 impl Message for ToL1 {

@@ -1,0 +1,123 @@
+//! What the host finds in memory when the kernel has ended: the last values of
+//! a program.
+//!
+//! Every compute unit is told that its kernel has ended, then the machine, as
+//! the timing driver does it. Whatever that sets off is carried out in one
+//! order: the program is over, and all that is left has one home.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use proto::{
+    ArrayId, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, NodeId, Op, OpClass, Order,
+    PlanKey, Protocol, Request, Role, RowId, Scope,
+};
+
+use crate::controllers::{Controllers, Told};
+use crate::thread::PENDING_MAX;
+
+/// The most steps that the end of a kernel may take.
+const STEPS_MAX: usize = 10_000;
+
+/// On what the plans of the ends of kernels depend.
+pub(crate) const KEYS: [PlanKey; 2] = [key(Level::Device), key(Level::System)];
+
+const fn key(level: Level) -> PlanKey {
+    PlanKey { op: OpClass::KernelEnd, order: Order::Release, level, remote: false }
+}
+
+struct Drain<'a, P: Protocol> {
+    controllers: &'a mut Controllers<P>,
+    stations: Vec<u32>,
+    lines: Vec<u32>,
+    /// In the order in which it was sent, so that no channel is out of order.
+    under_way: VecDeque<(u8, Told)>,
+    timers: Vec<u8>,
+    answered: bool,
+    slot: u32,
+    rows: &'a mut BTreeSet<RowId>,
+}
+
+/// The lines of memory when the kernel has ended.
+pub(crate) fn memory<P: Protocol>(
+    controllers: &mut Controllers<P>,
+    threads: usize,
+    stations: Vec<u32>,
+    lines: Vec<u32>,
+    rows: &mut BTreeSet<RowId>,
+) -> Result<Vec<u32>, Arc<str>> {
+    let timers = vec![0; stations.len()];
+    let slot = threads as u32 * PENDING_MAX;
+    let under_way = VecDeque::new();
+    let mut drain = Drain { controllers, stations, lines, under_way, timers, answered: false, slot, rows };
+    let first_level = |id: &NodeId| matches!(P::KINDS[usize::from(id.kind)].role, Role::L1);
+    let entries = drain.controllers.nodes.iter().enumerate().filter(|(_, id)| first_level(id));
+    let entries: Vec<u8> = entries.map(|(at, _)| at as u8).collect();
+    for &node in &entries {
+        drain.ask(node, Scope::DEVICE)?;
+    }
+    let conductor = drain.controllers.node(P::entry(proto::Agent::CommandProcessor));
+    drain.ask(conductor.map_err(Arc::from)?, Scope::SYSTEM)?;
+    Ok(drain.lines)
+}
+
+impl<P: Protocol> Drain<'_, P> {
+    fn ask(&mut self, node: u8, scope: Scope) -> Result<(), Arc<str>> {
+        let request = Request {
+            op: Op::KernelEnd(KernelId(0)),
+            order: Order::Release,
+            scope,
+            issuer: Issuer::default(),
+            hints: Hints::default(),
+            array: ArrayId(0),
+            line: LineAddr(0),
+            mask: ByteMask::NONE,
+            data: LineData::default(),
+        };
+        let request = self.controllers.request(request);
+        self.answered = false;
+        self.under_way.push_back((node, Told::Ask { slot: self.slot, request }));
+        for _ in 0..STEPS_MAX {
+            let Some((node, told)) = self.under_way.pop_front().or_else(|| self.choice()) else { break };
+            self.tell(node, told)?;
+        }
+        if self.answered && self.under_way.is_empty() {
+            return Ok(());
+        }
+        Err(Arc::from("the program is over, and its kernel does not come to an end"))
+    }
+
+    /// A timer, or a way that somebody waits for.
+    fn choice(&mut self) -> Option<(u8, Told)> {
+        for node in 0..self.stations.len() {
+            if self.timers[node] != 0 {
+                let class = self.timers[node].trailing_zeros() as u8;
+                self.timers[node] &= !(1 << class);
+                return Some((node as u8, Told::Timer(class)));
+            }
+            let look = self.controllers.look(self.stations[node]);
+            if let (true, Some(&way)) = (look.needs_way, look.victims.first()) {
+                return Some((node as u8, Told::Evict(u32::from(way))));
+            }
+        }
+        None
+    }
+
+    fn tell(&mut self, node: u8, told: Told) -> Result<(), Arc<str>> {
+        let at = usize::from(node);
+        let did = self.controllers.tell(self.stations[at], told)?;
+        self.stations[at] = did.station;
+        self.rows.extend(did.rows.iter().copied());
+        self.timers[at] |= did.timers;
+        let sent = did.sends.iter().map(|&(to, msg)| (to, Told::Message { from: node, msg }));
+        self.under_way.extend(sent);
+        for &(line, op) in &did.memory {
+            let reply;
+            let line = &mut self.lines[usize::from(line)];
+            (*line, reply) = self.controllers.serve(*line, op);
+            self.under_way.push_back((node, Told::Memory { reply }));
+        }
+        self.answered |= did.replies.iter().any(|(slot, _)| *slot == self.slot);
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! Seeded faults that nobody can notice: each is argued in a sentence.
+
+/// A file for each protocol: the name of a fault, ` # `, and the reason.
+const ARGUED: &[(&str, &str)] = &[
+    ("vi", include_str!("../equivalent/vi.txt")),
+    ("no-l1", include_str!("../equivalent/no-l1.txt")),
+    ("hlrc-repaired", include_str!("../equivalent/hlrc-repaired.txt")),
+    ("denovo-b", include_str!("../equivalent/denovo-b.txt")),
+];
+
+/// The faults that are argued, each with the reason.
+pub(crate) fn all(protocol: &str) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+    let text = ARGUED.iter().find(|(name, _)| *name == protocol).map_or("", |(_, text)| text);
+    text.lines().filter_map(|line| line.split_once(" # "))
+}
+
+/// Why nobody can notice this fault in that protocol, if that is so.
+pub(crate) fn reason(protocol: &str, mutant: &str) -> Option<&'static str> {
+    all(protocol).find(|(name, _)| *name == mutant).map(|(_, reason)| reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mutants;
+    use proto::Protocol;
+    use std::collections::BTreeSet;
+
+    fn only_faults_are_argued<P: Protocol>() {
+        let faults: BTreeSet<String> = mutants::all::<P>().into_iter().map(|fault| fault.name).collect();
+        let mut argued = super::all(P::INFO.name).peekable();
+        assert!(argued.peek().is_some());
+        for (name, reason) in argued {
+            assert!(faults.contains(name), "{}: {name}", P::INFO.name);
+            assert!(!reason.is_empty());
+        }
+    }
+
+    #[test]
+    fn only_faults_that_can_be_seeded_are_argued() {
+        only_faults_are_argued::<zoo::vi::Vi>();
+        only_faults_are_argued::<zoo::no_l1::NoL1>();
+        only_faults_are_argued::<zoo::hlrc::HlrcRepaired>();
+        only_faults_are_argued::<zoo::denovo::DenovoB>();
+    }
+}
