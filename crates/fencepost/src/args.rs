@@ -97,7 +97,8 @@ pub(crate) struct Common {
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
     /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
-    /// file in Matrix Market, DIMACS, METIS or SNAP format, perhaps compressed by gzip
+    /// file in Matrix Market, DIMACS, METIS or SNAP format, perhaps compressed by gzip. Or the
+    /// tree for uts, as T1 or T1-small (see docs/tasks.md)
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
     /// Which part of a stand-in is made, as 1/16

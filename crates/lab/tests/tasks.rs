@@ -85,7 +85,7 @@ fn smaller_scopes_flush_and_invalidate_less() {
 /// given to it behind. HRF-direct does not ask for more, HRF-indirect does.
 #[test]
 fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
-    let settings = [("depth", "7"), ("tree-seed", "21")];
+    let settings = [("depth", "8"), ("tree-seed", "21")];
     let direct = run("vi-targeted", "hrf-direct", "uts", &settings, 1);
     assert!(direct.answer_ok, "{:?}", direct.error);
     let indirect = run("vi-targeted", "hrf-indirect", "uts", &settings, 1);
