@@ -53,6 +53,7 @@ mod progress;
 mod replay;
 mod rows;
 mod store;
+pub mod stress;
 mod thread;
 pub mod verify;
 
