@@ -15,6 +15,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod stress;
 mod suite;
 mod table;
 mod verify;
@@ -80,6 +81,7 @@ where
         Command::Why(arguments) => why::why(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
         Command::Verify(arguments) => verify::verify(&arguments, out),
+        Command::Stress(arguments) => stress::stress(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),

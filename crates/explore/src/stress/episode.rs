@@ -12,8 +12,9 @@ use super::rules::Rules;
 use proto::{Level, Order};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Wavefronts of an episode.
+/// Wavefronts of an episode; the last of them is the thread of the host.
 pub(super) const WAVES: usize = 16;
+pub(super) const HOST: usize = WAVES - 1;
 /// Compute units of the machine; a work-group stands on each.
 pub(super) const CUS: usize = 8;
 /// Words of data.
@@ -29,9 +30,9 @@ pub(super) const WORDS: usize = DATA + WAVES * FLAGS + COUNTERS;
 /// How many loaded values of an episode are checked, at least.
 const CHECKED_MIN: usize = 64;
 
-/// The compute unit of a wavefront.
-pub(super) fn cu(wave: usize) -> usize {
-    wave % CUS
+/// The compute unit of a wavefront, if it has one.
+pub(super) fn cu(wave: usize) -> Option<usize> {
+    (wave != HOST).then_some(wave % CUS)
 }
 
 /// What a wavefront does with a word.
@@ -106,20 +107,20 @@ impl Episode {
         }
         let (mut sections, mut checked) = (Vec::new(), 0);
         while checked < CHECKED_MIN {
-            let base = draws.below(DATA);
+            let (wave, base) = (draws.below(WAVES), draws.below(DATA));
             let accesses: Vec<Access> = (0..6 + draws.below(5))
                 .map(|_| {
                     let word = (base + draws.below(6)) % DATA;
                     match draws.below(16) {
-                        0 => Access::Count(Level::Device),
-                        1 => Access::Count(Level::WorkGroup),
+                        0 if wave != HOST => Access::Count(Level::Device),
+                        1 if wave != HOST => Access::Count(Level::WorkGroup),
                         2..6 => Access::Store(word),
                         _ => Access::Load(word),
                     }
                 })
                 .collect();
             checked += accesses.iter().filter(|access| !matches!(access, Access::Store(_))).count();
-            sections.push(Section { wave: draws.below(WAVES), accesses, style: draws.next() });
+            sections.push(Section { wave, accesses, style: draws.next() });
         }
         Episode { sections, places }
     }
@@ -165,7 +166,7 @@ fn plain(access: Access, wave: usize, values: &mut [u32; DATA], last_value: &mut
             step(Kind::Store, word, *last_value)
         }
         Access::Count(level) => {
-            let counter = if level == Level::Device { 0 } else { 1 + cu(wave) };
+            let counter = if level == Level::Device { 0 } else { 1 + wave % CUS };
             let order = Order::Relaxed;
             Step { level, order, ..step(Kind::Count, DATA + WAVES * FLAGS + counter, 1) }
         }
@@ -217,7 +218,7 @@ impl Ordered {
                     continue;
                 }
                 let style = section.style ^ sections[from].style;
-                let edge = edge(from, cu(other) == cu(section.wave), style, rules);
+                let edge = edge(from, (cu(other), cu(section.wave)), style, rules);
                 ordered.before.entry(index).or_default().push(edge);
                 let is_remote = edge.flag == REMOTE_RELEASES;
                 ordered.behind.entry(from).or_default().insert((edge.flag, is_remote));
@@ -244,10 +245,12 @@ impl Ordered {
     }
 }
 
-fn edge(from: usize, is_near: bool, style: u64, rules: Rules) -> Edge {
+fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, rules: Rules) -> Edge {
     let draw = Draws::new(style).below(8);
     let of = |flag: usize| Edge { from, flag, level: LEVELS[flag], remote: false };
+    let (is_near, is_of_host) = (at.0 == at.1, at.0.is_none() || at.1.is_none());
     match draw {
+        _ if is_of_host => of(2),
         0 => of(2),
         1 | 2 => of(1),
         _ if is_near || rules.hints => of(0),

@@ -6,7 +6,7 @@ use super::episode::{CUS, Kind, Step, WAVES, WORDS, cu};
 use proto::{
     Agent, ArrayId, ByteMask, CacheShape, Effects, Hints, Homes, Issuer, Key, LineAddr, LineData,
     MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Op, Order, Protocol, Rank, Request,
-    Rmw, RmwKind, Scope, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, Width, World,
+    Rmw, RmwKind, Role, Scope, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, Width, World,
     WritePolicy,
 };
 use std::collections::VecDeque;
@@ -157,7 +157,8 @@ impl<P: Protocol> Machine<P> {
             shape,
             mutation,
         };
-        machine.entries = (0..WAVES).map(|w| machine.node(P::entry(Agent::Cu(cu(w) as u16)))).collect();
+        let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
+        machine.entries = (0..WAVES).map(|wave| machine.node(P::entry(agent(wave)))).collect();
         Ok(machine)
     }
 
@@ -290,9 +291,11 @@ impl<P: Protocol> Machine<P> {
     fn give_up(&mut self, node: usize, set: SetIndex, program: Program<'_>) -> Result<bool, Wrong> {
         self.victims.clear();
         let station = &self.stations[node];
-        let is_l1 = self.entries.contains(&node);
-        let sets = if is_l1 { self.shape.l1.sets } else { self.shape.l2.sets };
-        if set.0 >= sets {
+        let cache = match P::KINDS[usize::from(station.id().kind)].role {
+            Role::L1 | Role::Buffer => &self.shape.l1,
+            _ => &self.shape.l2,
+        };
+        if set.0 >= cache.sets {
             return Ok(false);
         }
         station.node.victims(set, &mut self.victims);
@@ -392,7 +395,8 @@ impl<P: Protocol> Machine<P> {
             Kind::Swap => (rmw(RmwKind::Exchange, false), step.value),
             Kind::Fence => (Op::Fence, 0),
         };
-        let instance = if step.level == proto::Level::WorkGroup { cu(wave) as u32 } else { 0 };
+        let group = cu(wave).unwrap_or(CUS) as u32;
+        let instance = if step.level == proto::Level::WorkGroup { group } else { 0 };
         let (line, offset) = self.place(step.word, places);
         let mut data = LineData::default();
         data.write(offset, Width::W4, u64::from(operand));
@@ -400,7 +404,7 @@ impl<P: Protocol> Machine<P> {
             op,
             order: step.order,
             scope: Scope { level: step.level, instance },
-            issuer: Issuer { work_item: 0, wavefront: (wave / CUS) as u32, work_group: cu(wave) as u32 },
+            issuer: Issuer { work_item: 0, wavefront: (wave / CUS) as u32, work_group: group },
             hints: Hints { remote: step.remote, commutative: false },
             array: ArrayId(0),
             line,

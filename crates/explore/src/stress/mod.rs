@@ -1,7 +1,7 @@
 //! Random episodes on a large machine: what is too large to be explored.
 //!
-//! An episode is a program of sixteen wavefronts on eight compute units that has
-//! no data race, whatever the scopes, orders and remote operations that its
+//! An episode is a program of fifteen wavefronts on eight compute units and of a
+//! thread of the host that has no data race, whatever the scopes, orders and remote operations that its
 //! sections synchronize by; words share lines, caches have a few lines, and ways
 //! are given up at any time. Its operations happen in an order that its seed
 //! decides. Every value that is loaded has one right answer, and is checked.
@@ -73,8 +73,8 @@ pub struct Failure {
     pub what: String,
     /// What goes wrong in the small program.
     pub small_what: String,
-    /// The small program: its operations by wavefront, with the compute unit.
-    pub program: Vec<(usize, usize, Vec<String>)>,
+    /// The small program: each wavefront with its operations.
+    pub program: Vec<(String, Vec<String>)>,
     /// The machine.
     pub machine: String,
 }
@@ -83,7 +83,7 @@ impl Failure {
     /// How many operations the small program has.
     #[must_use]
     pub fn operations(&self) -> usize {
-        self.program.iter().map(|(_, _, steps)| steps.len()).sum()
+        self.program.iter().map(|(_, steps)| steps.len()).sum()
     }
 }
 
@@ -92,8 +92,8 @@ impl fmt::Display for Failure {
         writeln!(f, "seed {}: {}", self.seed, self.what)?;
         writeln!(f, "on a machine with {}", self.machine)?;
         writeln!(f, "a small program that fails: {}", self.small_what)?;
-        for (wave, cu, steps) in &self.program {
-            writeln!(f, "  wavefront {wave} on CU {cu}")?;
+        for (wave, steps) in &self.program {
+            writeln!(f, "  {wave}")?;
             for step in steps {
                 writeln!(f, "    {step}")?;
             }
@@ -215,8 +215,7 @@ impl<'a, P: Protocol> Tester<'a, P> {
             Ok(_) => String::from("not any more"),
         };
         let steps = |(wave, steps): (usize, Vec<episode::Step>)| {
-            let texts = steps.iter().map(episode::Step::text).collect();
-            (wave, cu(wave), texts)
+            (wave_text(wave), steps.iter().map(episode::Step::text).collect())
         };
         let threads = small.threads(self.rules).into_iter().enumerate();
         let program = threads.filter(|(_, steps)| !steps.is_empty()).map(steps).collect();
@@ -229,9 +228,13 @@ fn say(episode: &Episode, rules: Rules, wrong: &Wrong) -> String {
         None => wrong.what.clone(),
         Some((wave, at)) => {
             let step = episode.threads(rules)[wave].get(at).map_or_else(String::new, |step| step.text());
-            format!("wavefront {wave} on CU {}: {step}: {}", cu(wave), wrong.what)
+            format!("{}: {step}: {}", wave_text(wave), wrong.what)
         }
     }
+}
+
+fn wave_text(wave: usize) -> String {
+    cu(wave).map_or_else(|| String::from("the host"), |cu| format!("wavefront {wave} on CU {cu}"))
 }
 
 fn machine_text(shape: &Shape) -> String {

@@ -3,9 +3,9 @@
 use super::episode::Episode;
 
 /// How many runs may be spent on one failure.
-const RUNS_MAX: usize = 20_000;
+const RUNS_MAX: usize = 6_000;
 /// Orders in which each smaller episode is tried.
-const ORDERS: u64 = 24;
+const ORDERS: u64 = 12;
 
 /// The smallest episode found that `fails` in an order, and that order, for an
 /// episode that fails in the order `seed`.
