@@ -4,7 +4,7 @@
 use super::draws::Draws;
 use super::episode::{CUS, Kind, Step, WAVES, WORDS, cu};
 use proto::{
-    Agent, ArrayId, ByteMask, CacheShape, Effects, Hints, Homes, Issuer, Key, LineAddr, LineData,
+    Agent, ArrayId, ByteMask, CacheShape, Channels, Effects, Hints, Homes, Issuer, Key, LineAddr, LineData,
     MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Op, Order, Protocol, Rank, Request,
     Rmw, RmwKind, Role, Scope, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, Width, World,
     WritePolicy,
@@ -52,7 +52,7 @@ pub(super) struct Program<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The oldest message of a channel arrives.
+    /// A message of a channel arrives: the oldest, where channels keep order.
     Deliver(usize),
     /// Memory does what a node has asked for first.
     Memory(usize),
@@ -244,7 +244,12 @@ impl<P: Protocol> Machine<P> {
             Event::Deliver(channel) => {
                 let nodes = self.stations.len();
                 let (from, to) = (channel / nodes, channel % nodes);
-                let Some(msg) = self.channels[channel].pop_front() else { return Ok(()) };
+                let queue = &mut self.channels[channel];
+                let nth = match P::INFO.channels {
+                    Channels::Fifo => 0,
+                    Channels::Unordered => self.draws.below(queue.len().max(1)),
+                };
+                let Some(msg) = queue.remove(nth) else { return Ok(()) };
                 let from = self.stations[from].id();
                 self.tell(to, |station, world, fx| station.message(from, msg, world, fx));
                 to
