@@ -57,6 +57,7 @@ mod replay;
 pub mod results;
 mod rows;
 mod store;
+pub mod stress;
 mod thread;
 pub mod verify;
 

@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Litmus(LitmusArguments),
     /// Verify a protocol: every order of everything, against what it claims
     Verify(VerifyArguments),
+    /// Stress a protocol: random programs without races on a machine too large to verify
+    Stress(StressArguments),
     /// Watch whole runs of a program for races, and advise on scopes
     Race(RaceArguments),
     /// Say what a graph is like
@@ -339,6 +341,47 @@ pub(crate) struct VerifyArguments {
     /// `<!-- results: begin -->` and `<!-- results: end -->`
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
+    /// Print JSON instead of a report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("whom").required(true))]
+#[command(after_help = "Examples:
+  fencepost stress vi
+  fencepost stress --all --episodes 100000 --timeout 600
+  fencepost stress hlrc --seed 4711 --episodes 1
+
+An episode is a program of 15 wavefronts on 8 compute units with tiny caches, and of the host, made
+from its seed. Each of its loads has one right value, by the rules of what the protocol claims. The
+episode that fails is told by its seed, and made small.
+
+Exit codes: 0 every value was right; 1 a value was wrong, something never ended, or not all episodes
+ran (--timeout, Ctrl-C); 2 bad input.")]
+pub(crate) struct StressArguments {
+    /// The protocol: a name of `list protocols`
+    #[arg(value_name = "PROTOCOL", group = "whom")]
+    pub(crate) protocol: Option<String>,
+    /// Every protocol
+    #[arg(long, group = "whom")]
+    pub(crate) all: bool,
+    /// How many episodes
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) episodes: u64,
+    /// The seed of the first episode; each further one has the next
+    #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
+    pub(crate) seed: u64,
+    /// The model by whose rules episodes are free of races: drf, hrf-direct, hrf-indirect, opencl
+    /// or opencl-rsp [default: what the protocol claims]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// End after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// How many episodes run at once [default: one a core]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a report
     #[arg(long)]
     pub(crate) json: bool,

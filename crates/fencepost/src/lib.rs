@@ -16,6 +16,7 @@ mod race;
 mod report;
 mod reproduce;
 mod run;
+mod stress;
 mod suite;
 mod table;
 mod verified;
@@ -82,6 +83,7 @@ where
         Command::Why(arguments) => why::why(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
         Command::Verify(arguments) => verify::verify(&arguments, out),
+        Command::Stress(arguments) => stress::stress(&arguments, out),
         Command::Race(arguments) => race::race(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),

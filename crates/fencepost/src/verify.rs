@@ -67,7 +67,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
 
-fn known(name: &str) -> Result<&'static str, Failure> {
+/// The name of a protocol that there is.
+pub(crate) fn known(name: &str) -> Result<&'static str, Failure> {
     let all: Vec<String> = zoo::ALL.iter().map(|info| info.name.to_owned()).collect();
     let found = zoo::ALL.iter().find(|info| info.name == name).map(|info| info.name);
     found.ok_or_else(|| {

@@ -56,7 +56,9 @@ fn run<'a>(system: &'a str, protocol: &'a str, workload: &'a str, more: &[&'a st
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["list", "run", "compare", "litmus", "why", "verify", "report", "completions", "man"] {
+    for command in
+        ["list", "run", "compare", "litmus", "why", "verify", "stress", "report", "completions", "man"]
+    {
         let help = succeed(&[command, "--help"]);
         assert!(help.contains("Example"), "{help}");
         assert!(help.contains(&format!("fencepost {command}")), "{help}");

@@ -1,0 +1,246 @@
+//! Random episodes on a large machine: what is too large to be explored.
+//!
+//! An episode is a program of fifteen wavefronts on eight compute units and of a
+//! thread of the host that has no data race, whatever the scopes, orders and remote operations that its
+//! sections synchronize by; words share lines, caches have a few lines, and ways
+//! are given up at any time. Its operations happen in an order that its seed
+//! decides. Every value that is loaded has one right answer, and is checked.
+//!
+//! A failure says its seed, and is made small: a program with nothing in it that
+//! it fails without.
+
+mod draws;
+mod episode;
+mod machine;
+mod rules;
+mod shrink;
+
+use crate::verify::in_parallel;
+use core::fmt;
+use draws::Draws;
+use episode::{Episode, cu};
+use machine::{Machine, Program, Ran, Wrong, shapes};
+use proto::{Mutation, Protocol, Shape, Symbol as _};
+use rules::Rules;
+
+/// How a protocol is put under stress.
+pub struct Options<'a> {
+    /// The seed of the first episode; each further one has the next.
+    pub seed: u64,
+    /// How many episodes.
+    pub episodes: u64,
+    /// The memory model by whose rules episodes are free of races: what the
+    /// protocol claims, if none is named.
+    pub model: Option<&'a str>,
+    /// A seeded fault.
+    pub mutation: Option<Mutation>,
+    /// How many episodes run at once.
+    pub jobs: usize,
+    /// Asked now and then; true ends everything.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("seed", &self.seed)
+            .field("episodes", &self.episodes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stressed {
+    /// Episodes that ran.
+    pub episodes: u64,
+    /// Loaded values that were checked.
+    pub checked: u64,
+    /// Operations, loads that had to be repeated included.
+    pub operations: u64,
+    /// Ways that were given up.
+    pub evictions: u64,
+    /// The failure of the lowest seed, if there is one.
+    pub failure: Option<Failure>,
+}
+
+/// An episode that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its seed: a run of one episode from this seed fails again.
+    pub seed: u64,
+    /// What went wrong in it.
+    pub what: String,
+    /// What goes wrong in the small program.
+    pub small_what: String,
+    /// The small program: each wavefront with its operations.
+    pub program: Vec<(String, Vec<String>)>,
+    /// The machine.
+    pub machine: String,
+}
+
+impl Failure {
+    /// How many operations the small program has.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.program.iter().map(|(_, steps)| steps.len()).sum()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {}: {}", self.seed, self.what)?;
+        writeln!(f, "on a machine with {}", self.machine)?;
+        writeln!(f, "a small program that fails: {}", self.small_what)?;
+        for (wave, steps) in &self.program {
+            writeln!(f, "  {wave}")?;
+            for step in steps {
+                writeln!(f, "    {step}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Episodes that are handed out at once.
+const CHUNK: u64 = 64;
+
+/// Runs episodes on the protocol, until one of them fails.
+///
+/// # Errors
+/// If no episodes are made for what the protocol claims, or it cannot be built
+/// for a machine.
+pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
+    let claimed: Vec<&str> = P::INFO.claims.iter().map(|claim| claim.model).collect();
+    let rules = match options.model {
+        Some(model) => Rules::of(&[model]),
+        None => Rules::of(&claimed),
+    }?;
+    let shapes = shapes();
+    for shape in &shapes {
+        P::params(shape)?;
+    }
+    let chunks = options.episodes.div_ceil(CHUNK) as usize;
+    let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);
+    let found = in_parallel(options.jobs, chunks, || {
+        let mut tester = Tester::<P>::new(&shapes, rules, options.mutation);
+        let failed = &failed;
+        move |chunk| {
+            let is_behind = chunk > failed.load(core::sync::atomic::Ordering::Relaxed);
+            if is_behind || (options.stop)() {
+                return Ok(Stressed::default());
+            }
+            let first = chunk as u64 * CHUNK;
+            let found = tester.chunk(options.seed, first..(first + CHUNK).min(options.episodes));
+            if !matches!(&found, Ok(Stressed { failure: None, .. })) {
+                failed.fetch_min(chunk, core::sync::atomic::Ordering::Relaxed);
+            }
+            found
+        }
+    });
+    let mut sum = Stressed::default();
+    for found in found {
+        let found = found?;
+        sum.episodes += found.episodes;
+        sum.checked += found.checked;
+        sum.operations += found.operations;
+        sum.evictions += found.evictions;
+        if found.failure.is_some() {
+            return Ok(Stressed { failure: found.failure, ..sum });
+        }
+    }
+    Ok(sum)
+}
+
+/// The machines on which episodes run, one after the other.
+struct Tester<'a, P: Protocol> {
+    shapes: &'a [Shape],
+    machines: Vec<Option<Machine<P>>>,
+    rules: Rules,
+    mutation: Option<Mutation>,
+}
+
+impl<'a, P: Protocol> Tester<'a, P> {
+    fn new(shapes: &'a [Shape], rules: Rules, mutation: Option<Mutation>) -> Self {
+        Tester { shapes, machines: shapes.iter().map(|_| None).collect(), rules, mutation }
+    }
+
+    fn chunk(&mut self, seed: u64, episodes: core::ops::Range<u64>) -> Result<Stressed, String> {
+        let mut all = Stressed::default();
+        for number in episodes {
+            let seed = seed.wrapping_add(number);
+            let mut draws = Draws::new(seed);
+            let at = draws.below(self.shapes.len());
+            let (of_program, order) = (draws.next(), draws.next());
+            let episode = Episode::new(of_program);
+            all.episodes += 1;
+            match self.run(at, &episode, order)? {
+                Ok(ran) => {
+                    all.checked += episode.checked() as u64;
+                    all.operations += ran.operations;
+                    all.evictions += ran.evictions;
+                }
+                Err(wrong) => {
+                    all.failure = Some(self.failure(seed, at, episode, order, &wrong)?);
+                    return Ok(all);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn run(&mut self, at: usize, episode: &Episode, order: u64) -> Result<Result<Ran, Wrong>, String> {
+        let machine = match &mut self.machines[at] {
+            Some(machine) => machine,
+            empty => empty.insert(Machine::new(self.shapes[at], self.mutation)?),
+        };
+        let threads = episode.threads(self.rules);
+        Ok(machine.run(Program { threads: &threads, places: &episode.places }, order))
+    }
+
+    fn failure(
+        &mut self,
+        seed: u64,
+        at: usize,
+        episode: Episode,
+        order: u64,
+        wrong: &Wrong,
+    ) -> Result<Failure, String> {
+        let what = say(&episode, self.rules, wrong);
+        let (small, order) = shrink::shrink(episode, order, |episode, order| {
+            matches!(self.run(at, episode, order), Ok(Err(_)))
+        });
+        let small_what = match self.run(at, &small, order)? {
+            Err(wrong) => say(&small, self.rules, &wrong),
+            Ok(_) => String::from("not any more"),
+        };
+        let steps = |(wave, steps): (usize, Vec<episode::Step>)| {
+            (wave_text(wave), steps.iter().map(episode::Step::text).collect())
+        };
+        let threads = small.threads(self.rules).into_iter().enumerate();
+        let program = threads.filter(|(_, steps)| !steps.is_empty()).map(steps).collect();
+        Ok(Failure { seed, what, small_what, program, machine: machine_text(&self.shapes[at]) })
+    }
+}
+
+fn say(episode: &Episode, rules: Rules, wrong: &Wrong) -> String {
+    match wrong.at {
+        None => wrong.what.clone(),
+        Some((wave, at)) => {
+            let step = episode.threads(rules)[wave].get(at).map_or_else(String::new, |step| step.text());
+            format!("{}: {step}: {}", wave_text(wave), wrong.what)
+        }
+    }
+}
+
+fn wave_text(wave: usize) -> String {
+    cu(wave).map_or_else(|| String::from("the host"), |cu| format!("wavefront {wave} on CU {cu}"))
+}
+
+fn machine_text(shape: &Shape) -> String {
+    let cache = |cache: &proto::CacheShape| {
+        format!("{} of {} sets and {} ways", cache.policy.name(), cache.sets, cache.ways)
+    };
+    let Shape { cus, banks, line_bytes, l1, l2, .. } = shape;
+    format!("{cus} CUs, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks} banks", cache(l1), cache(l2))
+}

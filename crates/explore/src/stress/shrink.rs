@@ -1,0 +1,73 @@
+//! Makes a failure small: takes out of an episode whatever it fails without.
+
+use super::episode::Episode;
+
+/// How many runs may be spent on one failure.
+const RUNS_MAX: usize = 6_000;
+/// Orders in which each smaller episode is tried.
+const ORDERS: u64 = 12;
+
+/// The smallest episode found that `fails` in an order, and that order, for an
+/// episode that fails in the order `seed`.
+pub(super) fn shrink(
+    episode: Episode,
+    seed: u64,
+    mut fails: impl FnMut(&Episode, u64) -> bool,
+) -> (Episode, u64) {
+    let (mut best, mut order, mut runs) = (episode, seed, 0);
+    loop {
+        let candidates = smaller(&best);
+        let found = candidates.into_iter().find_map(|candidate| {
+            let orders = core::iter::once(order).chain((0..ORDERS).map(|n| seed.wrapping_add(n)));
+            let mut orders = orders.take(RUNS_MAX.saturating_sub(runs));
+            let failing = orders.find(|&order| {
+                runs += 1;
+                fails(&candidate, order)
+            });
+            failing.map(|order| (candidate, order))
+        });
+        match found {
+            Some((candidate, failing)) => (best, order) = (candidate, failing),
+            None => return (best, order),
+        }
+    }
+}
+
+/// Episodes with something taken out: many sections first, then one, then single
+/// accesses, then what is unusual about the way a section synchronizes.
+fn smaller(episode: &Episode) -> Vec<Episode> {
+    let count = episode.sections.len();
+    let mut all = Vec::new();
+    let mut size = count / 2;
+    while size > 0 {
+        for from in (0..count).step_by(size) {
+            let mut smaller = episode.clone();
+            smaller.sections.drain(from..(from + size).min(count));
+            all.push(smaller);
+        }
+        size /= 2;
+    }
+    for (at, section) in episode.sections.iter().enumerate() {
+        for access in 0..section.accesses.len() {
+            let mut smaller = episode.clone();
+            smaller.sections[at].accesses.remove(access);
+            all.push(smaller);
+        }
+    }
+    for (at, section) in episode.sections.iter().enumerate() {
+        // The scope is drawn from all of it, so that it is kept or lost as one.
+        if section.style != PLAIN {
+            let mut smaller = episode.clone();
+            smaller.sections[at].style = PLAIN;
+            all.push(smaller);
+        }
+    }
+    let usual: Vec<usize> = (0..episode.places.len()).collect();
+    if episode.places != usual {
+        all.push(Episode { places: usual, ..episode.clone() });
+    }
+    all
+}
+
+/// Synchronizes by loads and stores.
+const PLAIN: u64 = 0x3_0300;

@@ -1,0 +1,128 @@
+//! Random episodes on large machines: protocols that are right pass, those that
+//! are not are found out.
+
+use explore::stress::{Failure, Options, Stressed, stress};
+use proto::{Change, Mutation, Plans, Protocol, RowView, Symbol as _};
+use zoo::Visit;
+use zoo::vi::{L1Plans, Step, Vi};
+use zoo::vi_targeted::ViTargeted;
+
+const EPISODES: u64 = 400;
+
+fn options(mutation: Option<Mutation>) -> Options<'static> {
+    Options { seed: 1, episodes: EPISODES, model: None, mutation, jobs: 2, stop: &|| false }
+}
+
+fn without(step: Step) -> Mutation {
+    Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
+}
+
+/// The row of that name, without the action of that name.
+fn without_action(table: &str, event: &str, state: &str, action: &str) -> Mutation {
+    let at =
+        |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it is there");
+    let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it is there");
+    let row = at(&view.states, state) * view.events.len() + at(&view.events, event);
+    let RowView::Do(actions, ..) = &view.rows[row] else { panic!("{event} in {state} does something") };
+    let action = actions.iter().position(|name| *name == action).expect("it does that") as u8;
+    Mutation { table: view.id, change: Change::DropAction { row: row as u16, action } }
+}
+
+#[derive(Clone, Copy)]
+struct Unchanged;
+
+impl Visit for Unchanged {
+    type Output = Stressed;
+    fn visit<P: Protocol>(self) -> Stressed {
+        stress::<P>(&options(None)).expect("it claims a model that episodes are made for")
+    }
+}
+
+#[test]
+fn every_protocol_passes() {
+    for info in zoo::ALL {
+        let found = zoo::with(info.name, Unchanged).expect("it is registered");
+        if let Some(failure) = found.failure {
+            panic!("{}: {failure}", info.name);
+        }
+        assert_eq!(found.episodes, EPISODES);
+        assert!(found.checked >= 64 * found.episodes, "{}: {}", info.name, found.checked);
+        assert!(found.evictions > found.episodes, "{}: {}", info.name, found.evictions);
+    }
+}
+
+fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
+    stress::<P>(options).expect("episodes are made for it").failure
+}
+
+#[test]
+fn a_protocol_that_never_flushes_is_found_and_shown_by_a_small_program() {
+    let options = options(Some(without(Step::Flush)));
+    let found = failure::<Vi>(&options).expect("somebody misses what was stored");
+    let (stores, loads) = (found.count("store"), found.count("load"));
+    assert!((stores, loads) == (1, 1) && found.operations() <= 8, "{found}");
+    let again = failure::<Vi>(&Options { seed: found.seed, episodes: 1, ..options });
+    assert_eq!(again, Some(found), "its seed alone makes it fail");
+}
+
+/// How often a word stands at the beginning of an operation of the small program.
+trait Count {
+    fn count(&self, word: &str) -> usize;
+}
+
+impl Count for Failure {
+    fn count(&self, word: &str) -> usize {
+        let steps = self.program.iter().flat_map(|(_, steps)| steps);
+        steps.filter(|step| step.split_whitespace().next() == Some(word)).count()
+    }
+}
+
+#[test]
+fn faults_of_every_kind_are_found() {
+    let (l1, l2) = ("A line in the L1", "A line in an L2 bank");
+    for mutation in [
+        without(Step::Invalidate),
+        without(Step::FlushBanks),
+        without(Step::InvalidateBanks),
+        without(Step::AnswerIt),
+        // Bytes are lost, in a cache or on the way.
+        without_action(l1, "EvictDirty", "V", "WriteOut"),
+        without_action(l1, "PassDirty", "V", "WriteOut"),
+        without_action(l2, "EvictDirty", "V", "WriteOut"),
+        without_action(l2, "Write", "V", "Merge"),
+        // Stale bytes are kept.
+        without_action(l1, "InvDirty", "V", "KeepDirty"),
+        // Nobody is answered, or goes on.
+        without_action(l1, "Data", "IV", "Answer"),
+        without_action(l1, "Data", "IV", "Wake"),
+        without_action(l2, "Write", "V", "Ack"),
+    ] {
+        assert!(failure::<Vi>(&options(Some(mutation))).is_some(), "{mutation:?}");
+    }
+}
+
+/// What flushes its own writes only is right where sections that conflict
+/// synchronize directly, and not where they do by way of others.
+#[test]
+fn the_rules_of_the_model_decide_what_is_right() {
+    let found =
+        failure::<ViTargeted>(&Options { model: Some("hrf-indirect"), episodes: 6_000, ..options(None) });
+    let found = found.expect("a chain through a peer");
+    assert!(found.program.len() >= 3, "{found}");
+    let refused = stress::<Vi>(&Options { model: Some("ptx-7.5"), ..options(None) });
+    assert_eq!(refused, Err(String::from("no episodes are made for the model `ptx-7.5`")));
+}
+
+#[test]
+fn what_is_found_does_not_depend_on_how_many_run_at_once() {
+    for mutation in [None, Some(without(Step::Flush))] {
+        let of = |jobs| stress::<Vi>(&Options { jobs, ..options(mutation) });
+        assert_eq!(of(1), of(3));
+    }
+}
+
+#[test]
+fn who_is_stopped_says_how_far_it_has_come() {
+    let found = stress::<Vi>(&Options { stop: &|| true, ..options(None) }).expect("known");
+    assert_eq!(found, Stressed::default());
+}

@@ -1,0 +1,123 @@
+//! `fencepost stress`.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+
+use explore::stress::{self, Options, Stressed};
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::args::StressArguments;
+use crate::clock::{Deadline, Stopwatch};
+use crate::output::{Listening, write_json};
+use crate::table::grouped;
+use crate::verify::known;
+
+pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let names: Vec<&str> = match &arguments.protocol {
+        Some(name) => vec![known(name)?],
+        None => zoo::ALL.iter().map(|info| info.name).collect(),
+    };
+    let listening = Listening::start();
+    let deadline = Deadline::after(arguments.timeout);
+    let stop = || listening.interrupted() || deadline.passed();
+    let mut reports = Vec::new();
+    let mut complaints = Vec::new();
+    for name in names {
+        let watch = Stopwatch::start();
+        let Some(stressed) = zoo::with(name, Stress { arguments, stop: &stop }) else { continue };
+        let stressed = stressed.map_err(|why| Failure::BadInput(format!("{name}: {why}")))?;
+        complaints.extend(complaint(name, &stressed, arguments.episodes));
+        if arguments.json {
+            reports.push(report(name, &stressed, watch.seconds()));
+        } else {
+            show(name, &stressed, watch.seconds(), out)?;
+        }
+    }
+    if arguments.json {
+        match (&arguments.protocol, reports.pop()) {
+            (Some(_), Some(one)) => write_json(out, &one)?,
+            (_, last) => {
+                reports.extend(last);
+                write_json(out, &reports)?;
+            }
+        }
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
+}
+
+struct Stress<'a> {
+    arguments: &'a StressArguments,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl zoo::Visit for Stress<'_> {
+    type Output = Result<Stressed, String>;
+
+    fn visit<P: proto::Protocol>(self) -> Self::Output {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        stress::stress::<P>(&Options {
+            seed: self.arguments.seed,
+            episodes: self.arguments.episodes,
+            model: self.arguments.model.as_deref(),
+            mutation: None,
+            jobs: self.arguments.jobs.map_or_else(cores, NonZeroUsize::get),
+            stop: self.stop,
+        })
+    }
+}
+
+fn complaint(name: &str, stressed: &Stressed, wanted: u64) -> Option<String> {
+    match &stressed.failure {
+        Some(failure) => {
+            Some(format!("{name} fails with --seed {} --episodes 1: {}", failure.seed, failure.what))
+        }
+        None if stressed.episodes < wanted => Some(format!(
+            "{name}: stopped after {} of {} episodes",
+            grouped(stressed.episodes),
+            grouped(wanted)
+        )),
+        None => None,
+    }
+}
+
+fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
+    let Stressed { episodes, checked, operations, evictions, failure } = stressed;
+    writeln!(
+        out,
+        "{name}: {} episodes, {} loaded values checked, {} operations, {} evictions, {seconds:.1} s",
+        grouped(*episodes),
+        grouped(*checked),
+        grouped(*operations),
+        grouped(*evictions)
+    )?;
+    if let Some(failure) = failure {
+        write!(out, "\n{failure}\n")?;
+    }
+    Ok(())
+}
+
+fn report(name: &str, stressed: &Stressed, seconds: f64) -> Value {
+    let failure = stressed.failure.as_ref().map(|failure| {
+        let program = failure
+            .program
+            .iter()
+            .map(|(wave, cu, steps)| json!({ "wavefront": wave, "cu": cu, "operations": steps }));
+        json!({
+            "seed": failure.seed,
+            "what": failure.what,
+            "machine": failure.machine,
+            "program": program.collect::<Vec<_>>(),
+            "program_what": failure.small_what,
+        })
+    });
+    json!({
+        "protocol": name,
+        "episodes": stressed.episodes,
+        "checked": stressed.checked,
+        "operations": stressed.operations,
+        "evictions": stressed.evictions,
+        "failure": failure,
+        "wall_seconds": seconds,
+    })
+}
