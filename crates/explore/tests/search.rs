@@ -87,7 +87,7 @@ fn memory_that_answers_at_once_changes_no_verdict() {
                 let of = |bounds| {
                     let mut explorer = Explorer::<Vi>::new(bounds, None);
                     let mut limits = Limits::default();
-                    explorer.explore(&test.program, placement, &Asked::default(), &mut limits)
+                    explorer.explore(&test.program(), placement, &Asked::default(), &mut limits)
                 };
                 let (Ok(merged), Ok(full)) = (of(bounds), of(bounds.in_full())) else { continue };
                 assert_eq!(merged.outcomes, full.outcomes, "{}", test.name);
