@@ -146,7 +146,7 @@ nav ul, .legend, .counts { list-style: none; display: flex; flex-wrap: wrap; gap
 .legend { font-size: .875rem; }
 .legend svg { width: .8rem; height: .8rem; margin-right: .35rem; vertical-align: -.06rem; }
 figure { margin: .5rem 0 1rem; break-inside: avoid; }
-figure > svg { width: 100%; height: auto; display: block; }
+figure > svg { width: 100%; height: auto; display: block; overflow: visible; }
 table { border-collapse: collapse; font-size: .875rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--rule); }
 th { font-weight: 600; }
