@@ -18,8 +18,9 @@ use lab::experiment::Question;
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
   fencepost why vi no-l1 --system hlrc-8cu --workload reduce
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
+  fencepost race --system hrf-8cu --workload race-missing-fence
 
-Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a litmus test that
+Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a race, a litmus test that
 is not as expected or not fully covered), 2 bad input.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Litmus(LitmusArguments),
     /// Verify a protocol: every order of everything, against what it claims
     Verify(VerifyArguments),
+    /// Watch whole runs of a program for races, and advise on scopes
+    Race(RaceArguments),
     /// Say what a graph is like
     #[command(
         subcommand,
@@ -279,7 +282,8 @@ pub(crate) struct LitmusArguments {
     /// How many tests are checked at once [default: one a core]
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Which releases and acquires of a scope synchronize (drf and hrf models)
+    /// Which releases and acquires of a scope synchronize (drf and hrf models) [default:
+    /// any-location]
     #[arg(long, value_name = "READING")]
     pub(crate) so: Option<SyncOrder>,
     /// Operations of nested scopes synchronize (hrf models)
@@ -334,10 +338,63 @@ pub(crate) struct VerifyArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Two accesses race if nothing but their timing ordered them, so a race is found also where the
+answer came out right. Places are named as file:line:column of the kernel's source.
+
+Examples:
+  fencepost race --system hrf-8cu --protocol vi --workload race-missing-fence
+  fencepost race --system hrf-8cu --protocol vi --policy work-group --workload lock-counter
+  fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --seeds 3 --advise
+
+Exit codes: 0 no race was seen; 1 a race, a wrong answer, or a run that is stuck; 2 bad input."
+)]
+pub(crate) struct RaceArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The coherence protocol: a name of `list protocols`
+    #[arg(long, short, value_name = "NAME", default_value = "vi")]
+    pub(crate) protocol: String,
+    /// How the program uses the protocol, where the workload has a choice
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
+    pub(crate) scenario: Option<String>,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// When a program is free of races
+    #[arg(long, short, value_name = "NAME", default_value = "hrf-indirect")]
+    pub(crate) model: RaceFree,
+    /// Which releases of a scope an acquire comes after
+    #[arg(long, value_name = "READING", default_value = "same-location")]
+    pub(crate) so: SyncOrder,
+    /// How many runs, each with the next seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) seeds: u32,
+    /// Say which scopes were wider than any communication seen needed, and what
+    /// narrower ones would save (runs again with each)
+    #[arg(long)]
+    pub(crate) advise: bool,
+}
+
+/// When a program is free of races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RaceFree {
+    /// Data-race-free: scopes play no part
+    Drf,
+    /// Heterogeneous-race-free, direct: a chain keeps to one scope
+    HrfDirect,
+    /// Heterogeneous-race-free, indirect: the links of a chain may be of different scopes
+    HrfIndirect,
+}
+
 /// A reading of the scoped synchronization order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
-    /// Any release with any later acquire of its scope: as printed, the default
+    /// Any release with any later acquire of its scope: as printed
     #[value(name = "any-location", alias = "all")]
     AnyLocation,
     /// Only those of one location

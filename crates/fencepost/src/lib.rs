@@ -12,6 +12,7 @@ mod graph;
 mod list;
 pub mod output;
 mod progress;
+mod race;
 mod report;
 mod reproduce;
 mod run;
@@ -80,6 +81,7 @@ where
         Command::Why(arguments) => why::why(&arguments, out),
         Command::Litmus(arguments) => suite::litmus(&arguments, out),
         Command::Verify(arguments) => verify::verify(&arguments, out),
+        Command::Race(arguments) => race::race(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),

@@ -426,7 +426,8 @@ impl Wave {
         self.barrier_with(acq_rel(Level::WorkGroup))
     }
 
-    /// A barrier with other semantics; relaxed orders nothing.
+    /// A barrier with other semantics. Local memory it always orders; of global
+    /// memory, relaxed orders nothing.
     #[track_caller]
     pub fn barrier_with(&self, semantics: Semantics) -> Accepted {
         let site = Location::caller();

@@ -108,6 +108,7 @@ pub fn workloads() -> Vec<WorkloadEntry> {
             Purpose::Benchmark => "benchmark",
             Purpose::Stress => "stress",
             Purpose::Diagnosis => "diagnosis",
+            Purpose::Race => "race",
         },
         settings: workload
             .defaults()

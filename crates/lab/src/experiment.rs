@@ -1,6 +1,7 @@
 //! Questions, and the experiments that they ask for.
 
 use proto::Info;
+use sim::OtherScope;
 use sim::config::System;
 use workloads::stealing::App;
 use workloads::{Instance, Kind, Settings, Workload};
@@ -55,6 +56,8 @@ pub struct Experiment {
     pub drop: Option<(String, u64)>,
     /// See [`Question::patience_cycles`].
     pub patience_cycles: Option<u64>,
+    /// Scopes to run with in place of those the program names.
+    pub scopes: Vec<OtherScope>,
 }
 
 impl Experiment {
@@ -98,6 +101,7 @@ impl Experiment {
             seed: question.seed,
             drop: question.drop.clone(),
             patience_cycles: question.patience_cycles,
+            scopes: Vec::new(),
         };
         experiment.instance()?;
         Ok(experiment)

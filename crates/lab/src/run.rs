@@ -50,11 +50,10 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
         seed: experiment.seed,
         patience_cycles: experiment.patience_cycles.unwrap_or(usual.patience_cycles),
         drop: experiment.drop.clone().map(|(name, nth)| DropMessage { name, nth }),
+        scopes: experiment.scopes.clone(),
         ..usual
     };
-    let job = Job { system: &experiment.system, program, options, probe };
-    let done = zoo::with(experiment.scenario.protocol, job);
-    match done.expect("a scenario holds a name of the list") {
+    match program_on(&experiment.system, experiment.scenario.protocol, program, options, probe) {
         Ok(outcome) => {
             let wrong = check(&outcome.answer).err();
             Ok(record(experiment, outcome, wrong.as_ref()))
@@ -64,6 +63,24 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
         Err(RunError::Fault(fault)) if is_misfit(&fault.kind) => Err(Error::Impossible(fault.to_string())),
         Err(error) => Ok(failed(experiment, &error)),
     }
+}
+
+/// Runs a program on a machine under the protocol of that name.
+///
+/// # Errors
+/// As [`sim::run`].
+///
+/// # Panics
+/// If there is no such protocol.
+pub fn program_on<Pr: Probe>(
+    system: &System,
+    protocol: &str,
+    program: Program,
+    options: RunOptions,
+    probe: &mut Pr,
+) -> Result<Outcome, RunError> {
+    let job = Job { system, program, options, probe };
+    zoo::with(protocol, job).expect("a name of the list of protocols")
 }
 
 struct Job<'a, Pr> {

@@ -152,7 +152,7 @@ impl<P: Protocol> Station<P> {
             }
         };
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
-        known.counted = count_request(fx, bypasses, found, is_order);
+        known.counted = count_request(fx, bypasses, found, Known { counted: is_order, ..known });
         if let Some(key) = found.and_then(|found| found.key(fx)) {
             self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, known }));
         }
@@ -329,12 +329,12 @@ impl<P: Protocol> Station<P> {
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
-        let asked = fx.uses.fetches + fx.uses.bypasses;
+        let sent = fx.sends.len() + fx.memory.len();
         let mut cx = Cx { world, me: self.id, stage: *stage, fx };
         let disposition = self.node.step(Input::Request(ask), &mut cx);
         *stage = cx.stage;
+        known.below |= fx.sends.len() + fx.memory.len() > sent;
         if ask.req.is_atomic_access() {
-            known.below |= fx.uses.fetches + fx.uses.bypasses > asked;
             let waits = matches!(disposition, Disposition::Wait(_));
             if waits || disposition == Disposition::Done {
                 fx.uses.sync_accesses += 1;
@@ -377,7 +377,7 @@ impl<P: Protocol> Station<P> {
         let bypasses = fx.uses.bypasses;
         let mut known = held.known;
         let found = self.step_request(ask, &mut stage, &mut known, world, fx);
-        known.counted = count_request(fx, bypasses, found, known.counted);
+        known.counted = count_request(fx, bypasses, found, known);
         let key = found?.key(fx)?;
         (held.stage, held.known) = (stage, known);
         self.park(slot, key, held);
@@ -558,9 +558,10 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
 
 /// Counts a request when it is known what becomes of its access, and says
 /// whether it is. One that waits for word about itself, and was not passed on,
-/// has not come to its access yet.
-fn count_request<M>(fx: &mut Effects<M>, bypasses_before: u32, found: Option<Found>, counted: bool) -> bool {
-    if counted {
+/// has not come to its access yet; when it has, it is a hit only if nothing was
+/// sent for it.
+fn count_request<M>(fx: &mut Effects<M>, bypasses_before: u32, found: Option<Found>, known: Known) -> bool {
+    if known.counted {
         fx.uses.bypasses = bypasses_before;
         return true;
     }
@@ -568,7 +569,7 @@ fn count_request<M>(fx: &mut Effects<M>, bypasses_before: u32, found: Option<Fou
     if waits_for_itself && fx.uses.bypasses == bypasses_before {
         return false;
     }
-    count_access(fx, bypasses_before, found.is_none());
+    count_access(fx, bypasses_before, found.is_none() && !known.below);
     true
 }
 

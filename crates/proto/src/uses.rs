@@ -79,8 +79,8 @@ pub struct Uses {
     /// the request that needs them.
     pub fetches: u32,
     /// Requests for an atomic access. The station counts them when it is known
-    /// whether they needed anything from below: a fetch, a bypass, or a fill
-    /// that was under way.
+    /// whether they needed anything from below: something was sent in their
+    /// steps, or a fill was under way.
     pub sync_accesses: u32,
     /// Those that did not: they found the word here.
     pub sync_hits: u32,

@@ -7,7 +7,7 @@
 //!
 //! * [`run`] runs a program on a [`config::System`] under a protocol.
 //! * [`attribution`] says where the cycles of a run went.
-//! * [`probe::Probe`] watches a run; [`perfetto`] draws one.
+//! * [`probe::Probe`] watches a run; [`perfetto`] draws one, [`race`] finds its races.
 //!
 //! There is no rule of any protocol here, and none of any program.
 
@@ -29,10 +29,11 @@ mod placement;
 pub mod probe;
 mod progress;
 pub mod queue;
+pub mod race;
 mod run;
 mod slab;
 mod stuck;
 
-pub use machine::{DropMessage, RunOptions, kernel_shape};
+pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
 pub use outcome::{KernelTime, Outcome};
 pub use run::run;

@@ -314,6 +314,7 @@ mod tests {
         Layout {
             stations: vec!["L1[0]".to_owned(), "L2[0]".to_owned()],
             links: vec![LinkEnds::Hop(NocNode(0), NocNode(1))],
+            ..Layout::default()
         }
     }
 

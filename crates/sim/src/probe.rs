@@ -4,7 +4,7 @@
 //! empty default, and a run is compiled for its probe: what is not watched
 //! costs nothing. A probe changes nothing of the run.
 
-use kernel::Posted;
+use kernel::{ArrayInfo, Posted};
 use proto::{KernelId, LineAddr};
 
 use crate::noc::{LinkEnds, LinkUse};
@@ -51,6 +51,10 @@ pub struct Layout {
     pub stations: Vec<String>,
     /// The links of the network, by number.
     pub links: Vec<LinkEnds>,
+    /// How many compute units it has.
+    pub compute_units: u32,
+    /// How many chiplets they stand on.
+    pub chiplets: u32,
 }
 
 /// Sees a run.
@@ -59,6 +63,9 @@ pub trait Probe {
     /// The run begins.
     #[inline]
     fn begin(&mut self, layout: &Layout) {}
+    /// The host launches a kernel; it runs after those launched before it.
+    #[inline]
+    fn launch(&mut self, now: Cycle, kernel: KernelId, name: &str) {}
     /// A kernel ran, launch and end included.
     #[inline]
     fn kernel(&mut self, name: &str, from: Cycle, until: Cycle) {}
@@ -77,6 +84,12 @@ pub trait Probe {
     /// An operation of a wavefront is complete.
     #[inline]
     fn complete(&mut self, at: WaveAt, op: &Posted, issued: Cycle, until: Cycle) {}
+    /// The host issues an operation; a copy of an array is complete at once.
+    #[inline]
+    fn host_issue(&mut self, now: Cycle, op: &Posted) {}
+    /// An operation of the host is complete.
+    #[inline]
+    fn host_complete(&mut self, now: Cycle, op: &Posted) {}
     /// A wavefront goes on behind a barrier.
     #[inline]
     fn barrier(&mut self, now: Cycle, at: WaveAt) {}
@@ -90,7 +103,10 @@ pub trait Probe {
     /// A link is occupied.
     #[inline]
     fn link(&mut self, link: LinkUse) {}
-    /// The run has ended.
+    /// The arrays of the program, when the run ends, however it ends.
+    #[inline]
+    fn arrays(&mut self, arrays: &[ArrayInfo]) {}
+    /// The run has ended well.
     #[inline]
     fn end(&mut self, now: Cycle) {}
 }

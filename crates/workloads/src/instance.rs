@@ -5,7 +5,9 @@ use core::fmt;
 use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings, known_names};
-use crate::{diagnosis, histogram, host_flag, locks, messages, pagerank, reduce, stealing, stress, vectors};
+use crate::{
+    diagnosis, histogram, host_flag, locks, messages, pagerank, races, reduce, stealing, stress, vectors,
+};
 
 /// What a workload is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +18,8 @@ pub enum Purpose {
     Stress,
     /// To be stuck: a machine must end it with a diagnosis.
     Diagnosis,
+    /// To race: a detector must report it.
+    Race,
 }
 
 /// A workload.
@@ -101,7 +105,7 @@ pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     Grid::new(items.div_ceil(GROUP_ITEMS) as u32, waves)
 }
 
-static ALL: [&Workload; 18] = [
+static ALL: [&Workload; 25] = [
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
@@ -120,6 +124,13 @@ static ALL: [&Workload; 18] = [
     &diagnosis::SPIN_FOREVER,
     &diagnosis::BARRIER_SKIP,
     &diagnosis::SPIN_UNDISPATCHED,
+    &races::MISSING_FENCE,
+    &races::NARROW_SCOPE,
+    &races::UNLOCKED_UPDATE,
+    &races::BLOCK_BARRIER,
+    &races::TWO_SCOPE_LOCK,
+    &races::PLAIN_SPIN,
+    &races::NO_ACQUIRE,
 ];
 
 /// All workloads.

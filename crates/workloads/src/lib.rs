@@ -20,6 +20,7 @@ mod locks;
 mod messages;
 mod pagerank;
 mod policy;
+mod races;
 mod reduce;
 mod settings;
 mod stress;

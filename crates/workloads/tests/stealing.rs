@@ -332,6 +332,7 @@ fn every_scenario_is_a_policy_of_every_application() {
         "scope-only",
         "steal-only",
         "rsp",
+        "rsp-repaired",
         "denovo-b",
         "denovo-rprio",
         "hlrc",

@@ -13,6 +13,7 @@ pub mod parts;
 pub mod registration;
 pub mod rsp;
 pub mod vi;
+pub mod vi_targeted;
 
 /// Something that is done with a protocol chosen by name.
 pub trait Visit {
@@ -41,8 +42,10 @@ macro_rules! protocols {
 
 protocols! {
     vi::Vi,
+    vi_targeted::ViTargeted,
     no_l1::NoL1,
     rsp::Rsp,
+    rsp::RspRepaired,
     hlrc::Hlrc,
     hlrc::HlrcNoprio,
     hlrc::HlrcRepaired,

@@ -177,6 +177,7 @@ impl Plan {
             seed,
             drop: None,
             patience_cycles: None,
+            scopes: Vec::new(),
         };
         let all: BTreeMap<&str, String> =
             experiment.settings.iter().map(|(setting, value)| (setting.name, value)).collect();

@@ -119,6 +119,23 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         false
     }
 
+    /// The same, for those lines only that `is_own` selects: the others stay
+    /// behind it, unless an earlier flush waits for them.
+    #[must_use]
+    pub fn flush_of(&mut self, waiter: W, is_own: impl Fn(LineAddr) -> bool) -> bool {
+        let owns = |entry: &Entry<W>| matches!(*entry, Entry::Line(line) if is_own(line));
+        if self.acks.is_idle() && !self.fifo.iter().any(owns) {
+            return true;
+        }
+        let last = self.fifo.iter().rposition(|entry| matches!(entry, Entry::Flush(_)));
+        let rest = self.fifo.split_off(last.map_or(0, |at| at + 1));
+        let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(owns);
+        self.fifo.extend(own);
+        self.fifo.push_back(Entry::Flush(waiter));
+        self.fifo.extend(others);
+        false
+    }
+
     /// Takes the oldest line. Markers at the head are dealt with first: the
     /// waiters of flushes that thereby finish are appended to `finished`.
     pub fn pop(&mut self, finished: &mut Vec<W>) -> Popped {
@@ -195,6 +212,28 @@ mod tests {
         assert!(buffer.acked(first, &mut finished));
         assert_eq!(finished, [Slot(7)]);
         assert!(buffer.acked(second, &mut finished));
+        assert!(buffer.is_quiet());
+    }
+
+    #[test]
+    fn a_flush_of_some_lines_leaves_the_others_behind() {
+        let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
+        let is = |wanted: u64| move |line: LineAddr| line.0 == wanted;
+        (1..4).for_each(|line| buffer.push(LineAddr(line)));
+        assert!(buffer.flush_of(Slot(0), is(9)), "none of its lines is queued");
+        assert!(!buffer.flush_of(Slot(1), is(2)));
+        assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(2)));
+        let first = buffer.acks.sent();
+        assert!(!buffer.flush_of(Slot(2), is(1)));
+        assert!(!buffer.flush_of(Slot(3), is(9)), "a write that has left may be its own");
+        assert!(buffer.acked(first, &mut finished));
+        assert!(buffer.has_flush());
+        assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(1)));
+        assert_eq!(finished, [Slot(1)]);
+        let second = buffer.acks.sent();
+        assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(3)));
+        assert!(buffer.acked(second, &mut finished));
+        assert_eq!(finished, [Slot(1), Slot(2), Slot(3)]);
         assert!(buffer.is_quiet());
     }
 

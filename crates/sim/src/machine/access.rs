@@ -223,7 +223,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     pub(super) fn offer(&mut self, now: Cycle, number: u32, id: OpId) {
         let wave = &mut self.waves[number as usize];
         let issue = IssueId(wave.next_issue);
-        let ops = self.session.ops();
+        let mut ops = self.session.ops();
+        for other in &self.options.scopes {
+            other.apply(ops.get_mut(id));
+        }
         let op = ops.get(id);
         let verdict = wave.issue.offer(issue_op(op, issue));
         if verdict == Verdict::Hold {

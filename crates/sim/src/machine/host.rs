@@ -91,6 +91,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                         return;
                     }
                     self.host.pending.pop_front();
+                    self.probe.host_issue(now, self.session.ops().get(id));
                     self.copy(id);
                     self.watch.progress(now);
                     self.host_op_done(id);
@@ -156,6 +157,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         split(&mut self.coalescer, op, &mut parts);
         let ask = AskHead::of(op, WaveAt::default(), 0, 0, 1);
         let writes = matches!(op.action, Action::Store | Action::Rmw { .. });
+        self.probe.host_issue(now, op);
         if self.watch.is_examining() {
             let site = (op.site.line(), op.site.column());
             self.watch.examine(now, (u32::MAX, site, op.addr(0).0, op.value(0)));
@@ -195,7 +197,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn host_op_done(&mut self, id: OpId) {
-        self.session.ops().complete(id);
+        let mut ops = self.session.ops();
+        self.probe.host_complete(self.queue.now(), ops.get(id));
+        ops.complete(id);
+        drop(ops);
         if self.host.waits_for == Some(id) {
             self.host.waits_for = None;
             self.poll_host_once();

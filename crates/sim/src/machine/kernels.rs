@@ -124,6 +124,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// The host launches a kernel.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
+        self.probe.launch(now, kernel, &launch.name);
         self.fabric.add_kernel(&launch.uses);
         self.kernels.queue.push_back(launch);
         if self.kernels.current.is_none() {

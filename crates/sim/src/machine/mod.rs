@@ -22,8 +22,8 @@ mod times;
 mod travel;
 mod wave;
 
-use kernel::{OpId, Program, Session};
-use proto::{Agent, KernelId, LineAddr, MemoryReply, Mutation, Role, TimerClass};
+use kernel::{OpId, Posted, Program, Session};
+use proto::{Agent, KernelId, Level, LineAddr, MemoryReply, Mutation, Role, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -63,11 +63,44 @@ pub struct RunOptions {
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables.
     pub mutation: Option<Mutation>,
+    /// Scopes to run with in place of those the program names.
+    pub scopes: Vec<OtherScope>,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        RunOptions { seed: 0, patience_cycles: 500_000, cycles_max: None, drop: None, mutation: None }
+        RunOptions {
+            seed: 0,
+            patience_cycles: 500_000,
+            cycles_max: None,
+            drop: None,
+            mutation: None,
+            scopes: Vec::new(),
+        }
+    }
+}
+
+/// Another level for what stands at one place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherScope {
+    /// The source file.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+    /// The level that the program names there; others stay.
+    pub from: Level,
+    /// The level that it runs with.
+    pub to: Level,
+}
+
+impl OtherScope {
+    fn apply(&self, op: &mut Posted) {
+        let site = (op.site.line(), op.site.column(), op.site.file());
+        if op.semantics.level == self.from && site == (self.line, self.column, self.file.as_str()) {
+            op.semantics.level = self.to;
+        }
     }
 }
 
@@ -251,6 +284,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let layout = Layout {
             stations: infos.into_iter().map(|info| info.name).collect(),
             links: noc.links().map(|(ends, _)| ends).collect(),
+            compute_units: system.cu.count,
+            chiplets: system.chiplets,
         };
         probe.begin(&layout);
         let clocked = fabric.is_clocked();
@@ -296,6 +331,15 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 
     /// Runs the program to its end.
     pub(crate) fn run(mut self) -> Result<Finished, RunError> {
+        let ended = self.run_to_end();
+        self.probe.arrays(&self.session.arrays());
+        let cycles = ended?;
+        self.probe.end(self.queue.now());
+        self.finish(cycles)
+    }
+
+    /// Runs until nothing is left to do; says when the program had ended.
+    fn run_to_end(&mut self) -> Result<Cycle, RunError> {
         self.poll_host();
         let mut end = None;
         loop {
@@ -324,8 +368,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             }
             self.happen(now, event);
         }
-        self.probe.end(self.queue.now());
-        self.finish(end.unwrap_or(0))
+        Ok(end.unwrap_or(0))
     }
 
     /// Looks whether the run may go on, and when to look again.

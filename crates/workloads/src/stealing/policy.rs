@@ -61,7 +61,7 @@ pub struct Scenario {
 /// Without races are: at device scope everywhere, any machine; `scope-only`,
 /// a machine with scopes; `rsp`, one with remote operations as well; those of
 /// `denovo` and `hlrc`, only one whose atomics are correct whatever their scope.
-pub static SCENARIOS: [Scenario; 10] = [
+pub static SCENARIOS: [Scenario; 11] = [
     Scenario {
         name: "baseline",
         policy: "device,no-steal",
@@ -77,11 +77,8 @@ pub static SCENARIOS: [Scenario; 10] = [
         policy: "device,steal-device",
         summary: "stealing, everything at device scope",
     },
-    Scenario {
-        name: "rsp",
-        policy: "work-group,steal-remote",
-        summary: "own queue at work-group scope, thefts by remote operations",
-    },
+    remote("rsp"),
+    remote("rsp-repaired"),
     unscoped("denovo-b"),
     unscoped("denovo-rprio"),
     unscoped("hlrc"),
@@ -93,6 +90,12 @@ pub static SCENARIOS: [Scenario; 10] = [
         summary: "own queue without scopes, thefts at device scope",
     },
 ];
+
+/// A scenario of a machine with remote operations.
+const fn remote(name: &'static str) -> Scenario {
+    let summary = "own queue at work-group scope, thefts by remote operations";
+    Scenario { name, policy: "work-group,steal-remote", summary }
+}
 
 /// A scenario of a machine without scopes.
 const fn unscoped(name: &'static str) -> Scenario {

@@ -73,10 +73,21 @@ impl<W: Copy + Eq> Lower<W> {
         W: From<Slot>,
     {
         cx.fx.uses.flushes.count(Cause::of(ask.req));
-        if self.buffer.flush(ask.slot.into()) {
-            return None;
-        }
-        go_on_later(ask.slot, cx)
+        if self.buffer.flush(ask.slot.into()) { None } else { go_on_later(ask.slot, cx) }
+    }
+
+    /// A flush for a request, of those lines only that `is_own` selects.
+    pub fn flush_of<P: Protocol>(
+        &mut self,
+        ask: Ask<'_>,
+        is_own: impl Fn(LineAddr) -> bool,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition>
+    where
+        W: From<Slot>,
+    {
+        cx.fx.uses.flushes.count(Cause::of(ask.req));
+        if self.buffer.flush_of(ask.slot.into(), is_own) { None } else { go_on_later(ask.slot, cx) }
     }
 
     /// A flush for somebody else, who is told when it is finished: at once, if

@@ -7,9 +7,11 @@
 
 use super::locks::Locks;
 use super::msg::ToL1;
-use super::plans::RspPlans;
 use crate::parts::Descends;
 use crate::vi::{self, Step};
+use core::fmt::Debug;
+use core::hash::Hash;
+use core::marker::PhantomData;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
     Ask, Cause, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, PlanKey, Plans, Protocol,
@@ -41,22 +43,32 @@ impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
     }
 }
 
-/// The L1.
+/// The plans of an L1.
+pub trait Steps: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
+impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> Steps for T {}
+
+/// The L1 with the plans of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct L1 {
+pub struct L1<T> {
     cache: vi::L1<Waiter>,
     told: AckCounts,
     locks: Locks,
+    plans: PhantomData<T>,
 }
 
 /// What read-modify-writes wait for that meet a lock.
 const LOCKED: Key = Key::Other(0);
 
-impl L1 {
+impl<T: Steps> L1<T> {
     /// An empty cache, and nothing under way.
     #[must_use]
     pub fn new(shape: &Shape) -> Self {
-        L1 { cache: vi::L1::new(shape), told: AckCounts::default(), locks: Locks::default() }
+        L1 {
+            cache: vi::L1::new(shape),
+            told: AckCounts::default(),
+            locks: Locks::default(),
+            plans: PhantomData,
+        }
     }
 
     fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
@@ -65,7 +77,7 @@ impl L1 {
     {
         let slot = ask.slot;
         if matches!(step, Step::LockAll | Step::FlushOthers | Step::InvalidateOthers) {
-            cx.fx.spend(slot, spending(ask, cx.stage));
+            cx.fx.spend(slot, spending::<T>(ask, cx.stage));
         }
         let others = peers(cx.me, cx.world.params.cus);
         match step {
@@ -135,8 +147,8 @@ impl L1 {
 
 /// What is done to others before the access belongs to the release, behind it
 /// to the acquire; a store has no acquire, a load no release.
-fn spending(ask: Ask<'_>, stage: u8) -> Spending {
-    let plan = RspPlans::plan(PlanKey::of(ask.req));
+fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
+    let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Below | Step::BelowSystem);
     let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
     match ask.req.op {
@@ -147,7 +159,7 @@ fn spending(ask: Ask<'_>, stage: u8) -> Spending {
     }
 }
 
-impl<P> Controller<P> for L1
+impl<P, T: Steps> Controller<P> for L1<T>
 where
     P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
 {
@@ -155,7 +167,7 @@ where
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         let done = match input {
-            Input::Request(ask) => cx.follow::<RspPlans>(ask, |step, cx| self.perform(step, ask, cx)),
+            Input::Request(ask) => cx.follow::<T>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.cache.step(Input::Memory(reply), cx),
             Input::Evict(way) => self.cache.step(Input::Evict(way), cx),

@@ -16,10 +16,10 @@ mod locks;
 mod msg;
 mod plans;
 
-pub use l1::{L1, Waiter};
+pub use l1::{L1, Steps, Waiter};
 pub use locks::Locks;
 pub use msg::ToL1;
-pub use plans::RspPlans;
+pub use plans::{RepairedPlans, RspPlans};
 
 use crate::parts::{ToBank, protocol};
 use crate::vi::{Bank, BankTable, L1Table};
@@ -34,15 +34,33 @@ pub const CLAIMS: &[Claim] = &[Claim {
               it are complete",
 }];
 
-protocol! {
+/// The two differ in their plans.
+macro_rules! rsp {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident, $plans:ty, $name:literal, $summary:literal, $source:literal
+    ) => {
+        protocol! {
+            $(#[doc = $doc])+
+            $module::$protocol,
+            L1(L1<$plans>, ToL1), Bank(Bank, ToBank),
+            params: Shape = |shape| *shape,
+            name: $name, summary: $summary, source: $source, claims: CLAIMS,
+            tables: [L1Table, BankTable], plans: $plans,
+            keeps: [L1(parts::ToL1)]
+        }
+    };
+}
+
+rsp! {
     /// Remote-scope promotion, in the order of Table 3.
-    protocol::Rsp,
-    L1(L1, ToL1), Bank(Bank, ToBank),
-    params: Shape = |shape| *shape,
-    name: "rsp",
-    summary: "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
-    source: "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",
-    claims: CLAIMS,
-    tables: [L1Table, BankTable], plans: RspPlans,
-    keeps: [L1(parts::ToL1)]
+    published::Rsp, RspPlans, "rsp",
+    "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25"
+}
+rsp! {
+    /// Remote-scope promotion, with a flush before a remote load.
+    repaired::RspRepaired, RepairedPlans, "rsp-repaired",
+    "rsp with a flush of all other L1s before a remote load, too",
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of a3 and a4 is ours"
 }

@@ -3,8 +3,8 @@
 use crate::vi::{L1Plans, Step};
 use proto::{Level, OpClass, Order, PlanKey, Plans, TableId};
 
-/// What each operation does at the L1.
-#[derive(Clone, Copy, Debug)]
+/// What each operation does at the L1, as printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RspPlans;
 
 impl Plans for RspPlans {
@@ -93,6 +93,32 @@ impl Plans for RspPlans {
                 (false, true, false) => &[Flush, InvalidateOthers, AnswerIt],
                 (false, false, _) => &[AnswerIt],
             },
+        }
+    }
+}
+
+/// What each operation does at the L1, with remote loads repaired.
+///
+/// As printed, a remote load is performed before the other L1s flush. It then
+/// misses a store that was performed in one of them before it, although what
+/// that store released is flushed by it. Here they flush before it as well, as
+/// they do for a read-modify-write (a20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RepairedPlans;
+
+impl Plans for RepairedPlans {
+    type Step = Step;
+    const ID: TableId = RspPlans::ID;
+    const NAME: &'static str = RspPlans::NAME;
+
+    fn plan(key: PlanKey) -> &'static [Step] {
+        use Step::*;
+        match RspPlans::plan(key) {
+            [Pass, BelowSystem, FlushOthers, ..] => {
+                &[FlushOthers, Pass, BelowSystem, FlushOthers, InvalidateBanks, Invalidate, AnswerIt]
+            }
+            [Pass, Below, FlushOthers, ..] => &[FlushOthers, Pass, Below, FlushOthers, Invalidate, AnswerIt],
+            as_printed => as_printed,
         }
     }
 }

@@ -6,17 +6,47 @@
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;
-use crate::parts::{Descends, First, How, Needs, ToL1, answer, performed, shape};
+use crate::parts::{Descends, First, How, Lower, Needs, ToL1, answer, performed, shape};
+use core::fmt::Debug;
+use core::hash::Hash;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Input, Key, LineData, LineView, Op, Rank, SetIndex, Shape, Slot,
-    Symbol, TimerClass, Way,
+    Ask, Cause, Controller, Cx, Disposition, Input, Issuer, Key, LineAddr, LineData, LineView, Op, Protocol,
+    Rank, SetIndex, Shape, Slot, Symbol, TimerClass, Way,
 };
 
-/// An L1 cache. `W` names who may wait for it to flush.
+/// What a cache knows of who wrote its dirty lines, and so of what a release
+/// must flush. A cache that knows nothing flushes everything.
+pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
+    /// The line is written for this issuer.
+    fn wrote(&mut self, line: LineAddr, issuer: Issuer) {
+        let _ = (line, issuer);
+    }
+
+    /// The line is clean again.
+    fn left(&mut self, line: LineAddr) {
+        let _ = line;
+    }
+
+    /// Begins the flush of a release.
+    fn flush<P: Protocol, W: Copy + Eq + From<Slot>>(
+        &self,
+        lower: &mut Lower<W>,
+        ask: Ask<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
+        lower.flush(ask, cx)
+    }
+}
+
+impl Writers for () {}
+
+/// An L1 cache. `W` names who may wait for it to flush, `N` what it knows of who
+/// wrote its lines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct L1<W = Slot> {
+pub struct L1<W = Slot, N = ()> {
     cache: First<LineState, W>,
+    writers: N,
 }
 
 /// What an event brings with it.
@@ -30,11 +60,11 @@ pub enum Carried<'a> {
     Nothing,
 }
 
-impl<W: Copy + Eq> L1<W> {
+impl<W: Copy + Eq, N: Writers> L1<W, N> {
     /// An empty cache.
     #[must_use]
     pub fn new(shape: &Shape) -> Self {
-        L1 { cache: First::new(shape, LineState::I) }
+        L1 { cache: First::new(shape, LineState::I), writers: N::default() }
     }
 
     /// Performs one step of a plan.
@@ -56,7 +86,7 @@ impl<W: Copy + Eq> L1<W> {
             Step::Below => lower.below(ask, How::Here, cx),
             Step::BelowSystem => lower.below(ask, How::System, cx),
             Step::Post => lower.post(ask, cx),
-            Step::Flush => lower.flush(ask, cx),
+            Step::Flush => self.writers.flush(lower, ask, cx),
             Step::FlushBanks => lower.flush_banks(slot, cx),
             Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
             Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
@@ -129,7 +159,7 @@ impl<W: Copy + Eq> L1<W> {
     }
 }
 
-impl<P: Descends, W: Copy + Eq> Lines<P> for L1<W> {
+impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
     type Table = L1Table;
     type Carried<'a> = Carried<'a>;
     const ABSENT: LineState = LineState::I;
@@ -162,16 +192,21 @@ impl<P: Descends, W: Copy + Eq> Lines<P> for L1<W> {
             (LineAction::Merge, Carried::Request(ask)) => {
                 let was_clean = cache.write(way, &ask.req.data, ask.req.mask, cx);
                 cache.queue_if(was_clean, line);
+                self.writers.wrote(line, ask.req.issuer);
             }
             (LineAction::Accept, Carried::Request(ask)) => cx.fx.accept(ask.slot),
             (LineAction::Perform, Carried::Request(ask)) => {
                 let req = ask.req;
                 let (old, was_clean) = cache.perform(way, req.op, &req.data, req.mask, cx);
                 cache.queue_if(was_clean, line);
+                self.writers.wrote(line, req.issuer);
                 performed(ask, old, cx);
             }
             (LineAction::Unqueue, _) => cache.unqueue(line, cx),
-            (LineAction::WriteOut, _) => cache.write_out(line, way, cx),
+            (LineAction::WriteOut, _) => {
+                cache.write_out(line, way, cx);
+                self.writers.left(line);
+            }
             (LineAction::Fill, Carried::Fill(data)) => cache.fill(way, data, cx),
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
@@ -194,7 +229,7 @@ impl<P: Descends, W: Copy + Eq> Lines<P> for L1<W> {
     }
 }
 
-impl<P: Descends, W: Waits<P>> Controller<P> for L1<W> {
+impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {

@@ -18,7 +18,7 @@ mod step;
 
 pub use bank::Bank;
 pub use bank_table::BankTable;
-pub use l1::L1;
+pub use l1::{L1, Writers};
 pub use l1_table::{L1Plans, L1Table};
 pub use step::Step;
 

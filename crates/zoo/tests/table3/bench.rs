@@ -1,10 +1,9 @@
 //! Real stations in a small machine, driven in an order that a seed decides.
 
-use crate::table::Column;
 use proto::{
     Agent, ByteMask, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply,
-    Message as _, Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Station, Symbol, TableView,
-    TimerClass, Uses, World, WritePolicy,
+    Message as _, Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, Station, Symbol,
+    TableView, TimerClass, Uses, World, WritePolicy,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -30,18 +29,20 @@ pub(crate) struct Seen {
     /// The actions of the rows that it has fired, row by row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
+    /// On what requests spend their time from now on.
+    pub(crate) spends: Vec<(Slot, Spending)>,
     /// Its lines before and after.
     pub(crate) before: Vec<LineView>,
     pub(crate) after: Vec<LineView>,
 }
 
 /// The machine.
-pub(crate) struct Bench<C: Column> {
-    params: <C::Protocol as Protocol>::Params,
+pub(crate) struct Bench<P: Protocol> {
+    params: P::Params,
     homes: Homes,
     tables: Vec<TableView>,
-    stations: Vec<Station<C::Protocol>>,
-    channels: BTreeMap<(usize, usize), VecDeque<Msg<C>>>,
+    stations: Vec<Station<P>>,
+    channels: BTreeMap<(usize, usize), VecDeque<P::Msg>>,
     asked: VecDeque<(usize, MemoryOp)>,
     memory: BTreeMap<LineAddr, LineData>,
     timers: BTreeSet<(usize, usize)>,
@@ -49,25 +50,23 @@ pub(crate) struct Bench<C: Column> {
     draws: u64,
 }
 
-type Msg<C> = <<C as Column>::Protocol as Protocol>::Msg;
-
 enum Move {
     Deliver(usize, usize),
     Memory,
     Timer(usize, usize),
 }
 
-impl<C: Column> Bench<C> {
+impl<P: Protocol> Bench<P> {
     pub(crate) fn new(seed: u64) -> Self {
         let mut shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
         shape.cus = CUS;
         (shape.l1.ways, shape.l2.ways) = (8, 8);
         (shape.l1.store_buffer_entries, shape.l1.miss_registers) = (8, 8);
-        let nodes = proto::nodes::<C::Protocol>(&shape);
-        let params = C::Protocol::params(&shape).expect("a bounded shape is sound");
+        let nodes = proto::nodes::<P>(&shape);
+        let params = P::params(&shape).expect("a bounded shape is sound");
         Bench {
             homes: Homes::new(&shape, 1),
-            tables: C::Protocol::tables(),
+            tables: P::tables(),
             stations: nodes.map(|id| Station::new(id, &params)).collect(),
             params,
             channels: BTreeMap::new(),
@@ -84,7 +83,7 @@ impl<C: Column> Bench<C> {
     }
 
     fn role(&self, node: usize) -> Role {
-        C::Protocol::KINDS[usize::from(self.stations[node].id().kind)].role
+        P::KINDS[usize::from(self.stations[node].id().kind)].role
     }
 
     fn draw(&mut self, below: usize) -> usize {
@@ -102,7 +101,7 @@ impl<C: Column> Bench<C> {
 
     /// The lines of the L1 of a compute unit.
     pub(crate) fn lines_of(&self, cu: u16) -> Vec<LineView> {
-        self.lines(self.node(C::Protocol::entry(Agent::Cu(cu))))
+        self.lines(self.node(P::entry(Agent::Cu(cu))))
     }
 
     /// The bytes of a line as the L2 or memory has them.
@@ -119,7 +118,7 @@ impl<C: Column> Bench<C> {
     /// Would the L1 of a compute unit hold a read-modify-write of its own
     /// work-group back, for no reason of the line?
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
-        let node = self.node(C::Protocol::entry(Agent::Cu(cu)));
+        let node = self.node(P::entry(Agent::Cu(cu)));
         let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
         let mut station = self.stations[node].clone();
         let mut fx = Effects::default();
@@ -133,13 +132,13 @@ impl<C: Column> Bench<C> {
         &mut self,
         node: usize,
         told: Told,
-        act: impl FnOnce(&mut Station<C::Protocol>, World<'_, C::Protocol>, &mut Effects<Msg<C>>),
+        act: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
     ) -> Seen {
         let before = self.lines(node);
         let mut fx = Effects::default();
         let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
         act(&mut self.stations[node], world, &mut fx);
-        assert_eq!(fx.violation, None, "{}", C::NAME);
+        assert_eq!(fx.violation, None, "{}", P::INFO.name);
         assert!(fx.needs.is_empty(), "there is room for every line");
         for (to, msg) in fx.sends.drain(..) {
             let to = self.node(to);
@@ -157,12 +156,12 @@ impl<C: Column> Bench<C> {
             }
         }
         let (role, index) = (self.role(node), self.stations[node].id().index);
-        Seen { role, index, told, rows, uses: fx.uses, before, after: self.lines(node) }
+        Seen { role, index, told, rows, uses: fx.uses, spends: fx.spends, before, after: self.lines(node) }
     }
 
     /// Presents a request at the L1 of a compute unit.
     pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> Seen {
-        let node = self.node(C::Protocol::entry(Agent::Cu(cu)));
+        let node = self.node(P::entry(Agent::Cu(cu)));
         self.step(node, Told::Request, |station, world, fx| station.request(slot, request, world, fx))
     }
 
@@ -212,7 +211,7 @@ impl<C: Column> Bench<C> {
     pub(crate) fn prepare(&mut self, cu: u16, slot: Slot, request: &Request) {
         self.ask(cu, slot, request);
         while self.go_on().is_some() {}
-        assert!(self.is_answered(slot), "{}: {request:?}", C::NAME);
+        assert!(self.is_answered(slot), "{}: {request:?}", P::INFO.name);
     }
 
     pub(crate) fn is_answered(&self, slot: Slot) -> bool {

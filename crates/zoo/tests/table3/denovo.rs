@@ -39,7 +39,13 @@ impl Column for DenovoColumn {
         registration(seen)
     }
 
-    fn has_arrived(bench: &Bench<Self>, cu: u16, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {
+    fn has_arrived(
+        bench: &Bench<Self::Protocol>,
+        cu: u16,
+        line: LineAddr,
+        mask: ByteMask,
+        data: &LineData,
+    ) -> bool {
         let lines = bench.lines_of(cu);
         let mut registered = lines.iter().filter(|view| view.line == line && Self::is_registered(view));
         registered.any(|view| view.data.masked(mask) == *data)

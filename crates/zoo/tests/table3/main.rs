@@ -23,6 +23,7 @@
 //! Its page needs the two marker lines of [`page::BEGIN`] and [`page::END`];
 //! `UPDATE_PAGES=1 cargo test -p zoo --test table3` fills in what is between.
 
+mod accounting;
 mod bench;
 mod denovo;
 mod hlrc;

@@ -55,7 +55,7 @@ fn atomic(op: Op, order: Order, level: Level, remote: bool) -> Request {
 
 /// The acts of a row, in the order of delivery that the seed decides.
 pub(crate) fn observed<C: Column>(row: &Row, seed: u64) -> Vec<Act> {
-    let mut bench = Bench::<C>::new(seed);
+    let mut bench = Bench::<C::Protocol>::new(seed);
     let last = match row.prior {
         Prior::LocalL1 => Some(HERE),
         Prior::RemoteL1 => Some(THERE),
@@ -95,17 +95,17 @@ struct Watch {
 }
 
 impl Watch {
-    fn look<C: Column>(&mut self, bench: &Bench<C>, seen: &Seen) {
+    fn look<C: Column>(&mut self, bench: &Bench<C::Protocol>, seen: &Seen) {
         // What an access waits for may end in the step that performs it.
-        self.flushes_end(bench);
+        self.flushes_end::<C>(bench);
         self.notes.extend(C::more(seen).into_iter().map(Note::Act));
         self.accesses::<C>(seen);
         if seen.role == Role::L1 {
             self.flush_begins::<C>(seen);
             self.invalidates::<C>(seen);
         }
-        self.flushes_end(bench);
-        self.locks(bench);
+        self.flushes_end::<C>(bench);
+        self.locks::<C>(bench);
     }
 
     /// Is the access performed in this step?
@@ -143,7 +143,7 @@ impl Watch {
     }
 
     /// A flush is done when all that was dirty has arrived below.
-    fn flushes_end<C: Column>(&mut self, bench: &Bench<C>) {
+    fn flushes_end<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
         let arrived = |flush: &Flush| {
             flush.bytes.iter().all(|(line, mask, data)| C::has_arrived(bench, flush.cu, *line, *mask, data))
         };
@@ -165,7 +165,7 @@ impl Watch {
         }
     }
 
-    fn locks<C: Column>(&mut self, bench: &Bench<C>) {
+    fn locks<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
         let mut probe = access(CLEAN, rmw(), 1);
         (probe.order, probe.scope) = (Order::AcqRel, Scope::work_group(0));
         for cu in 0..CUS {

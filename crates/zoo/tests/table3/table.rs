@@ -146,7 +146,13 @@ pub(crate) trait Column: Sized {
     }
 
     /// Has a flush of this L1 brought these bytes to where it brings them?
-    fn has_arrived(bench: &Bench<Self>, cu: u16, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {
+    fn has_arrived(
+        bench: &Bench<Self::Protocol>,
+        cu: u16,
+        line: LineAddr,
+        mask: ByteMask,
+        data: &LineData,
+    ) -> bool {
         let _ = cu;
         bench.below(line).masked(mask) == *data
     }

@@ -248,7 +248,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             op: kind,
             order,
             scope,
-            issuer: proto::Issuer::default(),
+            issuer: proto::Issuer { work_item: 0, wavefront: thread as u32, work_group: instance },
             hints: proto::Hints { remote, commutative: false },
             array: proto::ArrayId(0),
             line,

@@ -10,6 +10,7 @@ mod mutants;
 mod programs;
 mod registered;
 mod remote;
+mod targeted;
 mod walker;
 
 use programs::{PLAIN, POLICIES, X, Y, Z, expected, on, program};

@@ -3,12 +3,13 @@
 
 use crate::programs::{self, Expected};
 use crate::walker::{Bounds, walk_at_most};
-use crate::{denovo, registered};
+use crate::{denovo, registered, remote};
 use proto::{Change, Coverage, Mutation, Protocol, RowView, TableId, WritePolicy};
 use std::collections::BTreeSet;
 use zoo::denovo::DenovoB;
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::no_l1::NoL1;
+use zoo::rsp::Rsp;
 use zoo::vi::Vi;
 
 const STATES_MAX: usize = 40_000;
@@ -73,7 +74,7 @@ fn changes<P: Protocol>() -> Vec<(Mutation, Option<usize>, String)> {
 }
 
 /// Every step left out of all plans.
-pub(crate) fn step_changes<P: Protocol>() -> Vec<(Mutation, String)> {
+fn step_changes<P: Protocol>() -> Vec<(Mutation, String)> {
     let mut all = Vec::new();
     for view in P::plans() {
         for (step, (name, _)) in view.steps.iter().enumerate() {
@@ -134,6 +135,13 @@ fn every_seeded_fault_in_vi_is_noticed_but_for_those_that_are_argued() {
 #[test]
 fn every_seeded_fault_in_no_l1_is_noticed_but_for_those_that_are_argued() {
     only_known_faults_survive::<NoL1>(include_str!("survivors-no-l1.txt"), programs::all);
+}
+
+/// The programs of `vi` do the same on it, and others have remote operations.
+#[test]
+fn every_seeded_fault_in_rsp_is_noticed_but_for_those_that_are_argued() {
+    let every = || remote::all().into_iter().chain(programs::all()).collect();
+    only_known_faults_survive::<Rsp>(include_str!("survivors-rsp.txt"), every);
 }
 
 #[test]

@@ -1,0 +1,64 @@
+//! Hardware that flushes only the releasing wavefront's own writes implements
+//! HRF-direct and not HRF-indirect (HRF paper, section 6).
+
+use explore::claim::Claim;
+use explore::verify::{self, Options, Status, Test};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, corpus, show};
+use litmus::program::Program;
+use proto::WritePolicy;
+use zoo::vi_targeted::ViTargeted;
+
+const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+fn figure_6() -> Program {
+    let (_, text) = corpus::SHIPPED.iter().find(|(p, _)| *p == "hrf/fig6.litmus").expect("it is shipped");
+    litmus::parse::parse(text).expect("it is a test")
+}
+
+/// What the model allows of Figure 6; nothing if it calls the program racy.
+fn allowed(model: &str) -> Option<std::collections::BTreeSet<explore::Outcome>> {
+    let claim = Claim::of(model).expect("a known model");
+    claim.promise(&figure_6(), &mut || false).expect("the model speaks of it").allowed
+}
+
+#[test]
+fn figure_6_fails_hrf_indirect() {
+    let program = figure_6();
+    let placement = Placement::spread(&program);
+    let allowed = allowed("hrf-indirect").expect("the chain orders the accesses");
+    let asked = Asked { allowed: Some(&allowed), may_block: false };
+    for bounds in [COMBINING, COMBINING.evicting()] {
+        let mut explorer = Explorer::<ViTargeted>::new(bounds, None);
+        let found =
+            explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("supported");
+        let violation = found.violation.expect("the third work-item misses the store of the first");
+        assert_eq!(violation.fault, Fault::Outcome);
+        let outcome = found.forbidden.expect("an outcome");
+        assert!(!allowed.contains(&outcome), "{}", show(&program, &outcome));
+        assert_eq!(outcome, [1, 0], "the second has seen it: {}", show(&program, &outcome));
+    }
+}
+
+#[test]
+fn figure_6_races_under_hrf_direct() {
+    assert_eq!(allowed("hrf-direct"), None);
+}
+
+/// What ships, and some of the programs of two threads with two operations.
+#[test]
+fn hrf_direct_holds() {
+    let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");
+    tests.extend(corpus::exhaustive(2).step_by(97));
+    let options = Options {
+        bounds: vec![COMBINING.evicting(), COMBINING.tight()],
+        jobs: 2,
+        memory_bytes: 2 << 30,
+        mutants: false,
+        stop: &|| false,
+        progress: &|_| {},
+    };
+    let verification = verify::verify::<ViTargeted>(&tests, &options).expect("a known model");
+    let statuses: Vec<_> = verification.claims.iter().map(|(model, s)| (model.as_str(), *s)).collect();
+    assert_eq!(statuses, [("hrf-direct", Status::Verified)], "{:?}", verification.gaps);
+    assert!(verification.synchronized > 3, "{}", verification.synchronized);
+}

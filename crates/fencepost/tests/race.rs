@@ -1,0 +1,74 @@
+//! `fencepost race` as a person types it.
+
+use std::ffi::OsString;
+
+use serde_json::Value;
+
+fn run(arguments: &str) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let arguments = std::iter::once("fencepost").chain(arguments.split_whitespace()).map(OsString::from);
+    let code = fencepost::run(arguments, &mut out, &mut err);
+    (code, String::from_utf8(out).expect("text"), String::from_utf8(err).expect("text"))
+}
+
+#[test]
+fn a_race_is_told_with_both_sides_and_advice() {
+    let (code, out, err) = run("race --system hrf-8cu --workload race-block-barrier");
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("race on data[1]"), "{out}");
+    assert!(out.contains("crates/workloads/src/races.rs:"), "{out}");
+    assert!(out.contains("widen both to device scope"), "{out}");
+    assert_eq!(err, "fencepost: one pair of places races\n");
+}
+
+#[test]
+fn json_has_the_keys_that_stay() {
+    let (code, out, _) = run("race --system hrf-8cu --workload race-no-acquire --seeds 2 --json");
+    assert_eq!(code, 1);
+    let value: Value = serde_json::from_str(&out).expect("JSON");
+    let race = &value["races"][0];
+    for key in ["kind", "location", "first", "second", "scopes", "advice", "count"] {
+        assert!(!race[key].is_null(), "{key} is missing: {out}");
+    }
+    assert_eq!(race["kind"], "ordinary");
+    assert_eq!(race["location"], "data[0]");
+    assert_eq!(value["runs"], 2);
+    let (code, out, _) = run("race --system hrf-8cu --workload vec-add --set n=1k --json");
+    let value: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &value["races"]), (0, &Value::Array(Vec::new())));
+}
+
+#[test]
+fn a_scope_that_is_too_narrow_is_seen_under_hrf_and_not_under_drf() {
+    let command = "race --system hrf-8cu --workload race-narrow-scope --model";
+    assert_eq!(run(&format!("{command} hrf-indirect")).0, 1);
+    assert_eq!(run(&format!("{command} hrf-direct")).0, 1);
+    let (code, out, err) = run(&format!("{command} drf"));
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("No race in one run"), "{out}");
+}
+
+#[test]
+fn advice_names_the_scope_that_is_enough_and_what_it_saves() {
+    let (code, out, err) =
+        run("race --system hrf-8cu --scenario baseline --workload sssp --set vertices=512 \
+                                --set edges=2k --set sweeps=2 --set chunk=16 --advise");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("Scopes wider than any communication seen needed"), "{out}");
+    assert!(out.contains("device  work-group"), "{out}");
+    assert!(out.contains("all together"), "{out}");
+}
+
+#[test]
+fn what_is_wrong_with_the_question_is_one_sentence() {
+    for (arguments, sentence) in [
+        ("race --system hrf-8cu --workload race-missing-fense", "did you mean `race-missing-fence`?"),
+        ("race --system hrf-9cu --workload vec-add", "did you mean `hrf-8cu`?"),
+        ("race --system hrf-8cu --workload vec-add --model hrf", "invalid value 'hrf'"),
+        ("race --system hrf-8cu --workload vec-add --seeds 0", "0 is not in 1..=1000"),
+    ] {
+        let (code, out, err) = run(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments}");
+        assert!(err.contains(sentence) && err.lines().count() == 1, "{arguments}: {err}");
+    }
+}

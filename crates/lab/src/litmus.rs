@@ -1,0 +1,315 @@
+//! Litmus tests on a simulated machine: the program that `litmus` judges, run
+//! as a kernel with the timing.
+//!
+//! Each thread is one lane of a wavefront of its own, in the work-group that
+//! the test puts it in. Each location stands in a line of its own.
+
+use core::fmt;
+use std::rc::Rc;
+
+use kernel::Program as KernelProgram;
+use kernel::prelude::{Answer, Array, Grid, Kernel, Lanes, Lds, Level, Order, RmwKind, Semantics, Wave};
+use kernel::rng::Rng;
+use litmus::program::{Access, Expr, Instr, Program, Region, RmwOp, ScopeId, ThreadId, Value, value_address};
+
+/// What a test has that no kernel has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported(String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cannot be run on a machine", self.0)
+    }
+}
+
+impl core::error::Error for Unsupported {}
+
+/// The name of the answer's part with the final values of the locations.
+pub const LOCATIONS: &str = "locations";
+/// The name of the part with the registers of thread `n`, followed by `n`.
+pub const REGISTERS: &str = "registers of ";
+
+/// Values are 64 bits wide, so that addresses fit.
+const LINE_WORDS: u64 = 32;
+
+/// A thread, as its wavefront runs it.
+#[derive(Debug)]
+struct Role {
+    thread: usize,
+    work_group: u32,
+    wave: u32,
+}
+
+/// A program that runs the test once. Before each operation a thread does some
+/// arithmetic, up to `delay` operations of it, drawn with `seed`: so that
+/// several runs see several orders.
+///
+/// # Errors
+/// If the test has something that no kernel has: a barrier that not all of a
+/// work-group reach, a scope outside of the hierarchy, a path of PTX, or
+/// arithmetic that no atomic does.
+pub fn program(test: &Program, delay: u32, seed: u64) -> Result<KernelProgram, Unsupported> {
+    check(test)?;
+    let (roles, groups, waves) = roles(test);
+    let is_local = test.locations.iter().any(|l| l.region == Region::Local);
+    let lds_bytes = if is_local { 8 * test.locations.len() as u32 } else { 0 };
+    let test = Rc::new(test.clone());
+    Ok(KernelProgram::new(test.name.clone(), move |host| async move {
+        let count = test.locations.len() as u64;
+        let memory = host.alloc::<u64>("memory", count * LINE_WORDS);
+        let registers = test.threads.iter().map(|thread| thread.registers.len()).max().unwrap_or(0);
+        let file = registers.max(1) as u64 * LINE_WORDS;
+        let results = host.alloc::<u64>("registers", test.threads.len() as u64 * file);
+        let mut values = vec![0; (count * LINE_WORDS) as usize];
+        for (at, location) in test.locations.iter().enumerate() {
+            values[at * LINE_WORDS as usize] = location.init as u64;
+        }
+        host.write(memory, &values).await;
+        let running = Rc::new(Running { test: test.clone(), roles, memory, results, file, delay, seed });
+        let body = running.clone();
+        let kernel =
+            Kernel::new("litmus", move |w| run(w, body.clone())).uses([memory.read_write(), results.write()]);
+        let grid = Grid::new(groups, waves).lds_bytes(lds_bytes);
+        host.launch(kernel, grid).await;
+        let memory = host.read(memory).await;
+        let locations: Vec<u64> = memory.iter().step_by(LINE_WORDS as usize).copied().collect();
+        let mut answer = Answer::new().with(LOCATIONS, &locations);
+        let results = host.read(results).await;
+        for (n, thread) in test.threads.iter().enumerate() {
+            let first = n * file as usize;
+            answer = answer.with(format!("{REGISTERS}{n}"), &results[first..first + thread.registers.len()]);
+        }
+        answer
+    }))
+}
+
+struct Running {
+    test: Rc<Program>,
+    roles: Vec<Role>,
+    memory: Array<u64>,
+    results: Array<u64>,
+    /// Words of results of one thread.
+    file: u64,
+    delay: u32,
+    seed: u64,
+}
+
+/// Who runs where; how many work-groups of how many wavefronts.
+fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
+    let mut groups: Vec<(Option<ScopeId>, u32)> = Vec::new();
+    let mut roles = Vec::new();
+    for thread in 0..test.threads.len() {
+        let group = test.scopes.enclosing(ThreadId(thread as u8), Level::WorkGroup);
+        let at = groups.iter().position(|(other, _)| group.is_some() && *other == group);
+        let at = at.unwrap_or_else(|| {
+            groups.push((group, 0));
+            groups.len() - 1
+        });
+        roles.push(Role { thread, work_group: at as u32, wave: groups[at].1 });
+        groups[at].1 += 1;
+    }
+    let waves = groups.iter().map(|(_, waves)| *waves).max().unwrap_or(1);
+    (roles, groups.len() as u32, waves)
+}
+
+fn check(test: &Program) -> Result<(), Unsupported> {
+    let refuse = |what: &str| Err(Unsupported(what.to_owned()));
+    for (thread, code) in test.threads.iter().map(|t| &t.code).enumerate() {
+        for instr in code {
+            if let Some(scope) = instr.scope() {
+                let level = test.scopes.get(scope).level;
+                if level == Level::Named || level == Level::Chiplet {
+                    return refuse("a scope outside of work-group, device and system");
+                }
+            }
+            if instr.access().is_some_and(|access| access.proxy != litmus::program::Proxy::Generic) {
+                return refuse("a path of PTX beside the generic one");
+            }
+            match instr {
+                Instr::Rmw { op, .. } if kind(*op).is_none() => {
+                    return refuse("this arithmetic of an atomic");
+                }
+                Instr::Cas(cas) if cas.weak => return refuse("a weak compare-and-swap"),
+                Instr::Barrier(barrier) => {
+                    let own = test.scopes.enclosing(ThreadId(thread as u8), Level::WorkGroup);
+                    let everyone = test.threads_at(barrier.group, barrier.instance);
+                    let is_whole = own == Some(barrier.group)
+                        && everyone == test.scopes.get(barrier.group).members
+                        && barrier.quorum.is_none()
+                        && !barrier.arrive;
+                    if !is_whole {
+                        return refuse("a barrier that is not of the whole work-group");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if test.locations.iter().any(|l| l.region == Region::Unqualified) {
+        return refuse("memory of no region");
+    }
+    Ok(())
+}
+
+fn kind(op: RmwOp) -> Option<RmwKind> {
+    Some(match op {
+        RmwOp::Add => RmwKind::Add,
+        RmwOp::Sub => RmwKind::Sub,
+        RmwOp::And => RmwKind::And,
+        RmwOp::Or => RmwKind::Or,
+        RmwOp::Xor => RmwKind::Xor,
+        RmwOp::Min => RmwKind::MinS,
+        RmwOp::Max => RmwKind::MaxS,
+        RmwOp::Exchange => RmwKind::Exchange,
+        RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec => return None,
+    })
+}
+
+async fn run(w: Wave, running: Rc<Running>) {
+    let w = w.leader();
+    let mine = running.roles.iter().find(|r| r.work_group == w.work_group() && r.wave == w.index());
+    let Some(role) = mine else { return };
+    let thread = &running.test.threads[role.thread];
+    let mut rng = Rng::new(running.seed.wrapping_mul(64).wrapping_add(role.thread as u64));
+    let mut registers: Vec<Value> = thread.registers.iter().map(|register| register.init).collect();
+    let mut pc = 0;
+    while let Some(instr) = thread.code.get(pc) {
+        pc += 1;
+        linger(&mut rng, running.delay);
+        let eval = |expr: &Expr| expr.eval(&registers).unwrap_or(0);
+        match instr {
+            Instr::Assign { dst, value } => registers[usize::from(dst.0)] = eval(value),
+            Instr::Jump { target } => pc = *target,
+            Instr::Branch { cond, target, .. } => {
+                if eval(cond) != 0 {
+                    pc = *target;
+                }
+            }
+            Instr::Fence(fence) => {
+                w.fence(semantics(&running.test, fence.order, fence.scope, fence.remote)).await
+            }
+            Instr::Barrier(barrier) => {
+                w.barrier_with(semantics(&running.test, barrier.order, Some(barrier.scope), false)).await;
+            }
+            Instr::Load { dst, access } => {
+                let value = running.load(&w, access, eval(&access.address)).await;
+                registers[usize::from(dst.0)] = value;
+            }
+            Instr::Await { dst, access, cmp, value } => {
+                let (at, wanted) = (eval(&access.address), eval(value));
+                let found = loop {
+                    let found = running.load(&w, access, at).await;
+                    if cmp.apply(found, wanted).unwrap_or(0) != 0 {
+                        break found;
+                    }
+                };
+                if let Some(dst) = dst {
+                    registers[usize::from(dst.0)] = found;
+                }
+            }
+            Instr::Store { access, value } => {
+                running.store(&w, access, eval(&access.address), eval(value)).await;
+            }
+            Instr::Rmw { dst, access, op, operand } => {
+                let Some(kind) = kind(*op) else { return };
+                let old = running.rmw(&w, access, eval(&access.address), kind, eval(operand)).await;
+                if let Some(dst) = dst {
+                    registers[usize::from(dst.0)] = old;
+                }
+            }
+            Instr::Cas(cas) => {
+                let (at, expected) = (eval(&cas.access.address), eval(&cas.expected));
+                let old = running.cas(&w, &cas.access, at, expected, eval(&cas.desired)).await;
+                if let Some(dst) = cas.dst {
+                    registers[usize::from(dst.0)] = old;
+                }
+                if let Some(success) = cas.success {
+                    registers[usize::from(success.0)] = Value::from(old == expected);
+                }
+            }
+        }
+    }
+    for (n, value) in registers.iter().enumerate() {
+        let place = role.thread as u64 * running.file + n as u64;
+        w.store(running.results, place, *value as u64).await;
+    }
+}
+
+/// Up to `most` vector operations that do nothing.
+fn linger(rng: &mut Rng, most: u32) {
+    let count = rng.below(u64::from(most) + 1);
+    let _idle = (0..count).fold(Lanes::splat(0u32), |idle, _| idle + 1);
+}
+
+fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, remote: bool) -> Semantics {
+    let level = scope.map_or(Level::System, |scope| test.scopes.get(scope).level);
+    let semantics = Semantics::new(order, level);
+    if remote { semantics.remote() } else { semantics }
+}
+
+/// Where a location is.
+enum Word {
+    Global(u64),
+    Local(u64),
+}
+
+impl Running {
+    fn word(&self, address: Value) -> Word {
+        let at = value_address(address).map_or(0, |loc| usize::from(loc.0));
+        let at = at.min(self.test.locations.len() - 1);
+        let physical = self.test.locations[at].physical;
+        match self.test.loc(physical).region {
+            Region::Local => Word::Local(u64::from(physical.0)),
+            _ => Word::Global(u64::from(physical.0) * LINE_WORDS),
+        }
+    }
+
+    fn how(&self, access: &Access) -> Semantics {
+        semantics(&self.test, access.order, access.scope, access.remote)
+    }
+
+    fn local(&self, w: &Wave) -> Lds<u64> {
+        w.lds::<u64>(0, self.test.locations.len() as u32)
+    }
+
+    async fn load(&self, w: &Wave, access: &Access, address: Value) -> Value {
+        let how = self.how(access);
+        let is_atomic = access.order != Order::Plain;
+        let value = match (self.word(address), is_atomic) {
+            (Word::Global(at), true) => w.atomic_load(self.memory, at, how).await,
+            (Word::Global(at), false) => w.load(self.memory, at).await,
+            (Word::Local(at), true) => w.atomic_load(self.local(w), at, how).await,
+            (Word::Local(at), false) => w.load(self.local(w), at).await,
+        };
+        value as Value
+    }
+
+    async fn store(&self, w: &Wave, access: &Access, address: Value, value: Value) {
+        let (how, value) = (self.how(access), value as u64);
+        let is_atomic = access.order != Order::Plain;
+        match (self.word(address), is_atomic) {
+            (Word::Global(at), true) => w.atomic_store(self.memory, at, value, how).await,
+            (Word::Global(at), false) => w.store(self.memory, at, value).await,
+            (Word::Local(at), true) => w.atomic_store(self.local(w), at, value, how).await,
+            (Word::Local(at), false) => w.store(self.local(w), at, value).await,
+        }
+    }
+
+    async fn rmw(&self, w: &Wave, access: &Access, address: Value, kind: RmwKind, operand: Value) -> Value {
+        let (how, operand) = (self.how(access), operand as u64);
+        let old = match self.word(address) {
+            Word::Global(at) => w.rmw(self.memory, at, kind, operand, how).await,
+            Word::Local(at) => w.rmw(self.local(w), at, kind, operand, how).await,
+        };
+        old as Value
+    }
+
+    async fn cas(&self, w: &Wave, access: &Access, address: Value, expected: Value, desired: Value) -> Value {
+        let (how, expected, desired) = (self.how(access), expected as u64, desired as u64);
+        let old = match self.word(address) {
+            Word::Global(at) => w.compare_exchange(self.memory, at, expected, desired, how).await,
+            Word::Local(at) => w.compare_exchange(self.local(w), at, expected, desired, how).await,
+        };
+        old as Value
+    }
+}

@@ -1,0 +1,116 @@
+//! Looks for races in a program, over several seeds.
+
+use serde::Serialize;
+use sim::OtherScope;
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::record::Record;
+use crate::run;
+
+pub use sim::race::{
+    Detector, Pairing, Party, Race, RaceKind, RaceModel, RaceOptions, RaceReport, Usage, WideScope,
+    level_name,
+};
+
+/// What was found in all runs together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Races {
+    /// The races, and what was looked at.
+    #[serde(flatten)]
+    pub report: RaceReport,
+    /// How many runs there were.
+    pub runs: u32,
+    /// Runs that did not end with the right answer.
+    pub failed: Vec<Failed>,
+}
+
+/// A run that did not end with the right answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// Its seed.
+    pub seed: u64,
+    /// What went wrong.
+    pub error: String,
+}
+
+/// Runs an experiment once for each of so many seeds, from its own on, and
+/// watches. `each` is told what every run gave.
+///
+/// # Errors
+/// What cannot be run at all. A wrong answer and a run that does not end are
+/// results, and the races in them are reported.
+pub fn races(
+    experiment: &Experiment,
+    options: RaceOptions,
+    seeds: u32,
+    mut each: impl FnMut(&Record),
+) -> Result<Races, Error> {
+    let mut detector = Detector::new(options);
+    let mut failed = Vec::new();
+    for seed in (0..u64::from(seeds)).map(|n| experiment.seed.wrapping_add(n)) {
+        let record = run::run(&Experiment { seed, ..experiment.clone() }, &mut detector)?;
+        if let Some(error) = &record.error {
+            failed.push(Failed { seed, error: error.clone() });
+        }
+        each(&record);
+    }
+    Ok(Races { report: detector.finish(), runs: seeds, failed })
+}
+
+/// What a narrower scope would save.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Saving {
+    /// The operation, its scope, and the narrower one; none for all of them together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<WideScope>,
+    /// Cycles with the scopes that the program names, over all seeds.
+    pub cycles_before: u64,
+    /// Cycles with the narrower scope.
+    pub cycles_after: u64,
+    /// Was every run with it right, and free of races?
+    pub is_safe: bool,
+}
+
+/// Runs again with each narrower scope alone, and with all of them together.
+///
+/// # Errors
+/// As [`races`].
+pub fn savings(
+    experiment: &Experiment,
+    options: RaceOptions,
+    seeds: u32,
+    wide: &[WideScope],
+    mut each: impl FnMut(&Record),
+) -> Result<Vec<Saving>, Error> {
+    let mut measure = |scopes: Vec<OtherScope>| {
+        let mut cycles = 0;
+        let experiment = Experiment { scopes, ..experiment.clone() };
+        let found = races(&experiment, options, seeds, |record| {
+            cycles += record.cycles;
+            each(record);
+        })?;
+        Ok::<_, Error>((cycles, found.failed.is_empty() && found.report.races.is_empty()))
+    };
+    let (cycles_before, _) = measure(Vec::new())?;
+    let mut savings = Vec::new();
+    for site in wide {
+        let (cycles_after, is_safe) = measure(vec![narrower(site)])?;
+        savings.push(Saving { site: Some(site.clone()), cycles_before, cycles_after, is_safe });
+    }
+    if wide.len() > 1 {
+        let (cycles_after, is_safe) = measure(wide.iter().map(narrower).collect())?;
+        savings.push(Saving { site: None, cycles_before, cycles_after, is_safe });
+    }
+    Ok(savings)
+}
+
+fn narrower(site: &WideScope) -> OtherScope {
+    OtherScope {
+        file: site.file.to_owned(),
+        line: site.line,
+        column: site.column,
+        from: site.scope,
+        to: site.enough,
+    }
+}

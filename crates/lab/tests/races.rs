@@ -1,0 +1,162 @@
+//! Races in whole programs: every workload is free of them under the model it
+//! is written for, and every work of the gallery is found out.
+//!
+//! `FENCEPOST_BLESS=1 cargo test -p lab --test races` writes the golden
+//! reports anew after a change that is meant to change them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use lab::experiment::{Experiment, Question};
+use lab::race::{RaceModel, RaceOptions, Races, races};
+use lab::systems::Systems;
+use workloads::Purpose;
+
+fn experiment(scenario: &str, workload: &str, settings: &[(&str, &str)]) -> Experiment {
+    let question = Question {
+        system: "hrf-8cu".to_owned(),
+        scenario: scenario.to_owned(),
+        workload: workload.to_owned(),
+        settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        patience_cycles: Some(20_000),
+        ..Question::default()
+    };
+    Experiment::new(&Systems::with_folder("none"), &question).expect("a sound question")
+}
+
+fn look(model: RaceModel, scenario: &str, workload: &str, settings: &[(&str, &str)]) -> Races {
+    let options = RaceOptions { model, ..RaceOptions::default() };
+    races(&experiment(scenario, workload, settings), options, 3, |_| ()).expect("a machine that can be built")
+}
+
+fn text(found: &Races) -> String {
+    let mut text = String::new();
+    for race in &found.report.races {
+        let _ = writeln!(text, "{:?} race on {}, {} times", race.kind, race.location, race.count);
+        for (side, scope) in [&race.first, &race.second].into_iter().zip(&race.scopes) {
+            let file = side.file.rsplit('/').next().unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "  {} at {file}:{}:{} in {}, work-group {}, wavefront {}, lane {}, scope {scope}",
+                side.operation,
+                side.line,
+                side.column,
+                side.kernel,
+                side.work_group,
+                side.wavefront,
+                side.lane
+            );
+        }
+        let _ = writeln!(text, "  {}", race.advice);
+    }
+    text
+}
+
+fn gallery() -> impl Iterator<Item = &'static str> {
+    workloads::all().iter().filter(|w| w.purpose == Purpose::Race).map(|w| w.name)
+}
+
+#[test]
+fn the_gallery_is_found_out() {
+    let mut reports = String::new();
+    for name in gallery() {
+        let found = look(RaceModel::HrfIndirect, "vi", name, &[]);
+        assert!(!found.report.races.is_empty(), "{name} races");
+        let _ = writeln!(reports, "{name}\n{}", text(&found));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/races.txt");
+    if std::env::var_os("FENCEPOST_BLESS").is_some() {
+        fs::write(&path, &reports).expect("a folder that can be written");
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    assert!(reports == golden, "the reports have changed:\n{reports}");
+}
+
+#[test]
+fn what_is_repaired_does_not_race() {
+    for name in gallery() {
+        for (model, _) in [(RaceModel::HrfIndirect, 0), (RaceModel::HrfDirect, 1)] {
+            let found = look(model, "vi", name, &[("repaired", "yes")]);
+            assert_eq!(text(&found), "", "{name} under {model:?}");
+        }
+    }
+}
+
+/// Every workload at a size that takes a fraction of a second.
+const SMALL: [(&str, &[(&str, &str)]); 16] = [
+    ("vec-copy", &[("n", "4k")]),
+    ("vec-add", &[("n", "4k")]),
+    ("cache-reuse", &[("n", "2k")]),
+    ("reduce", &[("n", "8k")]),
+    ("histogram", &[("n", "2k")]),
+    ("pagerank-push", &[("vertices", "256"), ("edges", "1k")]),
+    ("sssp", &[("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")]),
+    ("color", &[("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")]),
+    ("pagerank", &[("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")]),
+    ("message-passing", &[("words", "64"), ("rounds", "2")]),
+    ("host-flag", &[]),
+    ("lock-counter", &[("increments", "4")]),
+    ("fg-share", &[("work-groups", "8"), ("words", "32")]),
+    ("l1-resident", &[("work-groups", "8"), ("reads", "8")]),
+    ("random-miss", &[("work-groups", "8"), ("mib", "1"), ("reads", "4")]),
+    ("vec-add", &[("n", "1000")]),
+];
+
+#[test]
+fn every_workload_is_free_of_races() {
+    for (workload, settings) in SMALL {
+        for model in [RaceModel::Drf, RaceModel::HrfIndirect, RaceModel::HrfDirect] {
+            let found = look(model, "vi", workload, settings);
+            assert_eq!(text(&found), "", "{workload} under {model:?}");
+            assert_eq!(found.failed, [], "{workload}");
+            assert!(found.report.usage.accesses > 0, "{workload} was watched");
+        }
+    }
+}
+
+/// Everything that can be chosen in a workload, one choice at a time.
+#[test]
+fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
+    for (workload, settings) in SMALL {
+        let entry = workloads::find(workload).expect("a workload");
+        for setting in entry.settings {
+            let workloads::Kind::Policy(choices) = setting.kind else { continue };
+            for (choice, _) in choices {
+                // Those who meet here are of different work-groups; thieves are, too.
+                let meets_others =
+                    ["message-passing", "lock-counter", "fg-share", "sssp", "color", "pagerank"];
+                let is_too_narrow = *choice == "work-group" && meets_others.contains(&workload);
+                let scenario = format!("vi+{choice}");
+                let found = look(RaceModel::HrfIndirect, &scenario, workload, settings);
+                assert_eq!(
+                    !found.report.races.is_empty(),
+                    is_too_narrow,
+                    "{workload} with {choice}: {}",
+                    text(&found)
+                );
+            }
+        }
+    }
+}
+
+/// The protocols that claim `drf` keep everybody coherent whatever the scope.
+#[test]
+fn every_scenario_of_stealing_is_free_of_races() {
+    let settings = [("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")];
+    let scoped = ["baseline", "scope-only", "steal-only", "rsp"].map(|name| (name, RaceModel::HrfIndirect));
+    let unscoped = ["denovo-b", "hlrc", "hlrc-scoped"].map(|name| (name, RaceModel::Drf));
+    for (scenario, model) in scoped.into_iter().chain(unscoped) {
+        for workload in ["sssp", "color", "pagerank"] {
+            let found = look(model, scenario, workload, &settings);
+            assert_eq!(text(&found), "", "{workload} under {scenario}");
+            assert_eq!(found.failed, [], "{workload} under {scenario}");
+        }
+    }
+}
+
+#[test]
+fn a_lock_at_the_wrong_scope_races() {
+    let found = look(RaceModel::HrfIndirect, "vi+work-group", "lock-counter", &[("increments", "4")]);
+    assert!(!found.report.races.is_empty());
+}

@@ -1,0 +1,103 @@
+//! What a thread knows of the others, as vector clocks.
+
+/// A thread of the run between two points at which nothing runs: the host, or
+/// a wavefront. Wavefronts that start together have neighbouring numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ThreadId(pub(super) u32);
+
+impl ThreadId {
+    /// The host.
+    pub(super) const HOST: ThreadId = ThreadId(0);
+}
+
+/// How far each thread is known; zero is not at all. Only a window of
+/// wavefronts is stored: those of a work-group know little of any others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clock {
+    host: u32,
+    first: u32,
+    epochs: Vec<u32>,
+}
+
+impl Clock {
+    /// How far `thread` is known.
+    #[inline]
+    pub(super) fn of(&self, thread: ThreadId) -> u32 {
+        if thread == ThreadId::HOST {
+            return self.host;
+        }
+        match thread.0.checked_sub(self.first) {
+            Some(at) => self.epochs.get(at as usize).copied().unwrap_or(0),
+            None => 0,
+        }
+    }
+
+    /// Learns that `thread` has come to `epoch`.
+    pub(super) fn learn(&mut self, thread: ThreadId, epoch: u32) {
+        if thread == ThreadId::HOST {
+            self.host = self.host.max(epoch);
+            return;
+        }
+        self.widen(thread.0, thread.0 + 1);
+        let place = &mut self.epochs[(thread.0 - self.first) as usize];
+        *place = epoch.max(*place);
+    }
+
+    /// Learns all that `other` knows.
+    pub(super) fn join(&mut self, other: &Clock) {
+        self.host = self.host.max(other.host);
+        if other.epochs.is_empty() {
+            return;
+        }
+        self.widen(other.first, other.first + other.epochs.len() as u32);
+        let from = (other.first - self.first) as usize;
+        for (mine, theirs) in self.epochs[from..].iter_mut().zip(&other.epochs) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// Makes room for the threads from `first` up to `end`.
+    fn widen(&mut self, first: u32, end: u32) {
+        if self.epochs.is_empty() {
+            self.first = first;
+        }
+        if first < self.first {
+            let more = (self.first - first) as usize;
+            self.epochs.splice(0..0, core::iter::repeat_n(0, more));
+            self.first = first;
+        }
+        let len = (end - self.first) as usize;
+        if len > self.epochs.len() {
+            self.epochs.resize(len, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(of: &[(u32, u32)]) -> Clock {
+        let mut clock = Clock::default();
+        for &(thread, epoch) in of {
+            clock.learn(ThreadId(thread), epoch);
+        }
+        clock
+    }
+
+    #[test]
+    fn a_join_takes_the_later_of_each() {
+        let mut clock_a = clock(&[(7, 3), (9, 1), (0, 2)]);
+        clock_a.join(&clock(&[(5, 4), (7, 2), (9, 6), (0, 1)]));
+        let found: Vec<u32> = (0..12).map(|thread| clock_a.of(ThreadId(thread))).collect();
+        assert_eq!(found, [2, 0, 0, 0, 0, 4, 0, 3, 0, 6, 0, 0]);
+    }
+
+    #[test]
+    fn only_a_window_is_stored() {
+        assert_eq!(clock(&[(1_000_000, 1), (1_000_003, 1)]).epochs.len(), 4);
+        let mut empty = Clock::default();
+        empty.join(&clock(&[(50, 2)]));
+        assert_eq!((empty.first, empty.epochs.len()), (50, 1));
+    }
+}

@@ -1,0 +1,177 @@
+//! Places in the code: an operation of a kernel with its semantics.
+
+use kernel::{Action, Posted, Semantics, Site, Space};
+use proto::{Level, Order};
+use rustc_hash::FxHashMap;
+
+/// A place in the code. A record has room for some thousands; what comes after
+/// them goes by the name of one that races alike, and is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct CodeId(pub(super) u16);
+
+impl CodeId {
+    /// Bits of a number.
+    pub(super) const BITS: u32 = 12;
+    /// The most that are told apart.
+    const MOST: usize = (1 << CodeId::BITS) - 1;
+}
+
+/// What stands at a place in the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Code {
+    /// The kernel, by the order of first launches; none is the host.
+    pub(super) kernel: Option<u16>,
+    pub(super) site: Site,
+    pub(super) what: What,
+    pub(super) semantics: Semantics,
+    pub(super) space: Space,
+}
+
+/// What an operation does, as far as races care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum What {
+    Load,
+    Store,
+    Update,
+    /// A compare-exchange that found another value: it only read.
+    Failed,
+    Fence,
+    Barrier,
+}
+
+impl What {
+    pub(super) fn of(op: &Posted) -> What {
+        match op.action {
+            Action::Load | Action::HostRead => What::Load,
+            Action::Store | Action::HostWrite => What::Store,
+            Action::Rmw { .. } => What::Update,
+            Action::Barrier => What::Barrier,
+            Action::Fence | Action::Launch(_) => What::Fence,
+        }
+    }
+
+    #[inline]
+    pub(super) fn writes(self) -> bool {
+        matches!(self, What::Store | What::Update)
+    }
+
+    #[inline]
+    pub(super) fn reads(self) -> bool {
+        matches!(self, What::Load | What::Update | What::Failed)
+    }
+}
+
+impl Code {
+    #[inline]
+    pub(super) fn is_atomic(&self) -> bool {
+        self.semantics.order.is_atomic() || matches!(self.what, What::Update | What::Failed)
+    }
+
+    pub(super) fn acquires(&self) -> bool {
+        self.semantics.order.acquires() && self.what != What::Store
+    }
+
+    pub(super) fn releases(&self) -> bool {
+        self.semantics.order.releases() && !matches!(self.what, What::Load | What::Failed)
+    }
+
+    /// The operation in words.
+    pub(super) fn describe(&self) -> String {
+        let local = if self.space == Space::Lds { "local " } else { "" };
+        let order = match self.semantics.order {
+            Order::Plain => "",
+            Order::Relaxed => "relaxed ",
+            Order::Acquire => "acquire ",
+            Order::Release => "release ",
+            Order::AcqRel => "acquire-release ",
+            Order::SeqCst => "sequentially consistent ",
+        };
+        let what = match self.what {
+            What::Load if self.is_atomic() => "atomic load",
+            What::Load => "load",
+            What::Store if self.is_atomic() => "atomic store",
+            What::Store => "store",
+            What::Update => "read-modify-write",
+            What::Failed => "compare-exchange that failed",
+            What::Fence => "fence",
+            What::Barrier => "barrier",
+        };
+        format!("{order}{local}{what}")
+    }
+}
+
+/// The name of a level, as the command line writes it.
+#[must_use]
+pub fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::WorkItem => "work-item",
+        Level::SubGroup => "sub-group",
+        Level::WorkGroup => "work-group",
+        Level::Chiplet => "chiplet",
+        Level::Device => "device",
+        Level::System => "system",
+        Level::Named => "named",
+    }
+}
+
+/// All places that were met.
+#[derive(Debug, Default)]
+pub(super) struct Codes {
+    all: Vec<Code>,
+    numbers: FxHashMap<Key, CodeId>,
+    last: Option<(Key, CodeId)>,
+    /// How often a place could not get a number of its own.
+    pub(super) overflowed: u64,
+}
+
+/// A site is one address in the program: cheaper to compare than its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    kernel: Option<u16>,
+    site: usize,
+    what: What,
+    semantics: Semantics,
+    is_local: bool,
+}
+
+impl Codes {
+    pub(super) fn number(&mut self, code: Code) -> CodeId {
+        let site = core::ptr::from_ref(code.site).addr();
+        let Code { kernel, what, semantics, space, .. } = code;
+        let key = Key { kernel, site, what, semantics, is_local: space == Space::Lds };
+        if let Some((last, number)) = self.last
+            && last == key
+        {
+            return number;
+        }
+        let number = match self.numbers.get(&key) {
+            Some(&number) => number,
+            None if self.all.len() < CodeId::MOST => {
+                let number = CodeId(self.all.len() as u16);
+                self.all.push(code);
+                self.numbers.insert(key, number);
+                number
+            }
+            None => {
+                self.overflowed += 1;
+                return self.like(&code);
+            }
+        };
+        self.last = Some((key, number));
+        number
+    }
+
+    /// A place of another site that races alike.
+    fn like(&self, code: &Code) -> CodeId {
+        let alike = |other: &&Code| {
+            (other.what, other.semantics, other.space) == (code.what, code.semantics, code.space)
+        };
+        let at = self.all.iter().rposition(|other| alike(&other)).unwrap_or(0);
+        CodeId(at as u16)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: CodeId) -> &Code {
+        &self.all[usize::from(number.0)]
+    }
+}

@@ -1,0 +1,424 @@
+//! What happens before what: releases, acquires, fences, barriers.
+
+use std::rc::Rc;
+
+use proto::Level;
+use rustc_hash::FxHashMap;
+
+use super::clock::{Clock, ThreadId};
+use super::code::CodeId;
+use super::scope::{Instance, Pairing, RaceModel, Standing, wider};
+
+/// Where releases and acquires meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Meeting {
+    /// A word of global memory.
+    Word(u64),
+    /// A word of a work-group's local memory.
+    Local { group: u64, word: u64 },
+    /// The n-th barrier of a work-group.
+    Barrier { group: u64, nth: u32 },
+    /// Anywhere, if all locations pair.
+    Anywhere,
+}
+
+/// Who released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) standing: Standing,
+    pub(super) epoch: u32,
+    pub(super) code: CodeId,
+}
+
+/// What a release makes known to those who acquire at its scope.
+#[derive(Clone, Debug)]
+pub(super) struct Published {
+    scope: Instance,
+    /// Reaches narrower scopes elsewhere, too.
+    is_remote: bool,
+    clock: Rc<Clock>,
+    /// The same if all scopes were one: what scopes cut off is in it.
+    wide: Rc<Clock>,
+    source: Source,
+}
+
+/// All that was released at one scope in one place.
+#[derive(Clone, Debug)]
+struct Channel {
+    all: Published,
+    /// Releases that may turn out not to have happened, by operation.
+    tentative: Vec<(usize, Published)>,
+    /// Who released, with whether it was more than one work-group.
+    sources: Vec<(Source, bool)>,
+}
+
+/// A link that scopes cut: the acquire would have learned something.
+#[derive(Clone, Debug)]
+pub(super) struct Missed {
+    pub(super) release: Source,
+    pub(super) acquire: Source,
+    pub(super) wide: Rc<Clock>,
+}
+
+/// A thread: what it knows, and what it has under way.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) standing: Standing,
+    pub(super) epoch: u32,
+    /// Threads before this number are known whole: kernels that have ended.
+    pub(super) since: u32,
+    /// How far the host is known from the launch.
+    host: u32,
+    /// What is known through each closure: one, or one a scope.
+    clocks: Vec<(Instance, Rc<Clock>)>,
+    wide: Rc<Clock>,
+    /// What barriers told: they order local memory whatever their semantics.
+    local: Rc<Clock>,
+    /// The last release fence at each scope.
+    fences: Vec<Published>,
+    /// What atomic reads found that an acquire fence may take.
+    seen: Vec<(Meeting, Vec<Published>)>,
+    /// Operations under way that are recorded when they are complete, each
+    /// with the epoch of its issue.
+    pub(super) in_flight: Vec<(usize, u32)>,
+    pub(super) barriers: u32,
+}
+
+impl Thread {
+    pub(super) fn new(standing: Standing, since: u32, host: u32) -> Thread {
+        Thread {
+            standing,
+            epoch: 1,
+            since,
+            host,
+            clocks: Vec::new(),
+            wide: Rc::default(),
+            local: Rc::default(),
+            fences: Vec::new(),
+            seen: Vec::new(),
+            in_flight: Vec::new(),
+            barriers: 0,
+        }
+    }
+
+    /// Is it known here without any synchronization?
+    #[inline]
+    fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
+        if thread == ThreadId::HOST {
+            return epoch <= self.host || self.standing.group.is_none();
+        }
+        thread.0 == self.standing.thread || thread.0 < self.since
+    }
+
+    /// Did what `thread` did in `epoch` happen before what comes here next?
+    #[inline]
+    pub(super) fn knows(&self, thread: ThreadId, epoch: u32) -> bool {
+        self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
+    }
+
+    /// The same for two accesses of local memory.
+    #[inline]
+    pub(super) fn knows_locally(&self, thread: ThreadId, epoch: u32) -> bool {
+        self.local.of(thread) >= epoch || self.knows(thread, epoch)
+    }
+
+    /// Will everybody who learns what comes here next know that, too?
+    #[inline]
+    pub(super) fn passes_on(&self, model: RaceModel, thread: ThreadId, epoch: u32) -> bool {
+        match model {
+            // What one scope told is not passed on through another one.
+            RaceModel::HrfDirect => self.knows_anyway(thread, epoch),
+            RaceModel::Drf | RaceModel::HrfIndirect => self.knows(thread, epoch),
+        }
+    }
+
+    /// Would it have happened before if all scopes were one?
+    pub(super) fn would_know(&self, thread: ThreadId, epoch: u32) -> bool {
+        self.wide.of(thread) >= epoch
+    }
+
+    fn clock(&mut self, closure: Instance) -> &mut Rc<Clock> {
+        let at = self.clocks.iter().position(|(of, _)| *of == closure).unwrap_or_else(|| {
+            self.clocks.push((closure, Rc::default()));
+            self.clocks.len() - 1
+        });
+        &mut self.clocks[at].1
+    }
+
+    fn learn(&mut self, model: RaceModel, scope: Instance, published: &Published) {
+        join(self.clock(closure(model, scope)), &published.clock);
+    }
+
+    fn learn_wide(&mut self, model: RaceModel, published: &Published) {
+        if model != RaceModel::Drf {
+            join(&mut self.wide, &published.wide);
+        }
+    }
+}
+
+fn join(into: &mut Rc<Clock>, from: &Rc<Clock>) {
+    if !Rc::ptr_eq(into, from) {
+        Rc::make_mut(into).join(from);
+    }
+}
+
+/// The closure that a link of this scope belongs to.
+fn closure(model: RaceModel, scope: Instance) -> Instance {
+    if model == RaceModel::HrfDirect { scope } else { Instance::SYSTEM }
+}
+
+/// Releases that wait for their acquires.
+#[derive(Debug)]
+pub(super) struct Links {
+    pub(super) model: RaceModel,
+    pairing: Pairing,
+    channels: FxHashMap<Meeting, Vec<Channel>>,
+    /// What those knew who came to a barrier.
+    barriers: FxHashMap<Meeting, Rc<Clock>>,
+    missed: Vec<Missed>,
+    /// For each place in the code, the widest level that its communication needed.
+    pub(super) needed: FxHashMap<CodeId, Level>,
+}
+
+/// Cut links that are remembered.
+const MISSED_MOST: usize = 256;
+/// Sources of one channel that are told apart.
+const SOURCES_MOST: usize = 8;
+
+impl Links {
+    pub(super) fn new(model: RaceModel, pairing: Pairing) -> Links {
+        Links {
+            model,
+            pairing,
+            channels: FxHashMap::default(),
+            barriers: FxHashMap::default(),
+            missed: Vec::new(),
+            needed: FxHashMap::default(),
+        }
+    }
+
+    /// Nothing runs: all that was released is known to all that will run.
+    pub(super) fn forget(&mut self) {
+        self.channels.clear();
+        self.barriers.clear();
+        self.missed.clear();
+    }
+
+    fn meeting(&self, at: Meeting) -> Meeting {
+        match (self.pairing, at) {
+            (Pairing::AnyLocation, Meeting::Word(_) | Meeting::Local { .. }) => Meeting::Anywhere,
+            _ => at,
+        }
+    }
+
+    /// What `thread` releases now at `scope`.
+    fn published(&self, thread: &mut Thread, code: CodeId, scope: Instance, is_remote: bool) -> Published {
+        let (me, epoch) = (ThreadId(thread.standing.thread), thread.epoch);
+        let scope = if self.model == RaceModel::Drf { Instance::SYSTEM } else { scope };
+        let mut clock = thread.clock(closure(self.model, scope)).clone();
+        Rc::make_mut(&mut clock).learn(me, epoch);
+        let mut wide = thread.wide.clone();
+        if self.model != RaceModel::Drf {
+            Rc::make_mut(&mut wide).learn(me, epoch);
+        }
+        let source = Source { standing: thread.standing, epoch, code };
+        Published { scope, is_remote, clock, wide, source }
+    }
+
+    /// An atomic write of `thread` at `at`. One that `releases` tells what its
+    /// thread knows; any tells what its fences released. With `tentative`, it
+    /// is not certain that it writes.
+    pub(super) fn write(
+        &mut self,
+        thread: &mut Thread,
+        at: Meeting,
+        release: Option<(CodeId, Instance, bool)>,
+        tentative: Option<usize>,
+    ) {
+        let at = self.meeting(at);
+        if let Some((code, scope, is_remote)) = release {
+            let published = self.published(thread, code, scope, is_remote);
+            self.publish(at, published, tentative);
+        }
+        for at_fence in 0..thread.fences.len() {
+            let published = thread.fences[at_fence].clone();
+            self.publish(at, published, tentative);
+        }
+    }
+
+    fn publish(&mut self, at: Meeting, published: Published, tentative: Option<usize>) {
+        let channels = self.channels.entry(at).or_default();
+        let alike = |c: &Channel| c.all.scope == published.scope && c.all.is_remote == published.is_remote;
+        let number = channels.iter().position(alike).unwrap_or_else(|| {
+            let empty = Published { clock: Rc::default(), wide: Rc::default(), ..published.clone() };
+            channels.push(Channel { all: empty, tentative: Vec::new(), sources: Vec::new() });
+            channels.len() - 1
+        });
+        match tentative {
+            Some(token) => channels[number].tentative.push((token, published)),
+            None => channels[number].settle(&published),
+        }
+    }
+
+    /// It is known whether a tentative write took place.
+    pub(super) fn decide(&mut self, at: Meeting, token: usize, happened: bool) {
+        let at = self.meeting(at);
+        for channel in self.channels.get_mut(&at).into_iter().flatten() {
+            while let Some(found) = channel.tentative.iter().position(|(of, _)| *of == token) {
+                let (_, published) = channel.tentative.swap_remove(found);
+                if happened {
+                    channel.settle(&published);
+                }
+            }
+        }
+    }
+
+    /// An atomic read of `thread` at `at`; one that acquires learns what was
+    /// released there at its scope, any may be followed by a fence.
+    pub(super) fn read(
+        &mut self,
+        thread: &mut Thread,
+        at: Meeting,
+        acquire: Option<(CodeId, Instance, bool)>,
+    ) {
+        let at = self.meeting(at);
+        let Some(channels) = self.channels.get(&at) else { return };
+        let offered: Vec<(Published, Vec<(Source, bool)>)> =
+            channels.iter().map(|channel| (channel.offer(), channel.sources.clone())).collect();
+        if let Some((code, scope, is_remote)) = acquire {
+            for (published, sources) in &offered {
+                self.take(thread, published, sources, code, scope, is_remote);
+            }
+        }
+        let found: Vec<Published> = offered.into_iter().map(|(published, _)| published).collect();
+        match thread.seen.iter_mut().find(|(of, _)| *of == at) {
+            Some((_, seen)) => *seen = found,
+            None => thread.seen.push((at, found)),
+        }
+    }
+
+    /// `thread` acquires at `scope` what was released.
+    fn take(
+        &mut self,
+        thread: &mut Thread,
+        published: &Published,
+        sources: &[(Source, bool)],
+        code: CodeId,
+        scope: Instance,
+        is_remote: bool,
+    ) {
+        let scope = if self.model == RaceModel::Drf { Instance::SYSTEM } else { scope };
+        if published.scope == scope || published.is_remote || is_remote {
+            thread.learn(self.model, scope, published);
+            for (source, is_many) in sources {
+                let own = source.standing.common(&thread.standing);
+                let level = if *is_many { wider(Level::Device, own) } else { own };
+                for of in [source.code, code] {
+                    let needed = self.needed.entry(of).or_insert(Level::WorkItem);
+                    *needed = wider(*needed, level);
+                }
+            }
+        } else if !thread.knows(ThreadId(published.source.standing.thread), published.source.epoch) {
+            self.miss(thread, published, code);
+        }
+        thread.learn_wide(self.model, published);
+    }
+
+    fn miss(&mut self, thread: &Thread, published: &Published, code: CodeId) {
+        let acquire = Source { standing: thread.standing, epoch: thread.epoch, code };
+        let missed = Missed { release: published.source, acquire, wide: published.wide.clone() };
+        let same = |m: &Missed| {
+            m.release.standing.thread == missed.release.standing.thread
+                && m.acquire.standing.thread == missed.acquire.standing.thread
+                && m.acquire.code == code
+        };
+        if let Some(at) = self.missed.iter().position(same) {
+            self.missed.remove(at);
+        } else if self.missed.len() == MISSED_MOST {
+            self.missed.remove(0);
+        }
+        self.missed.push(missed);
+    }
+
+    /// The link whose scopes kept `thread` from knowing of `first`.
+    pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&Missed> {
+        let carries = |m: &&Missed| m.wide.of(first) >= epoch;
+        let own = |m: &&Missed| m.acquire.standing.thread == thread.standing.thread;
+        let mut all = self.missed.iter().rev().filter(carries);
+        all.clone().find(own).or_else(|| all.next())
+    }
+
+    /// `thread` comes to a barrier.
+    pub(super) fn arrive(&mut self, thread: &Thread, at: Meeting) {
+        let known = Rc::make_mut(self.barriers.entry(at).or_default());
+        known.join(&thread.local);
+        known.learn(ThreadId(thread.standing.thread), thread.epoch);
+    }
+
+    /// `thread` goes on behind a barrier that all have come to.
+    pub(super) fn depart(&mut self, thread: &mut Thread, at: Meeting) {
+        if let Some(known) = self.barriers.get(&at) {
+            join(&mut thread.local, known);
+        }
+    }
+
+    /// A fence of `thread`: its release half, at its issue.
+    pub(super) fn fence_releases(
+        &mut self,
+        thread: &mut Thread,
+        code: CodeId,
+        scope: Instance,
+        is_remote: bool,
+    ) {
+        let published = self.published(thread, code, scope, is_remote);
+        if self.pairing == Pairing::AnyLocation {
+            return self.publish(Meeting::Anywhere, published, None);
+        }
+        thread.fences.retain(|fence| fence.scope != published.scope);
+        thread.fences.push(published);
+    }
+
+    /// Its acquire half, when it is complete.
+    pub(super) fn fence_acquires(
+        &mut self,
+        thread: &mut Thread,
+        code: CodeId,
+        scope: Instance,
+        is_remote: bool,
+    ) {
+        if self.pairing == Pairing::AnyLocation {
+            return self.read(thread, Meeting::Anywhere, Some((code, scope, is_remote)));
+        }
+        for (_, found) in core::mem::take(&mut thread.seen) {
+            for published in found {
+                let sources = [(published.source, false)];
+                self.take(thread, &published, &sources, code, scope, is_remote);
+            }
+        }
+    }
+}
+
+impl Channel {
+    fn settle(&mut self, published: &Published) {
+        join(&mut self.all.clock, &published.clock);
+        join(&mut self.all.wide, &published.wide);
+        self.all.source = published.source;
+        let source = published.source;
+        if let Some((of, is_many)) = self.sources.iter_mut().find(|(of, _)| of.code == source.code) {
+            *is_many |= of.standing.group != source.standing.group;
+            *of = source;
+        } else if self.sources.len() < SOURCES_MOST {
+            self.sources.push((source, false));
+        }
+    }
+
+    /// All that an acquire may learn here now.
+    fn offer(&self) -> Published {
+        let mut offer = self.all.clone();
+        for (_, published) in &self.tentative {
+            join(&mut offer.clock, &published.clock);
+            join(&mut offer.wide, &published.wide);
+        }
+        offer
+    }
+}

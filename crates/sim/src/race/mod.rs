@@ -1,0 +1,452 @@
+//! Watches a run for races between its accesses.
+//!
+//! [`Detector`] is a [`Probe`]. It keeps, as vector clocks, what each
+//! wavefront knows of the others through synchronization at sufficient scope,
+//! and for each word of global and local memory the accesses that a later one
+//! may race with. Two accesses race if nothing but their timing ordered them:
+//! so a race is found also where the answer came out right.
+//!
+//! * A wavefront is one thread: its lanes advance together, so what they do
+//!   one after the other is ordered. Two lanes that store to one word in the
+//!   same instruction race.
+//! * The beginning and end of a kernel order everything, and a barrier orders
+//!   the local memory of its work-group whatever its semantics.
+//! * A release takes effect when it is issued and an acquire when it is
+//!   complete, which is the most that a run can order.
+
+mod clock;
+mod code;
+mod links;
+mod report;
+mod scope;
+mod shadow;
+mod words;
+
+use kernel::{Action, ArrayInfo, Placed, Posted, Space};
+use proto::{KernelId, Level, RmwKind};
+use rustc_hash::FxHashMap;
+
+use crate::probe::{Layout, Probe, WaveAt};
+use crate::queue::Cycle;
+
+use clock::ThreadId;
+use code::{Code, CodeId, Codes, What};
+use links::{Links, Meeting, Thread};
+use report::Found;
+use scope::{Instance, Standing};
+use shadow::{EPOCHS_MOST, Record, Shadow, THREADS_MOST, WordAt};
+use words::Me;
+
+pub use code::level_name;
+pub use report::{Party, Race, RaceKind, RaceReport, Usage, WideScope};
+pub use scope::{Pairing, RaceModel};
+
+/// What a detector is to look for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RaceOptions {
+    /// When a program is free of races.
+    pub model: RaceModel,
+    /// Which releases an acquire comes after.
+    pub pairing: Pairing,
+}
+
+/// Finds races while a run goes on, or several runs of one program.
+#[derive(Debug)]
+pub struct Detector {
+    links: Links,
+    shadow: Shadow,
+    codes: Codes,
+    /// Kernels by the order of their first launches.
+    kernels: Vec<String>,
+    kernel_of: FxHashMap<KernelId, (u16, u32)>,
+    /// Every thread since the last time that nothing ran; the host is first.
+    standings: Vec<Standing>,
+    /// The threads that run: by compute unit and slot.
+    live: FxHashMap<(u32, u32), Thread>,
+    host: Thread,
+    /// None where the machine is one chiplet.
+    cus_per_chiplet: Option<u32>,
+    /// Kernels that were launched and have not ended.
+    pending: u32,
+    found: Found,
+    arrays: Vec<ArrayInfo>,
+    accesses: u64,
+    /// Threads that could not get a number; their accesses were not watched.
+    unwatched: u64,
+}
+
+impl Detector {
+    /// A detector for the runs of one program.
+    #[must_use]
+    pub fn new(options: RaceOptions) -> Detector {
+        let host = Standing {
+            thread: ThreadId::HOST.0,
+            group: None,
+            chiplet: None,
+            at: WaveAt::default(),
+            kernel: u16::MAX,
+        };
+        Detector {
+            links: Links::new(options.model, options.pairing),
+            shadow: Shadow::default(),
+            codes: Codes::default(),
+            kernels: Vec::new(),
+            kernel_of: FxHashMap::default(),
+            standings: vec![host],
+            live: FxHashMap::default(),
+            host: Thread::new(host, 1, 0),
+            cus_per_chiplet: None,
+            pending: 0,
+            found: Found::default(),
+            arrays: Vec::new(),
+            accesses: 0,
+            unwatched: 0,
+        }
+    }
+
+    /// Has no race been found so far?
+    #[must_use]
+    pub fn found_nothing(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn finish(self) -> RaceReport {
+        report::report(self)
+    }
+
+    fn code(&mut self, kernel: Option<u16>, op: &Posted, what: What) -> CodeId {
+        self.codes.number(Code { kernel, site: op.site, what, semantics: op.semantics, space: op.space })
+    }
+
+    /// Runs `act` with the thread of a wavefront.
+    fn with(&mut self, at: WaveAt, act: impl FnOnce(&mut Detector, &mut Thread)) {
+        let Some(mut thread) = self.live.remove(&(at.cu, at.slot)) else { return };
+        act(self, &mut thread);
+        self.live.insert((at.cu, at.slot), thread);
+    }
+
+    fn new_thread(&mut self, at: WaveAt) -> Option<Thread> {
+        let number = self.standings.len() as u32;
+        if number > THREADS_MOST {
+            self.unwatched += 1;
+            return None;
+        }
+        let (kernel, launched) = self.kernel_of.get(&at.kernel).copied()?;
+        let standing = Standing {
+            thread: number,
+            group: Some(Standing::group_of(&at)),
+            chiplet: self.cus_per_chiplet.map(|cus| at.cu / cus),
+            at,
+            kernel,
+        };
+        self.standings.push(standing);
+        Some(Thread::new(standing, self.host.since, launched))
+    }
+
+    /// What a thread does from here on is not told by what it has released.
+    fn next_epoch(&mut self, thread: &mut Thread) {
+        thread.epoch += 1;
+        if thread.epoch > EPOCHS_MOST {
+            thread.epoch = EPOCHS_MOST;
+            self.unwatched += 1;
+        }
+    }
+
+    fn issue_op(&mut self, thread: &mut Thread, op: &Posted) {
+        let kernel = self.kernel_name(thread);
+        let code = self.code(kernel, op, What::of(op));
+        let it = *self.codes.get(code);
+        let scope = thread.standing.instance(&op.semantics);
+        let remote = op.semantics.hints.remote;
+        match it.what {
+            What::Load | What::Store | What::Update | What::Failed => {
+                let is_deferred = it.is_atomic() && it.what.reads();
+                if is_deferred {
+                    thread.in_flight.push((token(op), thread.epoch));
+                } else {
+                    self.record(thread, thread.epoch, op, code, |_| true);
+                }
+                if it.is_atomic() && it.what.writes() {
+                    let release = it.releases().then_some((code, scope, remote));
+                    let tentative = compares(op).then_some(token(op));
+                    for word in words_of(op) {
+                        self.links.write(thread, meeting(thread, op, word), release, tentative);
+                    }
+                    if it.releases() {
+                        self.next_epoch(thread);
+                    }
+                }
+            }
+            What::Fence => {
+                if it.releases() {
+                    self.links.fence_releases(thread, code, scope, remote);
+                    self.next_epoch(thread);
+                }
+            }
+            What::Barrier => {
+                let at = barrier(thread);
+                self.links.arrive(thread, at);
+                if it.releases() {
+                    for scope in barrier_scopes(thread, scope) {
+                        self.links.write(thread, at, Some((code, scope, remote)), None);
+                    }
+                }
+                self.next_epoch(thread);
+            }
+        }
+    }
+
+    fn complete_op(&mut self, thread: &mut Thread, op: &Posted) {
+        let kernel = self.kernel_name(thread);
+        let code = self.code(kernel, op, What::of(op));
+        let it = *self.codes.get(code);
+        let scope = thread.standing.instance(&op.semantics);
+        let remote = op.semantics.hints.remote;
+        let acquire = it.acquires().then_some((code, scope, remote));
+        match it.what {
+            What::Load | What::Update if it.is_atomic() => {
+                for word in words_of(op) {
+                    self.links.read(thread, meeting(thread, op, word), acquire);
+                }
+                let epoch = match thread.in_flight.iter().position(|(of, _)| *of == token(op)) {
+                    Some(at) => thread.in_flight.swap_remove(at).1,
+                    None => thread.epoch,
+                };
+                if !compares(op) {
+                    return self.record(thread, epoch, op, code, |_| true);
+                }
+                let failed = self.code(kernel, op, What::Failed);
+                for lane in op.exec.iter() {
+                    let word = meeting(thread, op, word_of(op, lane));
+                    self.links.decide(word, token(op), succeeded(op, lane));
+                }
+                self.record(thread, epoch, op, code, |lane| succeeded(op, lane));
+                self.record(thread, epoch, op, failed, |lane| !succeeded(op, lane));
+            }
+            What::Fence if it.acquires() => self.links.fence_acquires(thread, code, scope, remote),
+            What::Barrier => {
+                let at = barrier(thread);
+                thread.barriers += 1;
+                self.links.depart(thread, at);
+                if let Some((code, ..)) = acquire {
+                    for scope in barrier_scopes(thread, scope) {
+                        self.links.read(thread, at, Some((code, scope, remote)));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn kernel_name(&self, thread: &Thread) -> Option<u16> {
+        thread.standing.group.map(|_| thread.standing.kernel)
+    }
+
+    /// Records an access of those lanes that `takes` part in it.
+    fn record(
+        &mut self,
+        thread: &Thread,
+        epoch: u32,
+        op: &Posted,
+        code: CodeId,
+        takes: impl Fn(usize) -> bool,
+    ) {
+        let me = Me::new(thread, &self.codes, code);
+        let width = op.width.bytes() as u64;
+        let group = thread.standing.group.unwrap_or(u64::MAX);
+        if me.writes && !me.is_atomic && matches!(op.placed, Placed::Gather) {
+            self.find_lanes_that_collide(thread, op, code);
+        }
+        for lane in op.exec.iter().filter(|&lane| takes(lane)) {
+            let address = op.addr(lane).0;
+            self.accesses += 1;
+            let (mut byte, end) = (address, address + width);
+            while byte < end {
+                let word = byte / 4;
+                let stop = end.min((word + 1) * 4);
+                let mask = ((1u8 << (stop - word * 4)) - 1) & !((1u8 << (byte - word * 4)) - 1);
+                let at = match op.space {
+                    Space::Global => WordAt::Global(word),
+                    Space::Lds => WordAt::Local { group, word: word as u32 },
+                };
+                let record = Record::new(ThreadId(thread.standing.thread), epoch, code, lane as u32, mask);
+                self.touch(&me, at, record);
+                byte = stop;
+            }
+        }
+    }
+
+    /// Two lanes of one instruction that store to the same bytes.
+    fn find_lanes_that_collide(&mut self, thread: &Thread, op: &Posted, code: CodeId) {
+        let mut all = [(0u64, 0usize); kernel::LANES_MAX];
+        let mut count = 0;
+        for lane in op.exec.iter() {
+            all[count] = (op.addr(lane).0, lane);
+            count += 1;
+        }
+        let all = &mut all[..count];
+        all.sort_unstable();
+        for pair in all.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            let record = |lane: usize| {
+                Record::new(ThreadId(thread.standing.thread), thread.epoch, code, lane as u32, 15)
+            };
+            let at = match op.space {
+                Space::Global => WordAt::Global(pair[0].0 / 4),
+                Space::Lds => {
+                    let group = thread.standing.group.unwrap_or(u64::MAX);
+                    WordAt::Local { group, word: (pair[0].0 / 4) as u32 }
+                }
+            };
+            self.race(thread, RaceKind::Lanes, record(pair[0].1), record(pair[1].1), at);
+        }
+    }
+
+    /// Nothing runs: all that was done comes before all that will be.
+    fn nothing_runs(&mut self) {
+        self.standings.truncate(1);
+        self.shadow.forget();
+        self.links.forget();
+        self.kernel_of.clear();
+        self.host = Thread::new(self.standings[0], 1, 0);
+    }
+
+    /// Is nothing running, so that the host is alone?
+    fn is_idle(&self) -> bool {
+        self.pending == 0
+    }
+
+    fn with_host(&mut self, act: impl FnOnce(&mut Detector, &mut Thread)) {
+        if self.is_idle() {
+            return;
+        }
+        let nobody = Thread::new(self.host.standing, 0, 0);
+        let mut host = core::mem::replace(&mut self.host, nobody);
+        act(self, &mut host);
+        self.host = host;
+    }
+
+    /// The bytes that the host copies while a kernel runs.
+    fn copy(&mut self, host: &Thread, op: &Posted) {
+        let code = self.code(None, op, What::of(op));
+        let me = Me::new(host, &self.codes, code);
+        let (first, bytes) = (op.base().0, op.bulk.len() as u64);
+        for word in first / 4..(first + bytes).div_ceil(4) {
+            let record = Record::new(ThreadId::HOST, host.epoch, code, 0, 15);
+            self.touch(&me, WordAt::Global(word), record);
+        }
+    }
+}
+
+/// Names an operation in flight.
+fn token(op: &Posted) -> usize {
+    core::ptr::from_ref(op).addr()
+}
+
+fn compares(op: &Posted) -> bool {
+    matches!(op.action, Action::Rmw { kind: RmwKind::CompareExchange { .. }, .. })
+}
+
+fn succeeded(op: &Posted, lane: usize) -> bool {
+    match op.rmw(lane).map(|rmw| rmw.kind) {
+        Some(RmwKind::CompareExchange { expected }) => op.value(lane) == expected,
+        _ => true,
+    }
+}
+
+fn word_of(op: &Posted, lane: usize) -> u64 {
+    let local = if op.space == Space::Lds { 1 << 63 } else { 0 };
+    (op.addr(lane).0 / 4) | local
+}
+
+/// The words that the lanes of an atomic access name, each once.
+fn words_of(op: &Posted) -> Vec<u64> {
+    let mut words: Vec<u64> = op.exec.iter().map(|lane| word_of(op, lane)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn meeting(thread: &Thread, op: &Posted, word: u64) -> Meeting {
+    match op.space {
+        Space::Global => Meeting::Word(word),
+        Space::Lds => Meeting::Local { group: thread.standing.group.unwrap_or(u64::MAX), word },
+    }
+}
+
+fn barrier(thread: &Thread) -> Meeting {
+    Meeting::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
+}
+
+/// A barrier orders its work-group, and what its semantics name.
+fn barrier_scopes(thread: &Thread, named: Instance) -> impl Iterator<Item = Instance> + use<> {
+    let own = kernel::acq_rel(Level::WorkGroup);
+    let group = thread.standing.instance(&own);
+    core::iter::once(group).chain((named != group).then_some(named))
+}
+
+impl Probe for Detector {
+    fn begin(&mut self, layout: &Layout) {
+        self.live.clear();
+        self.pending = 0;
+        self.nothing_runs();
+        self.cus_per_chiplet = (layout.chiplets > 1).then_some(layout.compute_units / layout.chiplets.max(1));
+    }
+
+    fn launch(&mut self, _now: Cycle, kernel: KernelId, name: &str) {
+        let known = self.kernels.iter().position(|other| other == name);
+        let number = known.unwrap_or_else(|| {
+            self.kernels.push(name.to_owned());
+            self.kernels.len() - 1
+        });
+        let mut host = core::mem::replace(&mut self.host, Thread::new(self.standings[0], 0, 0));
+        self.kernel_of.insert(kernel, (number as u16, host.epoch));
+        self.next_epoch(&mut host);
+        self.host = host;
+        self.pending += 1;
+    }
+
+    fn kernel(&mut self, _name: &str, _from: Cycle, _until: Cycle) {
+        self.pending = self.pending.saturating_sub(1);
+        self.host.since = self.standings.len() as u32;
+        if self.is_idle() {
+            self.nothing_runs();
+        }
+    }
+
+    fn wave_start(&mut self, _now: Cycle, at: WaveAt) {
+        if let Some(thread) = self.new_thread(at) {
+            self.live.insert((at.cu, at.slot), thread);
+        }
+    }
+
+    fn wave_end(&mut self, _now: Cycle, at: WaveAt) {
+        self.live.remove(&(at.cu, at.slot));
+    }
+
+    fn issue(&mut self, _now: Cycle, at: WaveAt, op: &Posted) {
+        self.with(at, |detector, thread| detector.issue_op(thread, op));
+    }
+
+    fn complete(&mut self, at: WaveAt, op: &Posted, _issued: Cycle, _until: Cycle) {
+        self.with(at, |detector, thread| detector.complete_op(thread, op));
+    }
+
+    fn host_issue(&mut self, _now: Cycle, op: &Posted) {
+        self.with_host(|detector, host| match op.action {
+            Action::HostRead | Action::HostWrite => detector.copy(host, op),
+            _ => detector.issue_op(host, op),
+        });
+    }
+
+    fn host_complete(&mut self, _now: Cycle, op: &Posted) {
+        if !matches!(op.action, Action::HostRead | Action::HostWrite | Action::Launch(_)) {
+            self.with_host(|detector, host| detector.complete_op(host, op));
+        }
+    }
+
+    fn arrays(&mut self, arrays: &[ArrayInfo]) {
+        self.arrays = arrays.to_vec();
+    }
+}

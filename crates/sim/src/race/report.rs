@@ -1,0 +1,349 @@
+//! The races that were found, in words.
+
+use kernel::{ArrayInfo, Site, Space};
+use proto::Level;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::Detector;
+use super::clock::ThreadId;
+use super::code::{Code, CodeId, level_name};
+use super::links::{Links, Source, Thread};
+use super::scope::{RaceModel, Standing, rank};
+use super::shadow::{Record, WordAt};
+
+/// What kind of race it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RaceKind {
+    /// At least one of the two is an ordinary access.
+    Ordinary,
+    /// Both are atomic, at different scopes.
+    Synchronization,
+    /// Two lanes of one instruction store to the same bytes.
+    Lanes,
+}
+
+impl RaceKind {
+    /// The kind in words.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            RaceKind::Ordinary => "race",
+            RaceKind::Synchronization => "race of two atomics",
+            RaceKind::Lanes => "race between lanes",
+        }
+    }
+}
+
+/// One side of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Party {
+    /// The kernel, or `host`.
+    pub kernel: String,
+    /// The source file.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+    /// What it does, in words.
+    pub operation: String,
+    /// The work-group in the grid.
+    pub work_group: u32,
+    /// The wavefront in its work-group.
+    pub wavefront: u32,
+    /// The lane.
+    pub lane: u32,
+    /// The compute unit it ran on.
+    pub compute_unit: u32,
+}
+
+/// Two places in the code whose accesses race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Race {
+    /// What kind of race it is.
+    pub kind: RaceKind,
+    /// The first word on which it was seen, for example `head[3]`.
+    pub location: String,
+    /// The access that came first in this run.
+    pub first: Party,
+    /// The other one.
+    pub second: Party,
+    /// The scopes of the two; `-` where it is an ordinary access.
+    pub scopes: [String; 2],
+    /// Why nothing orders them, and the smallest change that would.
+    pub advice: String,
+    /// How many pairs of accesses raced at these two places.
+    pub count: u64,
+}
+
+/// An atomic operation or a fence whose scope is wider than what was seen to
+/// communicate through it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WideScope {
+    /// The kernel, or `host`.
+    pub kernel: String,
+    /// The source file.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+    /// What it does, in words.
+    pub operation: String,
+    /// Its scope.
+    #[serde(serialize_with = "by_name")]
+    pub scope: Level,
+    /// The narrowest that would have been enough in these runs.
+    #[serde(serialize_with = "by_name")]
+    pub enough: Level,
+}
+
+fn by_name<S: serde::Serializer>(level: &Level, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(level_name(*level))
+}
+
+/// What a detector looked at, and what it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Accesses of lanes that were watched.
+    pub accesses: u64,
+    /// Bytes of memory that had a shadow, at 16 bytes of shadow a word.
+    pub watched_bytes: u64,
+    /// How often a word had more than two accesses that a later one might
+    /// race with, and needed a list.
+    pub spilled: u64,
+    /// The longest of these lists that became short again.
+    pub longest_list: u64,
+    /// Wavefronts and releases that could not be told apart from others for
+    /// want of numbers: a race may have been missed.
+    pub unwatched: u64,
+}
+
+/// What a detector found in one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RaceReport {
+    /// The races: one for each pair of places in the code.
+    pub races: Vec<Race>,
+    /// Scopes that were wider than they needed to be.
+    pub wide_scopes: Vec<WideScope>,
+    /// What was looked at.
+    pub usage: Usage,
+}
+
+/// One race while the run goes on.
+#[derive(Debug)]
+struct Pair {
+    kind: RaceKind,
+    at: WordAt,
+    first: (Record, Standing),
+    second: (Record, Standing),
+    advice: String,
+    count: u64,
+}
+
+/// All races so far, by the two places.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pairs: Vec<Pair>,
+    numbers: FxHashMap<(RaceKind, CodeId, CodeId), usize>,
+}
+
+impl Found {
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+}
+
+impl Detector {
+    /// Two accesses race.
+    #[cold]
+    pub(super) fn race(
+        &mut self,
+        thread: &Thread,
+        kind: RaceKind,
+        first: Record,
+        second: Record,
+        at: WordAt,
+    ) {
+        let (a, b) = (first.code().min(second.code()), first.code().max(second.code()));
+        if let Some(&number) = self.found.numbers.get(&(kind, a, b)) {
+            self.found.pairs[number].count += 1;
+            return;
+        }
+        let pair = Pair {
+            kind,
+            at,
+            first: (first, *self.standing(first.thread())),
+            second: (second, thread.standing),
+            advice: self.advise(thread, kind, first, second),
+            count: 1,
+        };
+        self.found.numbers.insert((kind, a, b), self.found.pairs.len());
+        self.found.pairs.push(pair);
+    }
+
+    fn advise(&self, thread: &Thread, kind: RaceKind, first: Record, second: Record) -> String {
+        if kind == RaceKind::Lanes {
+            return "lanes of one wavefront store to the same bytes in one instruction; \
+                    let one of them store, or make it an atomic"
+                .to_owned();
+        }
+        let theirs = *self.standing(first.thread());
+        let level = level_name(theirs.common(&thread.standing));
+        if kind == RaceKind::Synchronization {
+            return format!("both need the same scope, one that holds the two of them: {level}");
+        }
+        if !self.would_order(thread, first.thread(), first.epoch()) {
+            let atomics = [first, second].map(|record| self.codes.get(record.code()).is_atomic());
+            let plain = if atomics == [true, false] || atomics == [false, true] {
+                "; one of the two is an ordinary access, the other one atomic"
+            } else {
+                ""
+            };
+            return format!(
+                "no chain of a release and an acquire leads from the first to the second{plain}; \
+                 it would need the {level} scope"
+            );
+        }
+        match self.links.cut(thread, first.thread(), first.epoch()) {
+            Some(cut) => self.widen(cut.release, cut.acquire),
+            None => format!(
+                "the chain between them changes its scope on the way, which {} does not allow; \
+                 use the {level} scope in all of it",
+                model_name(self.links.model)
+            ),
+        }
+    }
+
+    fn would_order(&self, thread: &Thread, first: ThreadId, epoch: u32) -> bool {
+        self.links.model != RaceModel::Drf && thread.would_know(first, epoch)
+    }
+
+    /// The change that would make a release reach an acquire.
+    fn widen(&self, release: Source, acquire: Source) -> String {
+        let enough = release.standing.common(&acquire.standing);
+        let side = |source: Source| {
+            let code = self.codes.get(source.code);
+            let scope = scope_of(code, &source.standing);
+            let is_short = rank(code.semantics.level) < rank(enough);
+            (format!("the {} at {} ({scope} scope)", code.describe(), place(code.site)), is_short)
+        };
+        let ((from, from_is_short), (to, to_is_short)) = (side(release), side(acquire));
+        let what = match (from_is_short, to_is_short) {
+            (true, false) => "widen the first of these",
+            (false, true) => "widen the second of these",
+            (true, true) => "widen both",
+            (false, false) => "use one scope for both",
+        };
+        let enough = level_name(enough);
+        format!("{from} does not reach {to}: {what} to {enough} scope")
+    }
+}
+
+fn model_name(model: RaceModel) -> &'static str {
+    RaceModel::ALL.iter().find(|(_, other)| *other == model).map_or("", |(name, _)| name)
+}
+
+fn place(site: Site) -> String {
+    format!("{}:{}:{}", site.file(), site.line(), site.column())
+}
+
+fn scope_of(code: &Code, standing: &Standing) -> String {
+    if !code.is_atomic() {
+        return "-".to_owned();
+    }
+    match (code.semantics.level, standing.group) {
+        (Level::WorkGroup, Some(_)) => format!("work-group {}", standing.at.work_group),
+        (Level::Named, _) => format!("named {}", code.semantics.named),
+        (level, _) => level_name(level).to_owned(),
+    }
+}
+
+/// The name of a word: the array, and the element where it begins.
+fn name(arrays: &[ArrayInfo], at: WordAt) -> String {
+    match at {
+        WordAt::Local { word, .. } => format!("local memory, byte {}", word * 4),
+        WordAt::Global(word) => {
+            let address = word * 4;
+            let holds = |a: &&ArrayInfo| a.base.0 < address + 4 && address < a.base.0 + a.bytes;
+            match arrays.iter().find(holds) {
+                Some(array) => {
+                    let each = array.bytes / array.len.max(1);
+                    let index = address.saturating_sub(array.base.0) / each.max(1);
+                    format!("{}[{index}]", array.name)
+                }
+                None => format!("address {address:#x}"),
+            }
+        }
+    }
+}
+
+pub(super) fn report(detector: Detector) -> RaceReport {
+    let Detector { found, codes, kernels, arrays, links, shadow, accesses, unwatched, .. } = detector;
+    let kernel = |code: &Code| match code.kernel {
+        Some(number) => kernels[usize::from(number)].clone(),
+        None => "host".to_owned(),
+    };
+    let party = |(record, standing): (Record, Standing)| {
+        let code = codes.get(record.code());
+        Party {
+            kernel: kernel(code),
+            file: code.site.file(),
+            line: code.site.line(),
+            column: code.site.column(),
+            operation: code.describe(),
+            work_group: standing.at.work_group,
+            wavefront: standing.at.wave,
+            lane: record.lane(),
+            compute_unit: standing.at.cu,
+        }
+    };
+    let scope = |(record, standing): (Record, Standing)| scope_of(codes.get(record.code()), &standing);
+    let races = found.pairs.into_iter().map(|pair| Race {
+        kind: pair.kind,
+        location: name(&arrays, pair.at),
+        scopes: [scope(pair.first), scope(pair.second)],
+        first: party(pair.first),
+        second: party(pair.second),
+        advice: pair.advice,
+        count: pair.count,
+    });
+    RaceReport {
+        races: races.collect(),
+        wide_scopes: wide_scopes(&links, |number| {
+            let code = codes.get(number);
+            (*code, kernel(code))
+        }),
+        usage: Usage {
+            accesses,
+            watched_bytes: shadow.usage.pages * 4096,
+            spilled: shadow.usage.spilled,
+            longest_list: shadow.usage.longest,
+            unwatched: unwatched + codes.overflowed,
+        },
+    }
+}
+
+fn wide_scopes(links: &Links, code: impl Fn(CodeId) -> (Code, String)) -> Vec<WideScope> {
+    let mut needed: Vec<_> = links.needed.iter().map(|(code, level)| (*code, *level)).collect();
+    needed.sort_unstable_by_key(|(code, _)| *code);
+    let wide = |(number, level): (CodeId, Level)| {
+        let (code, kernel) = code(number);
+        let scope = code.semantics.level;
+        // Below a work-group there is nothing to save.
+        let enough = if rank(level) < rank(Level::WorkGroup) { Level::WorkGroup } else { level };
+        let is_wide = code.is_atomic() && code.space == Space::Global && rank(scope) > rank(enough);
+        is_wide.then(|| WideScope {
+            kernel,
+            file: code.site.file(),
+            line: code.site.line(),
+            column: code.site.column(),
+            operation: code.describe(),
+            scope,
+            enough,
+        })
+    };
+    needed.into_iter().filter_map(wide).collect()
+}

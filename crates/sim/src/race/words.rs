@@ -1,0 +1,216 @@
+//! An access against what was done to its words before.
+
+use kernel::Space;
+use proto::Level;
+
+use super::Detector;
+use super::clock::ThreadId;
+use super::code::{Code, CodeId, Codes};
+use super::links::Thread;
+use super::report::RaceKind;
+use super::scope::{Instance, RaceModel, Standing, wider};
+use super::shadow::{Found, List, Record, Word, WordAt};
+
+/// Who accesses, and how.
+pub(super) struct Me<'a> {
+    pub(super) thread: &'a Thread,
+    pub(super) writes: bool,
+    pub(super) is_atomic: bool,
+    is_local: bool,
+    code: CodeId,
+    scope: Instance,
+    /// Synchronizes with narrower scopes elsewhere, or in local memory, where
+    /// there is one scope: no other atomic conflicts with it.
+    is_any_scope: bool,
+}
+
+impl<'a> Me<'a> {
+    pub(super) fn new(thread: &'a Thread, codes: &Codes, number: CodeId) -> Me<'a> {
+        let code = codes.get(number);
+        Me {
+            thread,
+            writes: code.what.writes(),
+            is_atomic: code.is_atomic(),
+            is_local: code.space == Space::Lds,
+            code: number,
+            scope: thread.standing.instance(&code.semantics),
+            is_any_scope: is_any_scope(code),
+        }
+    }
+}
+
+fn is_any_scope(code: &Code) -> bool {
+    code.semantics.hints.remote || code.space == Space::Lds
+}
+
+/// What an earlier access means for a later one.
+struct Verdict {
+    race: Option<RaceKind>,
+    /// Whoever races with the earlier one races with the later one.
+    is_covered: bool,
+}
+
+impl Detector {
+    fn judge(&self, me: &Me<'_>, earlier: Record, now: Record) -> Verdict {
+        let (thread, epoch) = (earlier.thread(), earlier.epoch());
+        let code = self.codes.get(earlier.code());
+        let (writes, is_atomic) = (code.what.writes(), code.is_atomic());
+        let standing = &self.standings[thread.0 as usize];
+        let is_same_scope = me.is_any_scope
+            || is_any_scope(code)
+            || self.links.model == RaceModel::Drf
+            || standing.instance(&code.semantics) == me.scope;
+        let kind = match (is_atomic && me.is_atomic, is_same_scope) {
+            (true, true) => None,
+            (true, false) => Some(RaceKind::Synchronization),
+            (false, _) => Some(RaceKind::Ordinary),
+        };
+        let conflicts = (writes || me.writes) && earlier.mask() & now.mask() != 0;
+        let is_ordered = || match me.is_local {
+            true => me.thread.knows_locally(thread, epoch),
+            false => me.thread.knows(thread, epoch),
+        };
+        let race = kind.filter(|_| conflicts && !is_ordered());
+        let is_as_strong = (me.writes || !writes) && (!me.is_atomic || is_atomic && is_same_scope);
+        let is_covered = is_as_strong
+            && earlier.mask() & !now.mask() == 0
+            && (me.thread.passes_on(self.links.model, thread, epoch) || me.is_local && is_ordered());
+        Verdict { race, is_covered }
+    }
+
+    /// Checks one access of a word against the earlier ones and records it.
+    #[inline]
+    pub(super) fn touch(&mut self, me: &Me<'_>, at: WordAt, record: Record) {
+        let word = self.shadow.get(at);
+        if word.is_empty() {
+            return self.shadow.set(at, Word::of([Some(record), None]));
+        }
+        let records = word.records();
+        if records.iter().flatten().any(|earlier| earlier.is_repeated_by(record)) {
+            return;
+        }
+        self.touch_again(me, at, record, word);
+    }
+
+    fn touch_again(&mut self, me: &Me<'_>, at: WordAt, record: Record, word: Word) {
+        if let Found::Inline(records) = self.shadow.found(word) {
+            let mut kept = [None; 3];
+            let mut count = 0;
+            for earlier in records.into_iter().flatten() {
+                self.note_sharing(me, earlier);
+                let verdict = self.judge(me, earlier, record);
+                if let Some(kind) = verdict.race {
+                    self.race(me.thread, kind, earlier, record, at);
+                }
+                if !verdict.is_covered {
+                    kept[count] = Some(earlier);
+                    count += 1;
+                }
+            }
+            let word = if count < 2 {
+                kept[count] = Some(record);
+                Word::of([kept[0], kept[1]])
+            } else {
+                kept[count] = Some(record);
+                kept.sort_unstable();
+                let mut list = List { records: kept.into_iter().flatten().collect(), ..List::default() };
+                self.sum_up(&mut list);
+                self.shadow.spill(list)
+            };
+            return self.shadow.set(at, word);
+        }
+        let Found::List(list) = self.shadow.found(word) else { return };
+        let mut list = core::mem::take(list);
+        self.touch_list(me, at, record, &mut list);
+        if let Found::List(place) = self.shadow.found(word) {
+            *place = list;
+        }
+        let word = self.shadow.shrink(word);
+        self.shadow.set(at, word);
+    }
+
+    fn touch_list(&mut self, me: &Me<'_>, at: WordAt, record: Record, list: &mut List) {
+        let (first, last) = (list.records[0], list.records[list.records.len() - 1]);
+        // The list is sorted by thread, and the threads of a work-group stand
+        // together: if the ends are of one group, all are.
+        self.note_sharing(me, first);
+        self.note_sharing(me, last);
+        let own = list.of(ThreadId(me.thread.standing.thread));
+        if list.records[own.clone()].iter().any(|earlier| earlier.is_repeated_by(record)) {
+            return;
+        }
+        let is_one_scope = me.is_any_scope || self.links.model == RaceModel::Drf;
+        let conflicts_with_none = (!me.writes && !list.writes)
+            || (me.is_atomic && !list.plain && (is_one_scope || list.scope == Some(me.scope)));
+        if conflicts_with_none {
+            // Only this thread's own records can be covered.
+            let mut at_record = own.start;
+            for _ in own {
+                if self.judge(me, list.records[at_record], record).is_covered {
+                    list.records.remove(at_record);
+                } else {
+                    at_record += 1;
+                }
+            }
+        } else {
+            let mut kept = 0;
+            for number in 0..list.records.len() {
+                let earlier = list.records[number];
+                let verdict = self.judge(me, earlier, record);
+                if let Some(kind) = verdict.race {
+                    self.race(me.thread, kind, earlier, record, at);
+                }
+                if !verdict.is_covered {
+                    list.records[kept] = earlier;
+                    kept += 1;
+                }
+            }
+            list.records.truncate(kept);
+            self.sum_up(list);
+        }
+        let place = list.records.partition_point(|other| *other < record);
+        list.records.insert(place, record);
+        self.add_to_sum(list, record);
+    }
+
+    /// Sums up anew what the records of a list have in common.
+    pub(super) fn sum_up(&self, list: &mut List) {
+        (list.writes, list.plain, list.scope, list.is_fresh) = (false, false, None, true);
+        for number in 0..list.records.len() {
+            self.add_to_sum(list, list.records[number]);
+        }
+    }
+
+    fn add_to_sum(&self, list: &mut List, record: Record) {
+        let code = self.codes.get(record.code());
+        list.writes |= code.what.writes();
+        if !code.is_atomic() {
+            list.plain = true;
+            return;
+        }
+        let scope = self.standings[record.thread().0 as usize].instance(&code.semantics);
+        let scope = if is_any_scope(code) { None } else { Some(scope) };
+        list.scope = if list.is_fresh { scope } else { list.scope.filter(|_| list.scope == scope) };
+        list.is_fresh = false;
+    }
+
+    /// Two atomics of a word need a scope that holds both.
+    fn note_sharing(&mut self, me: &Me<'_>, earlier: Record) {
+        if !me.is_atomic || earlier.thread().0 == me.thread.standing.thread {
+            return;
+        }
+        if !self.codes.get(earlier.code()).is_atomic() {
+            return;
+        }
+        let level = self.standings[earlier.thread().0 as usize].common(&me.thread.standing);
+        for code in [earlier.code(), me.code] {
+            let needed = self.links.needed.entry(code).or_insert(Level::WorkItem);
+            *needed = wider(*needed, level);
+        }
+    }
+
+    /// Where a thread stands.
+    pub(super) fn standing(&self, thread: ThreadId) -> &Standing {
+        &self.standings[thread.0 as usize]
+    }
+}

@@ -1,0 +1,199 @@
+//! A gallery of small kernels that race, each in its own way, and each with
+//! its repair. A detector must report the one and must not report the other.
+//!
+//! Their answers may come out right: a race is one whatever the timing did.
+
+use kernel::prelude::*;
+
+use crate::instance::{Instance, Purpose, Workload};
+use crate::locks::{lock, unlock};
+use crate::settings::{Setting, Settings};
+
+const REPAIRED: Setting = Setting::policy(
+    "repaired",
+    &[("no", "with the race"), ("yes", "with what it lacks")],
+    "is the race repaired?",
+);
+
+macro_rules! gallery {
+    ($($(#[doc = $doc:literal])+ $id:ident = $name:literal, $summary:literal, $body:ident;)+) => {
+        $(
+            $(#[doc = $doc])+
+            pub(crate) static $id: Workload = Workload {
+                name: $name,
+                summary: $summary,
+                purpose: Purpose::Race,
+                settings: &[REPAIRED],
+                make: |settings, _| Ok(instance($name, settings, $body)),
+            };
+        )+
+    };
+}
+
+gallery! {
+    /// The flag is atomic and the data is not, and nothing orders the two.
+    MISSING_FENCE = "race-missing-fence",
+        "a relaxed flag announces data, without a fence on either side", missing_fence;
+    /// The release stays in the work-group of the writer.
+    NARROW_SCOPE = "race-narrow-scope",
+        "a flag is released at work-group scope and acquired by another work-group", narrow_scope;
+    /// One of the two does not take the lock.
+    UNLOCKED_UPDATE = "race-unlocked-update",
+        "one work-group updates a counter under a lock, the other one without it", unlocked_update;
+    /// All arrive, but what they wrote does not.
+    BLOCK_BARRIER = "race-block-barrier",
+        "a barrier between work-groups whose fences reach their own work-group only", block_barrier;
+    /// A lock excludes only those who mean the same scope.
+    TWO_SCOPE_LOCK = "race-two-scope-lock",
+        "a lock that one work-group takes at device scope and another one at work-group scope", two_scope_lock;
+    /// The compiler and the cache may keep the first value for ever.
+    PLAIN_SPIN = "race-plain-spin",
+        "waits for a flag with ordinary loads (and gives up after a while)", plain_spin;
+    /// The flag was seen; the data behind it need not be.
+    NO_ACQUIRE = "race-no-acquire",
+        "a flag is released, but whoever awaits it never acquires", no_acquire;
+}
+
+/// What the kernels share, each in lines of its own.
+#[derive(Clone, Copy)]
+struct Shared {
+    flag: Array<u32>,
+    data: Array<u32>,
+    seen: Array<u32>,
+    /// Is the race repaired?
+    repaired: bool,
+}
+
+type Body<F> = fn(Wave, Shared) -> F;
+
+/// Two work-groups of one wavefront, of which one lane runs.
+fn instance<F>(name: &'static str, settings: &Settings, body: Body<F>) -> Instance
+where
+    F: Future<Output = ()> + 'static,
+{
+    let repaired = settings.is("repaired", "yes");
+    let program = Program::new(name, move |host| async move {
+        let shared = Shared {
+            flag: host.alloc("flag", 1),
+            data: host.alloc("data", 2),
+            seen: host.alloc("seen", 2),
+            repaired,
+        };
+        let uses = [shared.flag.read_write(), shared.data.read_write(), shared.seen.write()];
+        let kernel = Kernel::new(name, move |w: Wave| body(w.leader(), shared)).uses(uses);
+        host.launch(kernel, Grid::new(2, 1)).await;
+        Answer::new()
+    });
+    Instance::new(program, |_| Ok(()))
+}
+
+const DEVICE: Level = Level::Device;
+
+/// How often those look whom a race may keep waiting for ever.
+const PATIENCE: u32 = 64;
+
+async fn missing_fence(w: Wave, s: Shared) {
+    if w.work_group() == 0 {
+        w.store(s.data, 0, 1).await;
+        if s.repaired {
+            w.fence(release(DEVICE)).await;
+        }
+        w.atomic_store(s.flag, 0, 1, relaxed(DEVICE)).await;
+    } else {
+        while w.atomic_load(s.flag, 0, relaxed(DEVICE)).await == 0 {}
+        if s.repaired {
+            w.fence(acquire(DEVICE)).await;
+        }
+        let data = w.load(s.data, 0).await;
+        w.store(s.seen, 0, data).await;
+    }
+}
+
+async fn narrow_scope(w: Wave, s: Shared) {
+    let level = if s.repaired { DEVICE } else { Level::WorkGroup };
+    if w.work_group() == 0 {
+        w.store(s.data, 0, 1).await;
+        w.atomic_store(s.flag, 0, 1, release(level)).await;
+    } else {
+        // The flag need not come before the kernel ends.
+        for _ in 0..PATIENCE {
+            if w.atomic_load(s.flag, 0, acquire(DEVICE)).await != 0 {
+                let data = w.load(s.data, 0).await;
+                w.store(s.seen, 0, data).await;
+                return;
+            }
+        }
+    }
+}
+
+async fn unlocked_update(w: Wave, s: Shared) {
+    let is_locked = w.work_group() == 0 || s.repaired;
+    if is_locked {
+        lock(&w, s.flag, DEVICE).await;
+    }
+    let old = w.load(s.data, 0).await;
+    w.store(s.data, 0, old + 1).await;
+    if is_locked {
+        unlock(&w, s.flag, DEVICE).await;
+    }
+}
+
+async fn block_barrier(w: Wave, s: Shared) {
+    let level = if s.repaired { DEVICE } else { Level::WorkGroup };
+    let (me, other) = (u64::from(w.work_group()), u64::from(1 - w.work_group()));
+    w.store(s.data, me, 1).await;
+    w.fence(release(level)).await;
+    w.update(s.flag, 0, RmwKind::Add, 1, relaxed(DEVICE)).await;
+    while w.atomic_load(s.flag, 0, relaxed(DEVICE)).await != 2 {}
+    w.fence(acquire(level)).await;
+    let data = w.load(s.data, other).await;
+    w.store(s.seen, me, data).await;
+}
+
+async fn two_scope_lock(w: Wave, s: Shared) {
+    let level = if s.repaired || w.work_group() == 0 { DEVICE } else { Level::WorkGroup };
+    for _ in 0..PATIENCE {
+        if w.compare_exchange(s.flag, 0, 0, 1, acquire(level)).await == 0 {
+            let old = w.load(s.data, 0).await;
+            w.store(s.data, 0, old + 1).await;
+            return unlock(&w, s.flag, level).await;
+        }
+    }
+}
+
+async fn plain_spin(w: Wave, s: Shared) {
+    if w.work_group() == 0 {
+        w.store(s.data, 0, 1).await;
+        w.fence(release(DEVICE)).await;
+        if s.repaired {
+            w.atomic_store(s.flag, 0, 1, release(DEVICE)).await;
+        } else {
+            w.store(s.flag, 0, 1).await;
+        }
+        return;
+    }
+    for _ in 0..PATIENCE {
+        let flag = if s.repaired {
+            w.atomic_load(s.flag, 0, acquire(DEVICE)).await
+        } else {
+            w.load(s.flag, 0).await
+        };
+        if flag != 0 {
+            let data = w.load(s.data, 0).await;
+            w.store(s.seen, 0, data).await;
+            return;
+        }
+    }
+}
+
+async fn no_acquire(w: Wave, s: Shared) {
+    let order = if s.repaired { acquire(DEVICE) } else { relaxed(DEVICE) };
+    if w.work_group() == 0 {
+        w.store(s.data, 0, 1).await;
+        w.atomic_store(s.flag, 0, 1, release(DEVICE)).await;
+    } else {
+        while w.atomic_load(s.flag, 0, order).await == 0 {}
+        let data = w.load(s.data, 0).await;
+        w.store(s.seen, 0, data).await;
+    }
+}

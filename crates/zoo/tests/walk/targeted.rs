@@ -1,0 +1,53 @@
+//! Walks of releases that flush only what their own wavefront has written.
+
+use crate::programs::{PLAIN, U, X, Y, Z, on, program};
+use crate::walker::{Bounds, Do, Outcome, Thread, walk};
+use proto::Level::{Device, WorkGroup};
+use proto::Order::{Acquire, Release};
+use proto::{Protocol, WritePolicy};
+use std::collections::BTreeSet;
+use zoo::vi::Vi;
+use zoo::vi_targeted::ViTargeted;
+
+fn outcomes<P: Protocol>(threads: &[Thread]) -> BTreeSet<Outcome> {
+    let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let mut outcomes = BTreeSet::new();
+    for bounds in [combining, combining.evicting(), combining.tight()] {
+        let found = walk::<P>(&program("program", threads, &[]), bounds, None);
+        assert_eq!(found.violation, None, "{}: {bounds:?}", P::INFO.name);
+        outcomes.extend(found.outcomes);
+    }
+    outcomes
+}
+
+const READ: [Do; 3] = [Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)];
+const RELEASE: Do = Do::Store(Y, 1, (Release, Device));
+
+/// The chain of Figure 6 of the HRF paper: the peer releases in the work-group,
+/// and who has acquired that releases to the device.
+fn figure_6() -> [Thread; 3] {
+    let narrow = |order| (order, WorkGroup);
+    [
+        on(0, &[Do::Store(X, 1, PLAIN), Do::Store(U, 1, narrow(Release))]),
+        on(0, &[Do::Await(U, 1, narrow(Acquire)), RELEASE]),
+        on(1, &READ),
+    ]
+}
+
+#[test]
+fn a_release_says_nothing_of_what_a_peer_has_written() {
+    let (old, new) = (vec![vec![], vec![], vec![0, 0]], vec![vec![], vec![], vec![0, 1]]);
+    assert_eq!(outcomes::<ViTargeted>(&figure_6()), [old, new.clone()].into());
+    assert_eq!(outcomes::<Vi>(&figure_6()), [new].into());
+}
+
+#[test]
+fn a_release_carries_all_that_its_own_wavefront_has_written() {
+    let new: BTreeSet<Outcome> = [vec![vec![], vec![0, 1]]].into();
+    let passing = [on(0, &[Do::Store(X, 1, PLAIN), RELEASE]), on(1, &READ)];
+    assert_eq!(outcomes::<ViTargeted>(&passing), new);
+    // The store of a peer to the other word of the line comes before or behind.
+    let beside = [on(0, &[Do::Store(X, 1, PLAIN), RELEASE]), on(1, &READ), on(0, &[Do::Store(Z, 2, PLAIN)])];
+    let seen = [0, 2].map(|word| vec![vec![], vec![word, 1], vec![]]);
+    assert_eq!(outcomes::<ViTargeted>(&beside), seen.into());
+}
