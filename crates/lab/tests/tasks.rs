@@ -81,17 +81,6 @@ fn smaller_scopes_flush_and_invalidate_less() {
     assert!(indirect.counters["program.donations"] > 0);
 }
 
-/// A release that speaks for its own wavefront alone leaves what others have
-/// given to it behind. HRF-direct does not ask for more, HRF-indirect does.
-#[test]
-fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
-    let settings = [("depth", "8"), ("tree-seed", "21")];
-    let direct = run("vi-targeted", "hrf-direct", "uts", &settings, 1);
-    assert!(direct.answer_ok, "{:?}", direct.error);
-    let indirect = run("vi-targeted", "hrf-indirect", "uts", &settings, 1);
-    assert!(!indirect.answer_ok && indirect.error.is_some(), "{indirect:?}");
-}
-
 #[test]
 fn each_policy_is_free_of_races_under_its_model_and_smaller_scopes_race_under_hrf_direct() {
     use RaceModel::{Drf, HrfDirect, HrfIndirect};

@@ -282,6 +282,10 @@ impl Resolver<'_> {
         if let Some([rising, with]) = &file.rises {
             return self.rises(plan, file, claim.kind, rising, with);
         }
+        if claim.kind != Kind::Order && !claim.has_figure() {
+            let message = format!("`{id}` has no figure to compare with, expected `[[litmus]]` tests of it");
+            return Err(self.source.error(file.claim.span(), message));
+        }
         let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {
             (Some(text), None, false) => {
                 let value = Expr::parse(text.get_ref(), self.definitions)
