@@ -24,6 +24,9 @@ impl zoo::Visit for Bench {
             Options { seed: 0, episodes: self.0, model: None, mutation: None, jobs: 1, stop: &|| false };
         let found = stress::<P>(&options).expect("episodes are made for what it claims");
         let seconds = begin.elapsed().as_secs_f64();
+        if let Some(failure) = &found.failure {
+            println!("{}: {failure}", P::INFO.name);
+        }
         let a_second = |count: u64| count as f64 / seconds;
         println!(
             "{:<14} {:>8.0} episodes, {:>9.0} checked values, {:>9.0} operations, {:>9.0} evictions a second",

@@ -97,7 +97,8 @@ fn faults_of_every_kind_are_found() {
         without_action(l1, "Data", "IV", "Wake"),
         without_action(l2, "Write", "V", "Ack"),
     ] {
-        assert!(failure::<Vi>(&options(Some(mutation))).is_some(), "{mutation:?}");
+        let options = Options { episodes: 4_000, ..options(Some(mutation)) };
+        assert!(failure::<Vi>(&options).is_some(), "{mutation:?}");
     }
 }
 
@@ -106,7 +107,7 @@ fn faults_of_every_kind_are_found() {
 #[test]
 fn the_rules_of_the_model_decide_what_is_right() {
     let found =
-        failure::<ViTargeted>(&Options { model: Some("hrf-indirect"), episodes: 6_000, ..options(None) });
+        failure::<ViTargeted>(&Options { model: Some("hrf-indirect"), episodes: 20_000, ..options(None) });
     let found = found.expect("a chain through a peer");
     assert!(found.program.len() >= 3, "{found}");
     let refused = stress::<Vi>(&Options { model: Some("ptx-7.5"), ..options(None) });

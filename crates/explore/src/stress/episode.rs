@@ -29,6 +29,8 @@ const COUNTERS: usize = 1 + CUS;
 pub(super) const WORDS: usize = DATA + WAVES * FLAGS + COUNTERS;
 /// How many loaded values of an episode are checked, at least.
 const CHECKED_MIN: usize = 64;
+/// How many threads an episode has, at least: eight wavefronts, and perhaps the host.
+const THREADS_MIN: usize = 9;
 
 /// The compute unit of a wavefront, if it has one.
 pub(super) fn cu(wave: usize) -> Option<usize> {
@@ -105,16 +107,23 @@ impl Episode {
             let (a, b) = (draws.below(WORDS), draws.below(WORDS));
             places.swap(a, b);
         }
+        // As many different threads as an episode must have, and then any.
+        let mut waves: Vec<usize> = (0..WAVES).collect();
         let (mut sections, mut checked) = (Vec::new(), 0);
-        while checked < CHECKED_MIN {
-            let (wave, base) = (draws.below(WAVES), draws.below(DATA));
-            let accesses: Vec<Access> = (0..6 + draws.below(5))
+        while checked < CHECKED_MIN || sections.len() < THREADS_MIN {
+            let others = sections.len()..WAVES;
+            if let 1.. = others.len() {
+                waves.swap(others.start, others.start + draws.below(others.len()));
+            }
+            let wave = *waves.get(sections.len()).unwrap_or(&draws.below(WAVES));
+            let base = draws.below(DATA);
+            let accesses: Vec<Access> = (0..8 + draws.below(5))
                 .map(|_| {
                     let word = (base + draws.below(6)) % DATA;
                     match draws.below(16) {
-                        0 if wave != HOST => Access::Count(Level::Device),
-                        1 if wave != HOST => Access::Count(Level::WorkGroup),
-                        2..6 => Access::Store(word),
+                        0 if wave != HOST && draws.chance(128) => Access::Count(Level::Device),
+                        0 if wave != HOST => Access::Count(Level::WorkGroup),
+                        1..4 => Access::Store(word),
                         _ => Access::Load(word),
                     }
                 })

@@ -35,7 +35,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     let shape = |line_bytes, l1, l2| Shape { cus: CUS as u16, chiplets: 1, banks: 2, line_bytes, l1, l2 };
     let mut shapes = Vec::new();
     for (l1, l2) in [(Combining, Combining), (Through, Through), (Through, ThroughInvalidate)] {
-        shapes.push(shape(64, cache(1, 4, l1, 4), cache(1, 4, l2, 4)));
+        shapes.push(shape(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
         shapes.push(shape(32, cache(2, 2, l1, 3), cache(2, 2, l2, 2)));
     }
     shapes.push(shape(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
