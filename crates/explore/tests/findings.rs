@@ -73,8 +73,3 @@ fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, fo
 fn hlrc_reads_an_old_value_of_a_word_that_is_atomic_and_data() {
     refuted_and_repaired::<zoo::hlrc::Hlrc, zoo::hlrc::HlrcRepaired>("drf", &[0]);
 }
-
-#[test]
-fn rsp_buffers_stores_before_remote_loads() {
-    refuted_and_repaired::<zoo::rsp::Rsp, zoo::rsp::RspRepaired>("opencl-rsp", &[0, 0]);
-}
