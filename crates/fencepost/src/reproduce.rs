@@ -88,7 +88,7 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
     ]);
     for claim in &results.claims {
         let published = match &claim.published {
-            serde_json::Value::String(_) => "order".to_owned(),
+            serde_json::Value::String(_) => claim.kind.clone(),
             _ => claim.published_text(),
         };
         table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text()]);

@@ -1,6 +1,9 @@
 //! Programs made of tasks on simulated machines: each task once, under every
 //! protocol whose claim covers how the queues are synchronized.
 
+use std::fs;
+use std::path::Path;
+
 use lab::Record;
 use lab::experiment::{Experiment, Question};
 use lab::race::{RaceModel, RaceOptions, races};
@@ -79,6 +82,30 @@ fn smaller_scopes_flush_and_invalidate_less() {
         assert!(indirect.counters[counter] < direct.counters[counter], "{counter}");
     }
     assert!(indirect.counters["program.donations"] > 0);
+}
+
+/// A release that speaks for its own wavefront alone leaves behind what others
+/// have given to it. HRF-direct does not ask for more, HRF-indirect does. On this
+/// machine the store buffer holds all that the L1 does: else what was given has
+/// mostly left the L1 by itself before anybody misses it.
+#[test]
+fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
+    let machine = include_str!("../../../systems/hrf-8cu.toml");
+    let large = machine.replacen("store_fifo_entries = 64 ", "store_fifo_entries = 512 ", 1);
+    assert_ne!(machine, large);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-store-buffers.toml");
+    fs::write(&path, large).expect("a folder that can be written");
+    let run = |policy: &str, group_low: &str| {
+        let settings = [("depth", "7"), ("tree-seed", "21"), ("group-low", group_low)];
+        let mut experiment = ask("vi-targeted", policy, "uts", &settings, 1);
+        experiment.system = Systems::with_folder("none").load(&path.to_string_lossy()).expect("a machine");
+        lab::run::run(&experiment, &mut ()).expect("a machine that can be built")
+    };
+    for group_low in ["1", "0"] {
+        let direct = run("hrf-direct", group_low);
+        assert!(direct.answer_ok, "{:?}", direct.error);
+        assert!(!run("hrf-indirect", group_low).answer_ok, "with group-low={group_low}");
+    }
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
         match litmus.check() {
             Ok(all) => {
                 holds &= all.iter().all(|found| found.holds);
-                found.extend(all.into_iter().map(|found| found.words));
+                found.extend(all.into_iter().map(|one| json!({ "test": one.words, "holds": one.holds })));
             }
             Err(why) => {
                 scored.note = Some(why);
@@ -179,7 +179,7 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
         }
     }
     scored.measure = texts.join("; ");
-    scored.measured = json!(found.join("; "));
+    scored.measured = json!(found);
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
