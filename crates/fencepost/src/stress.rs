@@ -99,10 +99,8 @@ fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> R
 
 fn report(name: &str, stressed: &Stressed, seconds: f64) -> Value {
     let failure = stressed.failure.as_ref().map(|failure| {
-        let program = failure
-            .program
-            .iter()
-            .map(|(wave, cu, steps)| json!({ "wavefront": wave, "cu": cu, "operations": steps }));
+        let program =
+            failure.program.iter().map(|(thread, steps)| json!({ "thread": thread, "operations": steps }));
         json!({
             "seed": failure.seed,
             "what": failure.what,
