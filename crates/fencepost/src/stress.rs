@@ -100,7 +100,7 @@ fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> R
 fn report(name: &str, stressed: &Stressed, seconds: f64) -> Value {
     let failure = stressed.failure.as_ref().map(|failure| {
         let program =
-            failure.program.iter().map(|(wave, steps)| json!({ "wavefront": wave, "operations": steps }));
+            failure.program.iter().map(|(thread, steps)| json!({ "thread": thread, "operations": steps }));
         json!({
             "seed": failure.seed,
             "what": failure.what,
