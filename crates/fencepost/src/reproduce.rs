@@ -75,11 +75,10 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
 }
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
-    let settings: Vec<String> =
-        results.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let seeds = results.seeds.len();
-    writeln!(out, "{}", results.title)?;
-    writeln!(out, "scale {}, {seeds} seed{}, {}\n", results.scale, plural(seeds), settings.join(" "))?;
+    let mut what = vec![format!("scale {}", results.scale), format!("{seeds} seed{}", plural(seeds))];
+    what.extend(results.settings.iter().map(|(name, value)| format!("{name}={value}")));
+    writeln!(out, "{}\n{}\n", results.title, what.join(", "))?;
     let mut table = Table::new(&[
         ("claim", Side::Left),
         ("published", Side::Right),

@@ -75,8 +75,11 @@ fn figure(number: f64) -> String {
 pub fn report(results: &Results) -> String {
     let mut page = format!("# {}\n\n", results.title);
     let seeds: Vec<String> = results.seeds.iter().map(u64::to_string).collect();
-    let settings: Vec<String> =
+    let mut settings: Vec<String> =
         results.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
+    if settings.is_empty() {
+        settings.push("as they are".to_owned());
+    }
     let stand_ins = results.inputs.iter().filter(|input| input.stand_in).count();
     let lines = [
         format!(

@@ -379,7 +379,9 @@ impl Evaluation<'_> {
                 if status.is_none_or(|worst| found > worst) {
                     status = Some(found);
                     scored.measured = json!(value);
-                    scored.note = Some(format!("{value} on {input}")).filter(|_| found != Status::Reproduced);
+                    let rounded = (value * 1000.0).round() / 1000.0;
+                    let note = format!("{rounded} on {input}");
+                    scored.note = Some(note).filter(|_| found != Status::Reproduced);
                 }
             }
         }
