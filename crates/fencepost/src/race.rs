@@ -161,7 +161,7 @@ fn show_savings(saved: &[Saving], out: &mut dyn Write) -> Result<(), Failure> {
     for Saving { site, cycles_before, cycles_after, is_safe } in saved {
         let change = *cycles_before as i64 - *cycles_after as i64;
         let share = 100.0 * change as f64 / (*cycles_before).max(1) as f64;
-        let note = if *is_safe { String::new() } else { "not alone: it would race".to_owned() };
+        let note = if *is_safe { String::new() } else { "not safe alone".to_owned() };
         let saved = format!("{change} ({share:.1}%)");
         match site {
             Some(site) => {
@@ -171,7 +171,7 @@ fn show_savings(saved: &[Saving], out: &mut dyn Write) -> Result<(), Failure> {
                 table.row([operation.clone(), place, scope, enough, saved, note]);
             }
             None => {
-                let note = if *is_safe { "" } else { "this would race" };
+                let note = if *is_safe { "" } else { "not safe" };
                 let blank = String::new;
                 table.row(["all together".to_owned(), blank(), blank(), blank(), saved, note.to_owned()]);
             }

@@ -115,6 +115,16 @@ fn every_workload_is_free_of_races() {
     }
 }
 
+#[test]
+fn every_workload_is_watched_here_or_with_the_task_programs() {
+    let tasks = ["uts", "queens", "fib", "stencil"];
+    for workload in workloads::all() {
+        let is_elsewhere = matches!(workload.purpose, Purpose::Race | Purpose::Diagnosis);
+        let is_here = SMALL.iter().any(|(name, _)| *name == workload.name) || tasks.contains(&workload.name);
+        assert!(is_elsewhere || is_here, "{}", workload.name);
+    }
+}
+
 /// Everything that can be chosen in a workload, one choice at a time.
 #[test]
 fn every_policy_is_free_of_races_under_the_model_that_it_claims() {

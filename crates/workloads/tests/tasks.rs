@@ -186,10 +186,27 @@ fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
     );
     // Several wavefronts give before any sees that the queue is full.
     let group = Plan { groups: 1, waves: 8, group_queue: 1, device_queue: 1, ..PLAN };
-    let given = (1..40).find_map(|seed| {
-        run(group, Turns { children: 9, depth: 5, single: false }, vec![(0, [0; 3])], &options(seed)).err()
-    });
-    assert!(given.is_some_and(|error| error.contains("overflows: it holds 1 task-fronts; raise `")));
+    let errors: Vec<String> = (1..40)
+        .filter_map(|seed| {
+            let turns = Turns { children: 9, depth: 5, single: false };
+            run(group, turns, vec![(0, [0; 3])], &options(seed)).err()
+        })
+        .collect();
+    assert!(!errors.is_empty());
+    for error in errors {
+        assert!(error.contains("overflows: it holds 1 task-fronts; raise `"), "{error}");
+    }
+}
+
+#[test]
+fn more_queues_than_memory_holds_are_refused() {
+    for (name, value) in [("group-queue", "1048576"), ("wave-queue", "1048576"), ("waves", "64")] {
+        let mut asked = find("queens").unwrap().defaults();
+        asked.set("work-groups", "65536").unwrap();
+        asked.set(name, value).unwrap();
+        let error = find("queens").unwrap().instance(&asked, 0).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
 }
 
 fn settings(workload: &str, values: &[(&str, &str)]) -> Settings {

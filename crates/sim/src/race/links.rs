@@ -42,6 +42,10 @@ pub(super) struct Published {
     source: Source,
 }
 
+/// What was released, and by whom: whether one place in the code spoke for more
+/// than one work-group.
+type Offer = (Published, Vec<(Source, bool)>);
+
 /// All that was released at one scope in one place.
 #[derive(Clone, Debug)]
 struct Channel {
@@ -77,7 +81,7 @@ pub(super) struct Thread {
     /// The last release fence at each scope.
     fences: Vec<Published>,
     /// What atomic reads found that an acquire fence may take.
-    seen: Vec<(Meeting, Vec<Published>)>,
+    seen: Vec<(Meeting, Vec<Offer>)>,
     /// Operations under way that are recorded when they are complete, each
     /// with the epoch of its issue.
     pub(super) in_flight: Vec<(usize, u32)>,
@@ -260,14 +264,23 @@ impl Links {
         }
     }
 
-    /// It is known whether a tentative write took place.
-    pub(super) fn decide(&mut self, at: Meeting, token: usize, happened: bool) {
-        let at = self.meeting(at);
-        for channel in self.channels.get_mut(&at).into_iter().flatten() {
-            while let Some(found) = channel.tentative.iter().position(|(of, _)| *of == token) {
-                let (_, published) = channel.tentative.swap_remove(found);
-                if happened {
-                    channel.settle(&published);
+    /// It is known which of an operation's tentative writes took place: `happened`
+    /// is asked of each place, or of all of them where they are one.
+    pub(super) fn decide(
+        &mut self,
+        token: usize,
+        happened: impl Fn(Option<Meeting>) -> bool,
+        places: impl Iterator<Item = Meeting>,
+    ) {
+        for place in places {
+            let at = self.meeting(place);
+            let took_place = happened(Some(place).filter(|place| *place == at));
+            for channel in self.channels.get_mut(&at).into_iter().flatten() {
+                while let Some(found) = channel.tentative.iter().position(|(of, _)| *of == token) {
+                    let (_, published) = channel.tentative.swap_remove(found);
+                    if took_place {
+                        channel.settle(&published);
+                    }
                 }
             }
         }
@@ -283,17 +296,16 @@ impl Links {
     ) {
         let at = self.meeting(at);
         let Some(channels) = self.channels.get(&at) else { return };
-        let offered: Vec<(Published, Vec<(Source, bool)>)> =
+        let offered: Vec<Offer> =
             channels.iter().map(|channel| (channel.offer(), channel.sources.clone())).collect();
         if let Some((code, scope, is_remote)) = acquire {
             for (published, sources) in &offered {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
         }
-        let found: Vec<Published> = offered.into_iter().map(|(published, _)| published).collect();
         match thread.seen.iter_mut().find(|(of, _)| *of == at) {
-            Some((_, seen)) => *seen = found,
-            None => thread.seen.push((at, found)),
+            Some((_, seen)) => *seen = offered,
+            None => thread.seen.push((at, offered)),
         }
     }
 
@@ -389,10 +401,18 @@ impl Links {
         if self.pairing == Pairing::AnyLocation {
             return self.read(thread, Meeting::Anywhere, Some((code, scope, is_remote)));
         }
-        for (_, found) in core::mem::take(&mut thread.seen) {
-            for published in found {
-                let sources = [(published.source, false)];
-                self.take(thread, &published, &sources, code, scope, is_remote);
+        for (at, mut found) in core::mem::take(&mut thread.seen) {
+            for (published, sources) in &found {
+                self.take(thread, published, sources, code, scope, is_remote);
+            }
+            // What this fence has taken whole no later one needs.
+            found.retain(|(published, _)| match self.model {
+                RaceModel::Drf => false,
+                RaceModel::HrfDirect => published.scope != scope,
+                RaceModel::HrfIndirect => published.scope != scope && !published.is_remote && !is_remote,
+            });
+            if !found.is_empty() {
+                thread.seen.push((at, found));
             }
         }
     }

@@ -50,6 +50,9 @@ pub struct RaceOptions {
     pub pairing: Pairing,
 }
 
+/// Threads that are remembered for the sake of operations under way.
+const GONE_MOST: usize = 1 << 12;
+
 /// Finds races while a run goes on, or several runs of one program.
 #[derive(Debug)]
 pub struct Detector {
@@ -63,6 +66,10 @@ pub struct Detector {
     standings: Vec<Standing>,
     /// The threads that run: by compute unit and slot.
     live: FxHashMap<(u32, u32), Thread>,
+    /// Threads that ended while an operation of another one was under way.
+    gone: FxHashMap<u32, Thread>,
+    /// Operations under way that are recorded when they are complete.
+    late: u32,
     host: Thread,
     /// None where the machine is one chiplet.
     cus_per_chiplet: Option<u32>,
@@ -94,6 +101,8 @@ impl Detector {
             kernel_of: FxHashMap::default(),
             standings: vec![host],
             live: FxHashMap::default(),
+            gone: FxHashMap::default(),
+            late: 0,
             host: Thread::new(host, 1, 0),
             cus_per_chiplet: None,
             pending: 0,
@@ -158,13 +167,14 @@ impl Detector {
         let kernel = self.kernel_name(thread);
         let code = self.code(kernel, op, What::of(op));
         let it = *self.codes.get(code);
-        let scope = thread.standing.instance(&op.semantics);
+        let scope = scope_of(thread, op);
         let remote = op.semantics.hints.remote;
         match it.what {
             What::Load | What::Store | What::Update | What::Failed => {
                 let is_deferred = it.is_atomic() && it.what.reads();
                 if is_deferred {
                     thread.in_flight.push((token(op), thread.epoch));
+                    self.late += 1;
                 } else {
                     self.record(thread, thread.epoch, op, code, |_| true);
                 }
@@ -202,7 +212,7 @@ impl Detector {
         let kernel = self.kernel_name(thread);
         let code = self.code(kernel, op, What::of(op));
         let it = *self.codes.get(code);
-        let scope = thread.standing.instance(&op.semantics);
+        let scope = scope_of(thread, op);
         let remote = op.semantics.hints.remote;
         let acquire = it.acquires().then_some((code, scope, remote));
         match it.what {
@@ -215,15 +225,22 @@ impl Detector {
                     None => thread.epoch,
                 };
                 if !compares(op) {
-                    return self.record(thread, epoch, op, code, |_| true);
+                    self.record(thread, epoch, op, code, |_| true);
+                    return self.one_less_late();
                 }
                 let failed = self.code(kernel, op, What::Failed);
-                for lane in op.exec.iter() {
-                    let word = meeting(thread, op, word_of(op, lane));
-                    self.links.decide(word, token(op), succeeded(op, lane));
-                }
+                self.links.decide(
+                    token(op),
+                    |at| {
+                        let is_there =
+                            |lane: &usize| at.is_none_or(|at| meeting(thread, op, word_of(op, *lane)) == at);
+                        op.exec.iter().filter(is_there).any(|lane| succeeded(op, lane))
+                    },
+                    words_of(op).into_iter().map(|word| meeting(thread, op, word)),
+                );
                 self.record(thread, epoch, op, code, |lane| succeeded(op, lane));
                 self.record(thread, epoch, op, failed, |lane| !succeeded(op, lane));
+                self.one_less_late();
             }
             What::Fence if it.acquires() => self.links.fence_acquires(thread, code, scope, remote),
             What::Barrier => {
@@ -237,6 +254,13 @@ impl Detector {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn one_less_late(&mut self) {
+        self.late = self.late.saturating_sub(1);
+        if self.late == 0 {
+            self.gone.clear();
         }
     }
 
@@ -266,7 +290,7 @@ impl Detector {
             while byte < end {
                 let word = byte / 4;
                 let stop = end.min((word + 1) * 4);
-                let mask = ((1u8 << (stop - word * 4)) - 1) & !((1u8 << (byte - word * 4)) - 1);
+                let mask = mask_of(word, byte, stop);
                 let at = match op.space {
                     Space::Global => WordAt::Global(word),
                     Space::Lds => WordAt::Local { group, word: word as u32 },
@@ -309,6 +333,8 @@ impl Detector {
         self.shadow.forget();
         self.links.forget();
         self.kernel_of.clear();
+        self.gone.clear();
+        self.late = 0;
         self.host = Thread::new(self.standings[0], 1, 0);
     }
 
@@ -333,10 +359,17 @@ impl Detector {
         let me = Me::new(host, &self.codes, code);
         let (first, bytes) = (op.base().0, op.bulk.len() as u64);
         for word in first / 4..(first + bytes).div_ceil(4) {
-            let record = Record::new(ThreadId::HOST, host.epoch, code, 0, 15);
+            let mask = mask_of(word, first, first + bytes);
+            let record = Record::new(ThreadId::HOST, host.epoch, code, 0, mask);
             self.touch(&me, WordAt::Global(word), record);
         }
     }
+}
+
+/// The bytes of a word from `first` up to `end`.
+fn mask_of(word: u64, first: u64, end: u64) -> u8 {
+    let [from, to] = [first, end].map(|byte| byte.saturating_sub(word * 4).min(4));
+    (1 << to) - (1 << from)
 }
 
 /// Names an operation in flight.
@@ -372,6 +405,14 @@ fn meeting(thread: &Thread, op: &Posted, word: u64) -> Meeting {
     match op.space {
         Space::Global => Meeting::Word(word),
         Space::Lds => Meeting::Local { group: thread.standing.group.unwrap_or(u64::MAX), word },
+    }
+}
+
+/// The scope that an operation names; local memory has one, its work-group.
+fn scope_of(thread: &Thread, op: &Posted) -> Instance {
+    match op.space {
+        Space::Lds => thread.standing.instance(&kernel::acq_rel(Level::WorkGroup)),
+        Space::Global => thread.standing.instance(&op.semantics),
     }
 }
 
@@ -422,7 +463,12 @@ impl Probe for Detector {
     }
 
     fn wave_end(&mut self, _now: Cycle, at: WaveAt) {
-        self.live.remove(&(at.cu, at.slot));
+        if let Some(thread) = self.live.remove(&(at.cu, at.slot))
+            && self.late > 0
+            && self.gone.len() < GONE_MOST
+        {
+            self.gone.insert(thread.standing.thread, thread);
+        }
     }
 
     fn issue(&mut self, _now: Cycle, at: WaveAt, op: &Posted) {

@@ -147,8 +147,11 @@ struct Pair {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pairs: Vec<Pair>,
-    numbers: FxHashMap<(RaceKind, CodeId, CodeId), usize>,
+    numbers: FxHashMap<(RaceKind, Side, Side), usize>,
 }
+
+/// A place in the source, in a kernel.
+type Side = (Option<u16>, usize);
 
 impl Found {
     pub(super) fn is_empty(&self) -> bool {
@@ -167,7 +170,11 @@ impl Detector {
         second: Record,
         at: WordAt,
     ) {
-        let (a, b) = (first.code().min(second.code()), first.code().max(second.code()));
+        let side = |record: Record| {
+            let code = self.codes.get(record.code());
+            (code.kernel, core::ptr::from_ref(code.site).addr())
+        };
+        let (a, b) = (side(first).min(side(second)), side(first).max(side(second)));
         if let Some(&number) = self.found.numbers.get(&(kind, a, b)) {
             self.found.pairs[number].count += 1;
             return;

@@ -17,6 +17,8 @@ pub(super) struct Me<'a> {
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
+    /// Is it recorded when it is complete, and not when it is issued?
+    is_late: bool,
     code: CodeId,
     scope: Instance,
     /// Synchronizes with narrower scopes elsewhere, or in local memory, where
@@ -32,6 +34,7 @@ impl<'a> Me<'a> {
             writes: code.what.writes(),
             is_atomic: code.is_atomic(),
             is_local: code.space == Space::Lds,
+            is_late: code.is_atomic() && code.what.reads(),
             code: number,
             scope: thread.standing.instance(&code.semantics),
             is_any_scope: is_any_scope(code),
@@ -70,12 +73,34 @@ impl Detector {
             true => me.thread.knows_locally(thread, epoch),
             false => me.thread.knows(thread, epoch),
         };
-        let race = kind.filter(|_| conflicts && !is_ordered());
-        let is_as_strong = (me.writes || !writes) && (!me.is_atomic || is_atomic && is_same_scope);
+        let race = kind.filter(|_| conflicts && !is_ordered() && !self.is_answered(me, earlier, now));
+        // A remote atomic races with fewer than the narrow one before it did.
+        let covers_scope = self.links.model == RaceModel::Drf
+            || is_any_scope(code)
+            || !me.is_any_scope && standing.instance(&code.semantics) == me.scope;
+        let is_as_strong = (me.writes || !writes) && (!me.is_atomic || is_atomic && covers_scope);
         let is_covered = is_as_strong
             && earlier.mask() & !now.mask() == 0
             && (me.thread.passes_on(self.links.model, thread, epoch) || me.is_local && is_ordered());
         Verdict { race, is_covered }
+    }
+
+    /// Does `earlier` come after what is recorded only now? An atomic that reads is
+    /// recorded when it is complete, but has released when it was issued.
+    #[cold]
+    fn is_answered(&self, me: &Me<'_>, earlier: Record, now: Record) -> bool {
+        if !me.is_late {
+            return false;
+        }
+        let at = self.standings[earlier.thread().0 as usize].at;
+        let other = match earlier.thread() {
+            ThreadId::HOST => Some(&self.host),
+            thread => {
+                let lives = self.live.get(&(at.cu, at.slot)).filter(|t| t.standing.thread == thread.0);
+                lives.or_else(|| self.gone.get(&thread.0))
+            }
+        };
+        other.is_some_and(|other| other.knows(now.thread(), now.epoch()))
     }
 
     /// Checks one access of a word against the earlier ones and records it.

@@ -65,6 +65,17 @@ pub(super) struct Rings {
     setting: &'static str,
 }
 
+/// The turn of a slot that the giver of this position may write. It differs
+/// from that of every full slot, also where a ring has one.
+fn free(position: u32) -> u32 {
+    position.wrapping_mul(2)
+}
+
+/// The turn of a slot that the taker of this position may read.
+fn full(position: u32) -> u32 {
+    free(position) | 1
+}
+
 impl Rings {
     /// Empty rings. `name` and `setting` appear in the error of an overflow.
     pub(super) async fn alloc(
@@ -79,7 +90,8 @@ impl Rings {
         let slots_stride = u64::from(capacity).next_multiple_of((line / 8).max(1));
         let variables = host.alloc(format!("{name}-variables"), u64::from(count) * variables_stride);
         let slots = host.alloc(format!("{name}-slots"), u64::from(count) * slots_stride);
-        let turns: Vec<u64> = (0..slots_stride).map(|position| position << 32).collect();
+        let turns: Vec<u64> =
+            (0..slots_stride as u32).map(|position| u64::from(free(position)) << 32).collect();
         host.write(slots, &turns.repeat(count as usize)).await;
         Rings { variables, slots, capacity, variables_stride, slots_stride, level, name, setting }
     }
@@ -112,7 +124,8 @@ impl Ring {
             ))
             .await;
         }
-        let slot = |(position, entry): (u64, &Entry)| (position + 1) << 32 | u64::from(entry.pack());
+        let slot =
+            |(position, entry): (u32, &Entry)| u64::from(full(position)) << 32 | u64::from(entry.pack());
         let slots: Vec<u64> = (0..).zip(entries).map(slot).collect();
         host.write(self.slots, &slots).await;
         host.write(self.variables, &[0, count, count]).await;
@@ -138,7 +151,7 @@ impl Ring {
         w.fence(release(self.level)).await;
         let (leader, order) = (w.leader(), relaxed(self.level));
         let tail = leader.fetch_add(self.variables, TAIL, 1, order).await;
-        while (leader.atomic_load(self.slots, self.slot(tail), order).await >> 32) as u32 != tail {
+        while (leader.atomic_load(self.slots, self.slot(tail), order).await >> 32) as u32 != free(tail) {
             // Its last taker may not have said yet that it is free.
             let head = self.look(w).await.head;
             if tail.wrapping_sub(head) >= self.capacity {
@@ -146,7 +159,7 @@ impl Ring {
                 w.fail(format!("{name} overflows: it holds {capacity} task-fronts; raise `{setting}`")).await;
             }
         }
-        let turn = u64::from(tail.wrapping_add(1)) << 32;
+        let turn = u64::from(full(tail)) << 32;
         leader.atomic_store(self.slots, self.slot(tail), turn | u64::from(entry.pack()), order).await;
     }
 
@@ -160,14 +173,14 @@ impl Ring {
             }
             let slot = leader.atomic_load(self.slots, self.slot(head), order).await;
             let next = head.wrapping_add(1);
-            if (slot >> 32) as u32 != next {
+            if (slot >> 32) as u32 != full(head) {
                 // Not written yet, or somebody else has taken it.
                 return None;
             }
             let found = leader.compare_exchange(self.variables, HEAD, head, next, order).await;
             if found == head {
                 w.fence(acquire(self.level)).await;
-                let turn = u64::from(head.wrapping_add(self.capacity)) << 32;
+                let turn = u64::from(free(head.wrapping_add(self.capacity))) << 32;
                 leader.atomic_store(self.slots, self.slot(head), turn, order).await;
                 return Some(Entry::unpack(slot as u32));
             }

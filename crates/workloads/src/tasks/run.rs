@@ -63,6 +63,10 @@ const FRONTS: u32 = 1 << 14;
 const WAVE_QUEUE: u32 = 1 << 10;
 const GROUP_QUEUE: u32 = 1 << 8;
 const DEVICE_QUEUE: u32 = 1 << 12;
+/// The most wavefronts, each with its tallies, and the most slots of all queues
+/// of a kind, that fit into the memory of most machines.
+const WAVES_MOST: u64 = 1 << 14;
+const SLOTS_MOST: u64 = 1 << 26;
 
 /// The settings that [`Plan::of`] reads, for a workload to declare.
 pub const SETTINGS: [Setting; 9] = [
@@ -146,6 +150,14 @@ impl Plan {
             if count(low) > count(queue) {
                 let (low_is, holds) = (count(low), count(queue));
                 let why = format!("`{low}` is {low_is}, but the queue holds {holds} task-fronts: `{queue}`");
+                return Err(settings.conflict(why));
+            }
+        }
+        for (name, most) in [("waves", WAVES_MOST), ("wave-queue", SLOTS_MOST), ("group-queue", SLOTS_MOST)] {
+            let (groups, each) = (settings.count("work-groups"), settings.count(name));
+            let waves = if name == "wave-queue" { settings.count("waves") } else { 1 };
+            if groups * waves * each > most {
+                let why = format!("{groups} `work-groups` with `{name}` {each} are more than {most} in all");
                 return Err(settings.conflict(why));
             }
         }
