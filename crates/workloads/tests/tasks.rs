@@ -202,7 +202,7 @@ fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
 fn more_queues_than_memory_holds_are_refused() {
     for (name, value) in [("group-queue", "1048576"), ("wave-queue", "1048576"), ("waves", "64")] {
         let mut asked = find("queens").unwrap().defaults();
-        asked.set("work-groups", "65536").unwrap();
+        asked.set("work-groups", "4096").unwrap();
         asked.set(name, value).unwrap();
         let error = find("queens").unwrap().instance(&asked, 0).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
