@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use litmus::cat::Model;
 use litmus::check;
-use litmus::hrf::{self, CheckError, Options, RaceKind, Reading};
+use litmus::hrf::{self, CheckError, Options, RaceKind, Reading, RelaxedAs};
 use litmus::program::{Dialect, Instr, Order, Program, address_value};
 use proto::issue::IssueRule;
 
@@ -192,15 +192,19 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let allowed = report.states.iter().map(outcome).collect::<Option<BTreeSet<_>>>();
     let allowed = allowed
         .ok_or_else(|| Silence::Undefined(String::from("a final value is no number and no address")))?;
-    let waits = |instr: &Instr| matches!(instr, Instr::Await { .. }) || instr.target().is_some();
+    let code = || program.threads.iter().flat_map(|t| &t.code);
+    let waits = code().any(|instr| matches!(instr, Instr::Await { .. }) || instr.target().is_some());
+    let branches = code().any(|instr| instr.target().is_some());
     // What does not race under narrow scopes does not race under the widest, and
     // the search there says which conflicts synchronization orders.
-    let widest = (!races).then(|| race_free(program, Reading::of(hrf::Model::Drf), &mut || false));
+    let reading = Reading::of(hrf::Model::Drf).relaxed_as(RelaxedAs::AcqRel);
+    let widest = (!races).then(|| race_free(program, reading, &mut || false));
     let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
     Ok(Promise {
         race_free: !races,
-        // Nothing is said of executions without an end.
-        may_block: program.threads.iter().flat_map(|t| &t.code).any(waits),
+        // Where every thread makes all its writes, a wait that ends in every order
+        // of the operations ends on every machine: a write is seen some time.
+        may_block: waits && (branches || widest.as_ref().is_none_or(|promise| promise.may_block)),
         ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),
     })

@@ -70,7 +70,7 @@ pub(crate) struct Controllers<P: Protocol> {
     steps: FxHashMap<(u32, Told), Result<Arc<Did>, Arc<str>>>,
     served: FxHashMap<(u32, u32), (u32, u32)>,
     fx: Effects<P::Msg>,
-    /// Has the seeded fault made a message forget a byte?
+    /// Has the seeded fault made a station do something else?
     pub(crate) altered: bool,
 }
 
@@ -224,36 +224,54 @@ impl<P: Protocol> Controllers<P> {
 
     fn step(&mut self, number: u32, told: Told) -> Result<Did, String> {
         let mut station = self.stations.thing(number).clone();
-        let world =
-            World::<P> { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
         let mut fx = core::mem::take(&mut self.fx);
-        fx.clear();
-        fx.coverage = proto::Coverage::default();
-        let mut is_plain = true;
-        match told {
-            Told::Ask { slot, request } => {
-                let request = self.requests.thing(request);
-                is_plain = !request.order.is_atomic();
-                station.request(Slot(slot), request, world, &mut fx);
-            }
-            Told::Message { from, msg } => {
-                let msg = self.msgs.thing(msg).clone();
-                station.message(self.nodes[usize::from(from)], msg, world, &mut fx);
-            }
-            Told::Memory { reply } => station.memory(self.replies.thing(reply), world, &mut fx),
-            Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, &mut fx),
-            Told::Evict(way) => station.evict(Way(way), world, &mut fx),
-            Told::Tick => station.tick(1, world, &mut fx),
+        self.perform(&mut station, told, self.mutation, &mut fx);
+        if self.mutation.is_some() && !self.altered {
+            let mut right = (self.stations.thing(number).clone(), Effects::default());
+            self.perform(&mut right.0, told, None, &mut right.1);
+            self.altered = station != right.0 || !is_same(&fx, &right.1);
         }
-        if let Some(Mutation { table, change: Change::ForgetByte { row } }) = self.mutation
-            && fx.coverage.count(table, usize::from(row)) > 0
-        {
-            self.altered |= forget_bytes(&mut fx);
-        }
+        let is_plain = match told {
+            Told::Ask { request, .. } => !self.requests.thing(request).order.is_atomic(),
+            _ => true,
+        };
         let result =
             self.judge(number, told, is_plain, &station, &mut fx).and_then(|()| self.done(station, &mut fx));
         self.fx = fx;
         result
+    }
+
+    /// Has a station do what it does when it is told something.
+    fn perform(
+        &self,
+        station: &mut Station<P>,
+        told: Told,
+        mutation: Option<Mutation>,
+        fx: &mut Effects<P::Msg>,
+    ) {
+        let world = World::<P> { params: &self.params, homes: &self.homes, kernels: &[], mutation };
+        fx.clear();
+        fx.coverage = proto::Coverage::default();
+        match told {
+            Told::Ask { slot, request } => {
+                station.request(Slot(slot), self.requests.thing(request), world, fx);
+            }
+            Told::Message { from, msg } => {
+                let msg = self.msgs.thing(msg).clone();
+                station.message(self.nodes[usize::from(from)], msg, world, fx);
+            }
+            Told::Memory { reply } => station.memory(self.replies.thing(reply), world, fx),
+            Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, fx),
+            Told::Evict(way) => station.evict(Way(way), world, fx),
+            Told::Tick => station.tick(1, world, fx),
+        }
+        if let Some(Mutation { table, change: Change::ForgetByte { row } }) = mutation
+            // What other rows have sent in the same step is not to be touched.
+            && fx.coverage.count(table, usize::from(row)) > 0
+            && fx.coverage.fired().nth(1).is_none()
+        {
+            forget_bytes(fx);
+        }
     }
 
     /// Is what the station did in order by itself?
@@ -327,16 +345,23 @@ impl<P: Protocol> Controllers<P> {
     }
 }
 
-/// Lets whatever carries written bytes out forget one. False if nothing does.
-fn forget_bytes<M: proto::Message>(fx: &mut Effects<M>) -> bool {
-    let mut any = false;
+/// Do they say the same to the world?
+fn is_same<M: Eq>(a: &Effects<M>, b: &Effects<M>) -> bool {
+    a.sends == b.sends
+        && a.replies == b.replies
+        && a.memory == b.memory
+        && a.timers == b.timers
+        && a.violation == b.violation
+}
+
+/// Lets whatever carries written bytes out forget one.
+fn forget_bytes<M: proto::Message>(fx: &mut Effects<M>) {
     for (_, msg) in &mut fx.sends {
-        any |= msg.forget_byte();
+        msg.forget_byte();
     }
     for op in &mut fx.memory {
         if let MemoryAccess::Write { mask, .. } = &mut op.access {
-            any |= mask.forget_first();
+            mask.forget_first();
         }
     }
-    any
 }

@@ -3,7 +3,8 @@
 //!
 //! Every compute unit is told that its kernel has ended, then the machine, as
 //! the timing driver does it. Whatever that sets off is carried out in one
-//! order: the program is over, and all that is left has one home.
+//! order: the program is over, and all that is left has one home. What a node
+//! leaves over when it has answered comes as late as can be.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -30,8 +31,11 @@ struct Drain<'a, P: Protocol> {
     controllers: &'a mut Controllers<P>,
     stations: Vec<u32>,
     lines: Vec<u32>,
-    /// In the order in which it was sent, so that no channel is out of order.
+    /// In the order in which it was sent.
     under_way: VecDeque<(u8, Told)>,
+    /// How much of that was left over by whoever has answered already: it comes as
+    /// late as can be.
+    late: usize,
     timers: Vec<u8>,
     answered: bool,
     slot: u32,
@@ -49,7 +53,8 @@ pub(crate) fn memory<P: Protocol>(
     let timers = vec![0; stations.len()];
     let slot = threads as u32 * PENDING_MAX;
     let under_way = VecDeque::new();
-    let mut drain = Drain { controllers, stations, lines, under_way, timers, answered: false, slot, rows };
+    let mut drain =
+        Drain { controllers, stations, lines, under_way, late: 0, timers, answered: false, slot, rows };
     let first_level = |id: &NodeId| matches!(P::KINDS[usize::from(id.kind)].role, Role::L1);
     let entries = drain.controllers.nodes.iter().enumerate().filter(|(_, id)| first_level(id));
     let entries: Vec<u8> = entries.map(|(at, _)| at as u8).collect();
@@ -58,7 +63,12 @@ pub(crate) fn memory<P: Protocol>(
     }
     let conductor = drain.controllers.node(P::entry(proto::Agent::CommandProcessor));
     drain.ask(conductor.map_err(Arc::from)?, Scope::SYSTEM)?;
-    Ok(drain.lines)
+    let lines = drain.lines.clone();
+    drain.rest()?;
+    match lines == drain.lines {
+        true => Ok(lines),
+        false => Err(Arc::from("the kernel has ended, and a write was still on its way to memory")),
+    }
 }
 
 impl<P: Protocol> Drain<'_, P> {
@@ -78,13 +88,37 @@ impl<P: Protocol> Drain<'_, P> {
         self.answered = false;
         self.under_way.push_back((node, Told::Ask { slot: self.slot, request }));
         for _ in 0..STEPS_MAX {
-            let Some((node, told)) = self.under_way.pop_front().or_else(|| self.choice()) else { break };
+            if self.answered {
+                self.late = self.under_way.len();
+                return Ok(());
+            }
+            let Some((node, told)) = self.next() else { break };
             self.tell(node, told)?;
         }
-        if self.answered && self.under_way.is_empty() {
-            return Ok(());
-        }
         Err(Arc::from("the program is over, and its kernel does not come to an end"))
+    }
+
+    /// Whatever is left over comes to its end.
+    fn rest(&mut self) -> Result<(), Arc<str>> {
+        for _ in 0..STEPS_MAX {
+            let Some((node, told)) = self.next() else { return Ok(()) };
+            self.tell(node, told)?;
+        }
+        Err(Arc::from("the kernel has ended, and something goes on without end"))
+    }
+
+    /// What comes next: what is late only if nothing else is left, or if it was
+    /// sent before it on the same channel.
+    fn next(&mut self) -> Option<(u8, Told)> {
+        let is_late = |at: usize| at < self.late;
+        let Some(first) = self.under_way.get(self.late) else {
+            self.late = self.late.saturating_sub(1);
+            return self.under_way.pop_front().or_else(|| self.choice());
+        };
+        let earlier = self.under_way.iter().position(|other| is_same_channel(other, first));
+        let at = earlier.unwrap_or(self.late);
+        self.late -= usize::from(is_late(at));
+        self.under_way.remove(at)
     }
 
     /// A timer, or a way that somebody waits for.
@@ -120,4 +154,14 @@ impl<P: Protocol> Drain<'_, P> {
         self.answered |= did.replies.iter().any(|(slot, _)| *slot == self.slot);
         Ok(())
     }
+}
+
+/// Do they come to the same node from the same place?
+fn is_same_channel((to, told): &(u8, Told), (other_to, other): &(u8, Told)) -> bool {
+    let is_same = match (told, other) {
+        (Told::Message { from, .. }, Told::Message { from: other, .. }) => from == other,
+        (Told::Memory { .. }, Told::Memory { .. }) => true,
+        _ => false,
+    };
+    to == other_to && is_same
 }

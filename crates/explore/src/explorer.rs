@@ -69,7 +69,8 @@ pub struct Found {
     pub rows: BTreeSet<RowId>,
     /// On what the plans of the requests depended.
     pub keys: Vec<PlanKey>,
-    /// Has a seeded fault made a message forget a byte?
+    /// Has a seeded fault made a station do something else than the protocol
+    /// does?
     pub altered: bool,
     /// What must not be.
     pub violation: Option<Violation>,

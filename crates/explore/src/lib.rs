@@ -58,6 +58,7 @@ pub mod results;
 mod rows;
 mod store;
 pub mod stress;
+mod subject;
 mod thread;
 pub mod verify;
 
@@ -68,3 +69,4 @@ pub use moves::Move;
 pub use outcome::Outcome;
 pub use placement::{Placement, Unsupported};
 pub use replay::{Replay, Step};
+pub use subject::{Explores, Subject};

@@ -6,15 +6,17 @@
 //! of races under some claim and in which synchronization orders a data
 //! conflict; of those that race, one in so many.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use litmus::generate::{self, Bound, Generated, Kind, Ordering, Skeleton};
+use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
 
-use proto::{Agent, PlanKey, PlansView, Protocol};
+use proto::{Agent, PlanKey, PlansView};
 
 use crate::claim::Claim;
+use crate::subject::Subject;
 use crate::verify::{Machines, Test, in_parallel};
 
 /// A family of programs.
@@ -41,6 +43,10 @@ const ALL: [Kind; 9] = [
 
 /// Those of programs whose exchanges are changed.
 const EXCHANGING: [Kind; 5] = [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange];
+
+/// Those of programs of one thread.
+const ALONE: [Kind; 6] =
+    [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange, Kind::Fence];
 
 /// The orders of exchanges that are not made as they stand, and whether somebody
 /// looks at the old value.
@@ -71,10 +77,12 @@ pub(crate) struct Twist {
     wide: Wide,
     /// The order of exchanges, and whether their old values are used.
     rmw: Option<(Order, bool)>,
+    /// Do fences either acquire or release, as those around them need it?
+    single: bool,
 }
 
 impl Twist {
-    const NONE: Twist = Twist { wide: Wide::Device, rmw: None };
+    const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
 
     /// Where the threads of a program run.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
@@ -93,6 +101,9 @@ impl Twist {
             if !changed {
                 return false;
             }
+        }
+        if self.single {
+            changed |= simplify_fences(program);
         }
         match self.wide {
             Wide::Device => changed,
@@ -117,6 +128,22 @@ fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> b
     any
 }
 
+/// Has a fence release if an atomic write follows it, and acquire if not.
+fn simplify_fences(program: &mut Program) -> bool {
+    let mut any = false;
+    for thread in &mut program.threads {
+        for at in 0..thread.code.len() {
+            let releases = matches!(thread.code.get(at + 1),
+                Some(Instr::Store { access, .. } | Instr::Rmw { access, .. }) if access.order.is_atomic());
+            if let Instr::Fence(fence) = &mut thread.code[at] {
+                fence.order = if releases { Order::Release } else { Order::Acquire };
+                any = true;
+            }
+        }
+    }
+    any
+}
+
 /// Gives accesses and fences of device scope system scope, and all of a second
 /// thread that runs on the host. The host shares no work-group and no compute
 /// unit.
@@ -126,7 +153,7 @@ fn widen(program: &mut Program, has_host: bool) -> bool {
         != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
     let has_barrier =
         program.threads.iter().flat_map(|thread| &thread.code).any(|i| matches!(i, Instr::Barrier(_)));
-    if has_host && (!is_alone || has_barrier || count != 2) {
+    if has_host && (!is_alone || has_barrier || count < 2) {
         return false;
     }
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
@@ -187,14 +214,35 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         let twist = Twist { wide, ..Twist::NONE };
         all.push(Family { twist, ..family(letter, smallest(&[AcquireRelease], false), 64) });
     }
-    for wide in [Wide::Device, Wide::System] {
+    let has_remote = claims.iter().any(|claim| claim.model == "opencl-rsp");
+    let wides = [Wide::Device, Wide::System, Wide::Host, Wide::Remote];
+    let wides = || wides.into_iter().filter(|wide| has_remote || *wide != Wide::Remote);
+    for wide in wides() {
         for rmw in RMWS {
             let bound = Bound { kinds: EXCHANGING.to_vec(), ..pair(4, 2, &[AcquireRelease]) };
-            let twist = Twist { wide, rmw: Some(rmw) };
+            let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
             all.push(Family { twist, ..family('V', bound, 64) });
         }
     }
-    if claims.iter().any(|claim| claim.model == "opencl-rsp") {
+    for wide in wides().filter(|wide| *wide != Wide::Host) {
+        let alone = |locations: usize, orderings: &[Ordering]| Bound {
+            threads_min: 1,
+            threads_max: 1,
+            kinds: ALONE.to_vec(),
+            lonely_scopes: true,
+            words_of_line_max: 2,
+            compute_units_max: 1,
+            orderings: orderings.to_vec(),
+            ..Bound::new(1, 3.min(operations_max), locations)
+        };
+        let twist = Twist { wide, ..Twist::NONE };
+        all.push(Family { twist, ..family('O', alone(2, &[AcquireRelease, Relaxed]), 1) });
+        for rmw in RMWS {
+            let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
+            all.push(Family { twist, ..family('O', alone(1, &[AcquireRelease]), 1) });
+        }
+    }
+    if has_remote {
         let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
         all.push(Family { twist, ..family('P', bound, 64) });
@@ -253,18 +301,93 @@ fn make_remote(program: &mut Program) -> bool {
     remote && narrow
 }
 
+/// What a neighbour does.
+const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
+
+/// The program with one thread more, at a compute unit that somebody uses, which
+/// loads and stores words of its own in a line that somebody uses. So lines come,
+/// go and are written in the midst of what others do.
+fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test> {
+    let skeleton = &generated.skeleton;
+    let threads = skeleton.threads.len();
+    let is_together = threads > 1 && skeleton.compute_units.iter().all(|cu| *cu == skeleton.compute_units[0]);
+    if is_together && twist.wide != Wide::Host {
+        return Vec::new();
+    }
+    let of_host = usize::from(twist.wide == Wide::Host);
+    let units: BTreeSet<u8> = skeleton.compute_units[..threads - of_host].iter().copied().collect();
+    let lines: BTreeSet<u8> = skeleton.lines.iter().copied().collect();
+    let places = units.iter().flat_map(|unit| lines.iter().map(move |line| (*unit, *line)));
+    let mut all = Vec::new();
+    for ((unit, line), kinds) in places.flat_map(|place| NEIGHBOURS.map(|kinds| (place, kinds))) {
+        let mut more = skeleton.clone();
+        let first = skeleton.locations() as u8;
+        let op = |(kind, location): (&Kind, u8)| Op {
+            kind: *kind,
+            location,
+            level: 0,
+            value: 1,
+            ordering: Ordering::Relaxed,
+        };
+        more.threads.push(kinds.iter().zip(first..).map(op).collect());
+        more.lines.extend(kinds.iter().map(|_| line));
+        for instances in &mut more.tree {
+            let next = instances.iter().max().map_or(0, |last| last + 1);
+            instances.push(next);
+        }
+        if let Some(device) = more.levels.iter().position(|&level| level == Level::Device) {
+            more.tree[device][threads] = 0;
+        }
+        more.compute_units.push(unit);
+        let name = format!("{name}+{}", all.len() + 1);
+        let neighboured = more.build(&name);
+        all.push(Test::made(name, neighboured, twist, Machines::InTurn));
+    }
+    all
+}
+
+/// The program with fences around relaxed operations in place of those that
+/// acquire and release: fences that do both, and such as do what is needed.
+fn with_fences(generated: &Generated, twist: Twist, name: &str) -> Vec<Test> {
+    let mut skeleton = generated.skeleton.clone();
+    for ops in &mut skeleton.threads {
+        let fenced = |op: &Op| {
+            let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
+            let relaxed = Op { ordering: Ordering::Relaxed, ..*op };
+            match (op.kind.accesses() && op.kind.synchronizes(), op.kind.writes(), op.kind.reads()) {
+                (false, ..) => vec![*op],
+                (true, true, false) => vec![fence, relaxed],
+                (true, false, _) => vec![relaxed, fence],
+                (true, true, true) => vec![fence, relaxed, fence],
+            }
+        };
+        *ops = ops.iter().flat_map(fenced).collect();
+    }
+    if skeleton == generated.skeleton {
+        return Vec::new();
+    }
+    let both = [Twist { single: false, ..twist }, Twist { single: true, ..twist }];
+    let fenced = both.into_iter().enumerate().filter(|(_, twist)| twist.rmw.is_none());
+    fenced
+        .map(|(at, twist)| {
+            let generated = skeleton.clone().build(name);
+            Test::made(format!("{name}~{}", at + 1), generated, twist, Machines::InTurn)
+        })
+        .collect()
+}
+
 /// Does the protocol look at scopes within the device? If all its plans are the
 /// same at work-group and at device scope, programs that differ in them only are
 /// one program.
 #[must_use]
-pub fn scopes_matter<P: Protocol>() -> bool {
+pub fn scopes_matter(subject: &Subject) -> bool {
     let of_view = |view: &PlansView| {
         let steps_of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
         view.plans.iter().any(|(key, steps)| {
             key.level == Level::WorkGroup && steps_of(PlanKey { level: Level::Device, ..*key }) != Some(steps)
         })
     };
-    P::plans().iter().any(of_view)
+    (subject.plans)().iter().any(of_view)
 }
 
 /// Programs that one worker takes at a time.
@@ -280,6 +403,7 @@ pub fn made(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Vec<Test> {
     let readings = readings(claims);
+    let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
     let mut tests = Vec::new();
     for (index, family) in families(claims, operations_max).into_iter().enumerate() {
         let programs = Mutex::new(generate::programs(&family.bound).enumerate());
@@ -308,6 +432,16 @@ pub fn made(
                                 format!("{}{}-{index}.{number}", family.letter, generated.operations());
                             let small = tells && generated.operations() <= 4;
                             let machines = if small { Machines::All } else { Machines::InTurn };
+                            let is_alone = generated.skeleton.threads.len() == 1;
+                            let of_one_location = generated.skeleton.locations() == 1;
+                            let mut more = Vec::new();
+                            if small || is_alone && of_one_location {
+                                more = with_neighbours(&generated, family.twist, &name);
+                            }
+                            if small && has_clauses {
+                                more.extend(with_fences(&generated, family.twist, &name));
+                            }
+                            taken.extend(more.into_iter().map(|test| (number, test)));
                             taken.push((number, Test::made(name, generated, family.twist, machines)));
                         }
                     }

@@ -6,15 +6,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::{
-    Change, Level, Mutation, OpClass, Order, PlanKey, PlansView, Protocol, RowId, RowView, Symbol as _,
-    TableId,
+    Change, Level, Mutation, OpClass, Order, PlanKey, PlansView, RowId, RowView, Symbol as _, TableId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::Limits;
 use crate::equivalent;
 use crate::explorer::Asked;
 use crate::rows;
+use crate::subject::Subject;
 use crate::verify::{Explorers, Machines, Options, Progress, Run, Test, explorer_of, explorers, in_parallel};
 
 /// A protocol with one fault.
@@ -39,17 +39,21 @@ pub struct Mutants {
     pub survivors: Vec<String>,
     /// Those that nobody can notice, each with the reason: outside the total.
     pub equivalent: Vec<(String, String)>,
-    /// Those whose row no test reaches.
+    /// Those that never made a station do anything else than the protocol does:
+    /// nothing reached what is changed.
     pub unreached: Vec<String>,
+    /// Those that are argued to be equivalent, and yet were killed.
+    pub misargued: Vec<String>,
     /// Those that were not looked at to the end.
     pub undecided: Vec<String>,
 }
 
 impl Mutants {
-    /// How many there are.
+    /// How many could have been noticed: all but those that are equivalent, and
+    /// those that nothing reached.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.killed.len() + self.survivors.len() + self.unreached.len() + self.undecided.len()
+        self.killed.len() + self.survivors.len() + self.undecided.len()
     }
 }
 
@@ -57,13 +61,14 @@ impl Mutants {
 pub(crate) struct Witness<'a> {
     pub(crate) run: &'a Run,
     pub(crate) may_block: bool,
+    pub(crate) synchronized: bool,
 }
 
 /// Every fault that can be seeded into the tables and plans of a protocol.
 #[must_use]
-pub fn all<P: Protocol>() -> Vec<Mutant> {
+pub fn all(subject: &Subject) -> Vec<Mutant> {
     let mut all = Vec::new();
-    for view in P::tables() {
+    for view in (subject.tables)() {
         for (index, what) in view.rows.iter().enumerate() {
             let RowView::Do(actions, next, _) = what else { continue };
             let row = index as u16;
@@ -89,7 +94,7 @@ pub fn all<P: Protocol>() -> Vec<Mutant> {
             add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
         }
     }
-    for view in P::plans() {
+    for view in (subject.plans)() {
         plan_faults(&view, &mut all);
     }
     all
@@ -162,129 +167,212 @@ fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
     }
 }
 
+/// What is known of a mutant.
 enum Fate {
-    Killed(String),
+    /// The witness that killed it, and how.
+    Killed(usize, String),
     Survives,
     Unreached,
     Undecided,
-    /// It never changed anything.
-    Void,
 }
 
 /// How many more states a mutant may have than the protocol, before its run is
 /// given up: that shows nothing.
 const GROWTH_MAX: u64 = 4;
+/// A mutant is first tried on so many runs that have killed others, and on so
+/// many more of each kind.
+const KILLERS_MAX: usize = 64;
+const FIRST_MAX: usize = 16;
+/// So many mutants are tried before it is counted anew which runs kill most.
+const ROUND: usize = 48;
+/// Then, on how many runs in which synchronization matters, and on how many of
+/// the others; and on how many if it is argued to be equivalent.
+const TRIALS_MAX: usize = 1000;
+const TRIALS_OF_ARGUED_MAX: usize = 100;
 
-/// Tries to kill every mutant with the runs, the smallest first.
-pub(crate) fn kill<P: Protocol>(
+/// All that mutants are tried on.
+struct Trials<'a> {
+    subject: &'a Subject,
+    tests: &'a [Test],
+    /// The smallest first.
+    witnesses: &'a [Witness<'a>],
+    options: &'a Options<'a>,
+}
+
+/// Tries to kill every mutant with the runs.
+///
+/// First each is tried on few: on those that have killed most of the others
+/// before it, and on the smallest. Few are left, and tried on many.
+pub(crate) fn kill(
+    subject: &Subject,
     tests: &[Test],
-    mut witnesses: Vec<Witness<'_>>,
+    witnesses: Vec<Witness<'_>>,
     options: &Options<'_>,
 ) -> Mutants {
-    witnesses = chosen(witnesses, tests);
-    let mutants = all::<P>();
+    let witnesses = chosen(witnesses, tests);
+    let trials = Trials { subject, tests, witnesses: &witnesses, options };
+    let mutants = all(subject);
     let done = AtomicUsize::new(0);
-    let fates = in_parallel(options.jobs, mutants.len(), || {
+    let one_more = || {
+        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+        (options.progress)(Progress::Mutants(count, mutants.len()));
+    };
+    let mut fates: Vec<Fate> = Vec::new();
+    let mut kills: FxHashMap<usize, usize> = FxHashMap::default();
+    for round in mutants.chunks(ROUND) {
+        let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
+        killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
+        let of_round = in_parallel(options.jobs, round.len(), || {
+            |index: usize| {
+                let mutant = &round[index];
+                let fate = trials.fate(mutant, &trials.few(mutant, &killers));
+                if !matches!(fate, Fate::Survives | Fate::Unreached) {
+                    one_more();
+                }
+                fate
+            }
+        });
+        for fate in &of_round {
+            if let Fate::Killed(witness, _) = fate {
+                *kills.entry(*witness).or_default() += 1;
+            }
+        }
+        fates.extend(of_round);
+    }
+    let left: Vec<usize> =
+        (0..fates.len()).filter(|&at| matches!(fates[at], Fate::Survives | Fate::Unreached)).collect();
+    let again = in_parallel(options.jobs, left.len(), || {
         |index: usize| {
-            let fate = fate::<P>(&mutants[index], tests, &witnesses, options);
-            let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-            (options.progress)(Progress::Mutants(count, mutants.len()));
+            let fate = trials.fate(&mutants[left[index]], &trials.many(&mutants[left[index]]));
+            one_more();
             fate
         }
     });
-    let mut result = Mutants::default();
-    for (mutant, fate) in mutants.into_iter().zip(fates) {
-        match fate {
-            Fate::Void => {}
-            Fate::Killed(by) => result.killed.push((mutant.name, by)),
-            Fate::Survives => match equivalent::reason(P::INFO.name, &mutant.name) {
-                Some(reason) => result.equivalent.push((mutant.name, reason.to_owned())),
-                None => result.survivors.push(mutant.name),
-            },
-            Fate::Unreached => result.unreached.push(mutant.name),
-            Fate::Undecided => result.undecided.push(mutant.name),
-        }
+    for (&at, fate) in left.iter().zip(again) {
+        fates[at] = match (&fates[at], fate) {
+            // The few may have reached what the many do not.
+            (Fate::Survives, Fate::Unreached) => Fate::Survives,
+            (_, fate) => fate,
+        };
     }
-    result
+    trials.sum_up(mutants, fates)
 }
 
-/// A row is looked at by that many runs of tests that are explored on few machines.
-const WITNESSES_OF_ROW_MAX: usize = 40;
+/// Of tests that are explored on one machine in turn, so many runs look at each
+/// row and at each plan, and so many of those in which synchronization matters.
+const WITNESSES_MAX: [u32; 2] = [500, 500];
 
 /// The runs that may kill mutants, the smallest first: of tests that are explored
-/// on every machine all, of the others those that use rows which few use.
+/// on every machine all, of the others some for each row and each plan.
 fn chosen<'a>(mut witnesses: Vec<Witness<'a>>, tests: &[Test]) -> Vec<Witness<'a>> {
     witnesses.sort_by_key(|w| (w.run.states, w.run.test, w.run.placement, w.run.bounds));
-    let mut used: FxHashMap<usize, usize> = FxHashMap::default();
-    let (all, others): (Vec<_>, Vec<_>) =
-        witnesses.into_iter().partition(|w| tests[w.run.test].machines == Machines::All);
-    for row in all.iter().flat_map(|w| w.run.rows.iter()) {
-        *used.entry(row).or_default() += 1;
-    }
-    let mut keys: Vec<PlanKey> = Vec::new();
-    let mut chosen = all;
-    for witness in others {
-        let is_rare = |row| used.get(&row).is_none_or(|&count| count < WITNESSES_OF_ROW_MAX);
-        let is_new = |key: &PlanKey| keys.iter().filter(|k| *k == key).count() < WITNESSES_OF_ROW_MAX;
-        if witness.run.rows.iter().any(is_rare) || witness.run.keys.iter().any(is_new) {
-            for row in witness.run.rows.iter() {
-                *used.entry(row).or_default() += 1;
-            }
-            keys.extend(witness.run.keys.iter().filter(|key| is_new(key)).copied().collect::<Vec<_>>());
-            chosen.push(witness);
+    let mut rows: [FxHashMap<usize, u32>; 2] = Default::default();
+    let mut keys: [FxHashMap<PlanKey, u32>; 2] = Default::default();
+    witnesses.retain(|witness| {
+        let kind = usize::from(witness.synchronized);
+        let (rows, keys, most) = (&mut rows[kind], &mut keys[kind], WITNESSES_MAX[kind]);
+        let is_wanted = tests[witness.run.test].machines == Machines::All
+            || witness.run.rows.iter().any(|row| rows.get(&row).is_none_or(|&count| count < most))
+            || witness.run.keys.iter().any(|key| keys.get(key).is_none_or(|&count| count < most));
+        if is_wanted {
+            witness.run.rows.iter().for_each(|row| *rows.entry(row).or_default() += 1);
+            witness.run.keys.iter().for_each(|&key| *keys.entry(key).or_default() += 1);
         }
-    }
-    chosen.sort_by_key(|w| (w.run.states, w.run.test, w.run.placement, w.run.bounds));
-    chosen
+        is_wanted
+    });
+    witnesses
 }
 
-fn fate<P: Protocol>(
-    mutant: &Mutant,
-    tests: &[Test],
-    witnesses: &[Witness<'_>],
-    options: &Options<'_>,
-) -> Fate {
-    let mut explorers: Explorers<P> = explorers(&options.bounds, Some(mutant.mutation));
-    let (mut reached, mut altered) = (false, false);
-    let plan_keys = mutant.plan.map(|key| same_plans::<P>(mutant.mutation.table, key));
-    for witness in witnesses {
-        let run = witness.run;
-        if mutant.row.is_some_and(|row| !run.rows.contains(row))
-            || plan_keys.as_ref().is_some_and(|keys| run.keys.iter().all(|key| !keys.contains(key)))
-        {
-            continue;
+impl Trials<'_> {
+    fn sum_up(&self, mutants: Vec<Mutant>, fates: Vec<Fate>) -> Mutants {
+        let mut result = Mutants::default();
+        for (mutant, fate) in mutants.into_iter().zip(fates) {
+            let argued = equivalent::reason(self.subject.info.name, &mutant.name);
+            match (fate, argued) {
+                (Fate::Killed(witness, why), argued) => {
+                    let test = &self.tests[self.witnesses[witness].run.test].name;
+                    if argued.is_some() {
+                        result.misargued.push(mutant.name.clone());
+                    }
+                    result.killed.push((mutant.name, format!("{test}: {why}")));
+                }
+                (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
+                (Fate::Survives, None) => result.survivors.push(mutant.name),
+                // Where nothing is sent, there is nothing to forget.
+                (Fate::Unreached, _) if matches!(mutant.mutation.change, Change::ForgetByte { .. }) => {}
+                (Fate::Unreached, _) => result.unreached.push(mutant.name),
+                (Fate::Undecided, _) => result.undecided.push(mutant.name),
+            }
         }
-        if (options.stop)() {
-            return Fate::Undecided;
-        }
-        reached = true;
-        let test = &tests[run.test];
-        let program = &*test.program();
-        let asked = Asked { allowed: run.allowed.as_deref(), may_block: witness.may_block };
-        let mut limits = Limits {
-            states_max: 1000 + GROWTH_MAX * run.states,
-            stop: Box::new(|| (options.stop)()),
-            ..Limits::default()
-        };
-        let placement = &test.placements[run.placement];
-        let explorer = &mut explorers[run.bounds][explorer_of(program)];
-        let found = explorer.explore(program, placement, &asked, &mut limits);
-        let Ok(found) = found else { continue };
-        altered |= found.altered;
-        if let Some(violation) = found.violation {
-            return Fate::Killed(format!("{}: {}", test.name, violation.why));
-        }
+        result
     }
-    match (reached, altered || !matches!(mutant.mutation.change, Change::ForgetByte { .. })) {
-        (_, false) => Fate::Void,
-        (true, true) => Fate::Survives,
-        (false, true) => Fate::Unreached,
+
+    /// The runs that reach what the mutant changes, the smallest first.
+    fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
+        let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
+        let reaches = |w: &Witness<'_>| {
+            mutant.row.is_none_or(|row| w.run.rows.contains(row))
+                && keys.as_ref().is_none_or(|keys| w.run.keys.iter().any(|key| keys.contains(key)))
+        };
+        (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect()
+    }
+
+    fn few(&self, mutant: &Mutant, killers: &[(usize, usize)]) -> Vec<usize> {
+        let reaching = self.reaching(mutant);
+        let does_reach = |w: &usize| reaching.binary_search(w).is_ok();
+        let mut few: Vec<usize> =
+            killers.iter().map(|&(_, w)| w).filter(does_reach).take(KILLERS_MAX).collect();
+        let synchronized = reaching.iter().filter(|&&w| self.witnesses[w].synchronized);
+        few.extend(synchronized.take(FIRST_MAX));
+        few.extend(reaching.iter().take(FIRST_MAX));
+        let mut seen = FxHashSet::default();
+        few.retain(|w| seen.insert(*w));
+        few
+    }
+
+    fn many(&self, mutant: &Mutant) -> Vec<usize> {
+        let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
+        let most = if is_argued { TRIALS_OF_ARGUED_MAX } else { TRIALS_MAX };
+        let (mut many, mut others): (Vec<usize>, Vec<usize>) =
+            self.reaching(mutant).into_iter().partition(|&w| self.witnesses[w].synchronized);
+        many.truncate(most);
+        others.truncate(most);
+        many.extend(others);
+        many
+    }
+
+    fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {
+        let mut explorers: Explorers = explorers(self.subject, &self.options.bounds, Some(mutant.mutation));
+        let mut altered = false;
+        for &at in witnesses {
+            if (self.options.stop)() {
+                return Fate::Undecided;
+            }
+            let Witness { run, may_block, .. } = self.witnesses[at];
+            let test = &self.tests[run.test];
+            let program = &*test.program();
+            let asked = Asked { allowed: run.allowed.as_deref(), may_block };
+            let mut limits = Limits {
+                states_max: 1000 + GROWTH_MAX * run.states,
+                stop: Box::new(|| (self.options.stop)()),
+                ..Limits::default()
+            };
+            let placement = &test.placements[run.placement];
+            let explorer = &mut explorers[run.bounds][explorer_of(program)];
+            let found = explorer.explore(program, placement, &asked, &mut limits);
+            let Ok(found) = found else { continue };
+            altered |= found.altered;
+            if let Some(violation) = found.violation {
+                return Fate::Killed(at, violation.why);
+            }
+        }
+        if altered { Fate::Survives } else { Fate::Unreached }
     }
 }
 
 /// The keys that have the plan of this one.
-fn same_plans<P: Protocol>(table: TableId, key: PlanKey) -> Vec<PlanKey> {
-    let views = P::plans();
+fn same_plans(subject: &Subject, table: TableId, key: PlanKey) -> Vec<PlanKey> {
+    let views = (subject.plans)();
     let Some(view) = views.iter().find(|view| view.id == table) else { return Vec::new() };
     let of = view.plans.iter().find(|(other, _)| *other == key).map(|(_, steps)| steps);
     let same = view.plans.iter().filter(|(other, steps)| other.op == key.op && Some(steps) == of);

@@ -110,7 +110,10 @@ fn details_of(v: &Verification) -> Vec<String> {
     list(format!("{} rows that nothing reached within these bounds", unreached.len()), unreached.clone());
     if let Some(m) = &v.mutants {
         list(format!("{} mutants that survive", m.survivors.len()), m.survivors.clone());
-        list(format!("{} mutants that nothing reached", m.unreached.len()), m.unreached.clone());
+        list(
+            format!("{} mutants that nothing reached within these bounds", m.unreached.len()),
+            m.unreached.clone(),
+        );
         list(format!("{} mutants that were not decided", m.undecided.len()), m.undecided.clone());
         let equivalent = m.equivalent.iter().map(|(name, why)| format!("{name}: {why}"));
         list(

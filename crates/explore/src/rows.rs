@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proto::{Protocol, RowId, RowView, TableView};
+use proto::{RowId, RowView, TableView};
 use smallvec::SmallVec;
 
 /// The most rows of a table.
@@ -54,17 +54,17 @@ pub(crate) fn name(view: &TableView, row: usize) -> String {
 }
 
 /// How many rows can fire, and the names of those that did not.
-pub(crate) fn of<P: Protocol>(fired: &RowSet) -> (usize, Vec<String>) {
+pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<String>) {
     let mut total = 0;
     let mut unreached = Vec::new();
-    for view in P::tables() {
+    for view in tables {
         for (row, what) in view.rows.iter().enumerate() {
             if matches!(what, RowView::Impossible(_)) {
                 continue;
             }
             total += 1;
             if !fired.contains(RowId { table: view.id, row: row as u16 }) {
-                unreached.push(name(&view, row));
+                unreached.push(name(view, row));
             }
         }
     }

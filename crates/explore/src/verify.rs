@@ -9,17 +9,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use litmus::generate::{Generated, Skeleton};
 use litmus::program::Program;
-use proto::{Mutation, PlanKey, Protocol};
+use proto::{Mutation, PlanKey};
 
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
-use crate::explorer::{Asked, Explorer, Fault, Found, Violation};
+use crate::explorer::{Asked, Fault, Found, Violation};
 use crate::made::Twist;
 use crate::mutants::{self, Mutants};
 use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::rows::{self, RowSet};
+use crate::subject::{Explores, Subject};
 
 /// On which of the machines a test is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,11 +244,12 @@ const REPORTED_MAX: usize = 20;
 ///
 /// # Errors
 /// If the protocol claims a model that there is not.
-pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
-    let claims = P::INFO.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
+pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
+    let claims =
+        subject.info.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
     let done = AtomicUsize::new(0);
     let tested = in_parallel(options.jobs, tests.len(), || {
-        let mut explorers: Explorers<P> = explorers(&options.bounds, None);
+        let mut explorers = explorers(subject, &options.bounds, None);
         let done = &done;
         let claims = &claims;
         move |index| {
@@ -276,7 +278,7 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
     let mut fired = RowSet::default();
     runs.iter().for_each(|run| fired.add(&run.rows));
     let mut verification = Verification {
-        protocol: P::INFO.name,
+        protocol: subject.info.name,
         claims: claims.iter().map(|claim| (claim.model.clone(), status(claim))).collect(),
         tests: tests.len(),
         race_free: tested.iter().filter(|t| t.race_free).count(),
@@ -287,15 +289,15 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
         complete,
         gaps,
         findings,
-        rows: rows::of::<P>(&fired),
+        rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
-            mutants::Witness { run, may_block: test.may_block }
+            mutants::Witness { run, may_block: test.may_block, synchronized: test.synchronized }
         });
-        verification.mutants = Some(mutants::kill::<P>(tests, sound.collect(), options));
+        verification.mutants = Some(mutants::kill(subject, tests, sound.collect(), options));
     }
     verification.findings.truncate(REPORTED_MAX);
     Ok(verification)
@@ -306,11 +308,11 @@ pub fn verify<P: Protocol>(tests: &[Test], options: &Options<'_>) -> Result<Veri
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 
 /// An explorer of each machine, and of the same without evictions at any time.
-pub(crate) type Explorers<P> = Vec<[Explorer<P>; 2]>;
+pub(crate) type Explorers = Vec<[Box<dyn Explores>; 2]>;
 
-pub(crate) fn explorers<P: Protocol>(bounds: &[Bounds], mutation: Option<Mutation>) -> Explorers<P> {
+pub(crate) fn explorers(subject: &Subject, bounds: &[Bounds], mutation: Option<Mutation>) -> Explorers {
     let both = |&bounds: &Bounds| {
-        [bounds, Bounds { evictions: false, ..bounds }].map(|bounds| Explorer::new(bounds, mutation))
+        [bounds, Bounds { evictions: false, ..bounds }].map(|bounds| subject.explorer(bounds, mutation))
     };
     bounds.iter().map(both).collect()
 }
@@ -320,8 +322,8 @@ pub(crate) fn explorer_of(program: &Program) -> usize {
     usize::from(program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX)
 }
 
-fn test<P: Protocol>(
-    explorers: &mut Explorers<P>,
+fn test(
+    explorers: &mut Explorers,
     claims: &[Claim],
     tests: &[Test],
     index: usize,

@@ -3,22 +3,22 @@
 //! threads with three operations.
 
 use explore::claim::Claim;
-use explore::corpus;
 use explore::verify::{self, Options, Status, Verification};
-use proto::Protocol;
+use explore::{Subject, corpus};
 
 /// More than this many programs have synchronization that orders data between
 /// caches.
 const SYNCHRONIZED_MIN: usize = 10;
 
-fn verified<P: Protocol>() -> Verification {
-    let claims = P::INFO.claims.iter().map(|claim| Claim::of(claim.model));
+fn verified(protocol: &str) -> Verification {
+    let subject = Subject::named(protocol).expect("a protocol");
+    let claims = subject.info.claims.iter().map(|claim| Claim::of(claim.model));
     let claims: Vec<Claim> = claims.collect::<Result<_, _>>().expect("known models");
     let shipped = corpus::shipped().expect("they are tests");
     let folders = ["hrf/", "opencl/"];
     let mut tests: Vec<_> =
         shipped.into_iter().filter(|test| folders.iter().any(|f| test.name.starts_with(f))).collect();
-    tests.extend(corpus::made(&claims, corpus::scopes_matter::<P>(), 3, 1, &|| false));
+    tests.extend(corpus::made(&claims, corpus::scopes_matter(&subject), 3, 1, &|| false));
     let options = Options {
         bounds: verify::machines(),
         jobs: 1,
@@ -27,19 +27,19 @@ fn verified<P: Protocol>() -> Verification {
         stop: &|| false,
         progress: &|_| {},
     };
-    verify::verify::<P>(&tests, &options).expect("known models")
+    verify::verify(&subject, &tests, &options).expect("known models")
 }
 
-fn holds<P: Protocol>() {
-    let verification = verified::<P>();
+fn holds(protocol: &str) {
+    let verification = verified(protocol);
     assert!(verification.findings.is_empty(), "{:?}", verification.findings.first());
     assert!(verification.complete, "{:?}", verification.gaps);
     assert!(verification.claims.iter().all(|(_, status)| *status == Status::Verified));
     assert!(verification.synchronized > SYNCHRONIZED_MIN, "{}", verification.synchronized);
 }
 
-fn fails<P: Protocol>() {
-    let verification = verified::<P>();
+fn fails(protocol: &str) {
+    let verification = verified(protocol);
     assert!(verification.claims.iter().any(|(_, status)| *status == Status::Refuted));
     // Only by outcomes: nothing waits for ever, and nothing impossible happens.
     let faults = verification.findings.iter().map(|finding| finding.violation.fault);
@@ -48,8 +48,8 @@ fn fails<P: Protocol>() {
 
 /// Nothing but this: where an L1 has room for one line, threads that share it
 /// may take it from one another for ever.
-fn starves<P: Protocol>() {
-    let verification = verified::<P>();
+fn starves(protocol: &str) {
+    let verification = verified(protocol);
     assert!(!verification.findings.is_empty());
     for finding in &verification.findings {
         let starves = finding.violation.fault == explore::Fault::Livelock;
@@ -58,24 +58,24 @@ fn starves<P: Protocol>() {
 }
 
 macro_rules! verdicts {
-    ($($name:ident: $verdict:ident $protocol:ty;)+) => {
+    ($($name:ident: $verdict:ident $protocol:literal;)+) => {
         $(
             #[test]
             fn $name() {
-                $verdict::<$protocol>();
+                $verdict($protocol);
             }
         )+
     };
 }
 
 verdicts! {
-    vi_holds: holds zoo::vi::Vi;
-    vi_targeted_holds: holds zoo::vi_targeted::ViTargeted;
-    no_l1_holds: holds zoo::no_l1::NoL1;
-    rsp_repaired_holds: holds zoo::rsp::RspRepaired;
-    denovo_b_holds: holds zoo::denovo::DenovoB;
-    denovo_rprio_holds: holds zoo::denovo::DenovoRprio;
-    hlrc_repaired_starves_in_an_l1_of_one_line: starves zoo::hlrc::HlrcRepaired;
-    hlrc_fails: fails zoo::hlrc::Hlrc;
-    hlrc_noprio_fails: fails zoo::hlrc::HlrcNoprio;
+    vi_holds: holds "vi";
+    vi_targeted_holds: holds "vi-targeted";
+    no_l1_holds: holds "no-l1";
+    rsp_repaired_holds: holds "rsp-repaired";
+    denovo_b_holds: holds "denovo-b";
+    denovo_rprio_holds: holds "denovo-rprio";
+    hlrc_repaired_starves_in_an_l1_of_one_line: starves "hlrc-repaired";
+    hlrc_fails: fails "hlrc";
+    hlrc_noprio_fails: fails "hlrc-noprio";
 }

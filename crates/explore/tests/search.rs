@@ -2,7 +2,7 @@
 //! not see it does not claim.
 
 use explore::verify::{self, Options, Status, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Incomplete, Limits, Move, Placement, corpus};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Incomplete, Limits, Move, Placement, Subject, corpus};
 use litmus::program::Program;
 use proto::{Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
 use zoo::vi::{L1Plans, Step, Vi};
@@ -139,14 +139,16 @@ fn tests(folder: &str) -> Vec<Test> {
 
 #[test]
 fn a_verification_that_is_stopped_is_incomplete_and_never_a_success() {
-    let verification = verify::verify::<Vi>(&tests("hrf/"), &options(&|| true)).expect("known models");
+    let verification =
+        verify::verify(&Subject::of::<Vi>(), &tests("hrf/"), &options(&|| true)).expect("known models");
     assert!(!verification.complete);
     assert!(verification.claims.iter().all(|(_, status)| *status == Status::Incomplete));
 }
 
 #[test]
 fn the_papers_programs_hold_on_vi_and_some_of_them_are_synchronized() {
-    let verification = verify::verify::<Vi>(&tests("hrf/"), &options(&|| false)).expect("known models");
+    let verification =
+        verify::verify(&Subject::of::<Vi>(), &tests("hrf/"), &options(&|| false)).expect("known models");
     let statuses: Vec<_> = verification.claims.iter().map(|(model, s)| (model.as_str(), *s)).collect();
     assert_eq!(statuses, [("hrf-indirect", Status::Verified), ("opencl", Status::Verified)]);
     assert!(verification.race_free > 3 && verification.synchronized > 3, "{verification:?}");

@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, corpus, show};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject, corpus, show};
 use litmus::program::Program;
 use proto::WritePolicy;
 use zoo::vi_targeted::ViTargeted;
@@ -58,7 +58,7 @@ fn hrf_direct_holds() {
         stop: &|| false,
         progress: &|_| {},
     };
-    let verification = verify::verify::<ViTargeted>(&tests, &options).expect("a known model");
+    let verification = verify::verify(&Subject::of::<ViTargeted>(), &tests, &options).expect("a known model");
     let statuses: Vec<_> = verification.claims.iter().map(|(model, s)| (model.as_str(), *s)).collect();
     assert_eq!(statuses, [("hrf-direct", Status::Verified)], "{:?}", verification.gaps);
     assert!(verification.synchronized > 3, "{}", verification.synchronized);

@@ -305,7 +305,8 @@ pub(crate) struct LitmusArguments {
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
 
 Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
-there as a chart), or not everything was covered (--memory, --timeout, Ctrl-C); 2 bad input.")]
+there as a chart), not everything was covered (--memory, --timeout, Ctrl-C), or a seeded fault
+was not noticed (--mutants); 2 bad input.")]
 pub(crate) struct VerifyArguments {
     /// The protocol: a name of `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::claim::Claim;
+use explore::mutants::Mutants;
 use explore::results::Line;
 use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
-use explore::{Explorer, Replay, chart, corpus};
+use explore::{Replay, Subject, chart, corpus};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -36,11 +37,12 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     for name in names {
         let stop = || listening.interrupted() || deadline.passed();
         let watch = Stopwatch::start();
-        let tests = with_made(&named, &mut made, name, arguments, &stop)?;
-        let verify = Verify { tests: &tests, arguments, stop: &stop };
-        let Some(verified) = zoo::with(name, verify) else { continue };
+        let Some(subject) = Subject::named(name) else { continue };
+        let tests = with_made(&named, &mut made, &subject, arguments, &stop)?;
+        let verified = verify_one(&subject, &tests, arguments, &stop);
         let (verification, charts) = verified.map_err(Failure::BadInput)?;
         complaints.extend(complaint(&verification));
+        complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
         let (operations, seconds) = (arguments.operations, watch.seconds());
         results.push(Line { verification: verification.clone(), operations, seconds });
         if let Some(folder) = &arguments.charts {
@@ -104,13 +106,12 @@ type Made<'a> = Option<((Vec<&'a str>, bool), Vec<Test>)>;
 fn with_made<'a>(
     named: &[Test],
     made: &mut Made<'a>,
-    protocol: &str,
+    subject: &Subject,
     arguments: &VerifyArguments,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Test>, Failure> {
-    let infos = || zoo::ALL.iter().filter(|info| info.name == protocol);
-    let models: Vec<&str> = infos().flat_map(|info| info.claims).map(|claim| claim.model).collect();
-    let scopes_matter = zoo::with(protocol, ScopesMatter).unwrap_or(true);
+    let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
+    let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
     if made.as_ref().is_none_or(|(of, _)| *of != key) {
         let claims = key.0.iter().map(|model| Claim::of(model));
@@ -128,60 +129,46 @@ fn with_made<'a>(
     Ok(named.iter().chain(made.unwrap_or_default()).cloned().collect())
 }
 
-struct ScopesMatter;
-
-impl zoo::Visit for ScopesMatter {
-    type Output = bool;
-    fn visit<P: proto::Protocol>(self) -> bool {
-        corpus::scopes_matter::<P>()
-    }
-}
-
 fn jobs(arguments: &VerifyArguments) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     arguments.jobs.map_or_else(cores, NonZeroUsize::get)
 }
 
 /// Verifies one protocol, and draws what was found.
-struct Verify<'a> {
-    tests: &'a [Test],
-    arguments: &'a VerifyArguments,
-    stop: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl zoo::Visit for Verify<'_> {
-    type Output = Result<(Verification, Vec<Option<Replay>>), String>;
-
-    fn visit<P: proto::Protocol>(self) -> Self::Output {
-        let tests = Progress::of_tests(self.tests.len(), P::INFO.name);
-        let in_mutants = AtomicBool::new(false);
-        let progress = |done: Done| match done {
-            Done::Tests(..) => tests.one_more_test(),
-            Done::Mutants(_, of) => {
-                if !in_mutants.swap(true, Ordering::Relaxed) {
-                    tests.begin_again(of, "mutants killed by");
-                }
-                tests.one_more_test();
+fn verify_one(
+    subject: &Subject,
+    tests: &[Test],
+    arguments: &VerifyArguments,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(Verification, Vec<Option<Replay>>), String> {
+    let bar = Progress::of_tests(tests.len(), subject.info.name);
+    let in_mutants = AtomicBool::new(false);
+    let progress = |done: Done| match done {
+        Done::Tests(..) => bar.one_more_test(),
+        Done::Mutants(_, of) => {
+            if !in_mutants.swap(true, Ordering::Relaxed) {
+                bar.begin_again(of, "mutants killed by");
             }
-        };
-        let options = Options {
-            bounds: verify::machines(),
-            jobs: jobs(self.arguments),
-            memory_bytes: self.arguments.memory,
-            mutants: self.arguments.mutants,
-            stop: self.stop,
-            progress: &progress,
-        };
-        let verification = verify::verify::<P>(self.tests, &options)?;
-        let charts = verification.findings.iter().map(|finding| {
-            let test = &self.tests[finding.test];
-            let mut explorer = Explorer::<P>::new(finding.bounds, None);
-            let placement = &test.placements[finding.placement];
-            explorer.replay(&test.program(), placement, &finding.violation.moves).ok()
-        });
-        let charts = charts.collect();
-        Ok((verification, charts))
-    }
+            bar.one_more_test();
+        }
+    };
+    let options = Options {
+        bounds: verify::machines(),
+        jobs: jobs(arguments),
+        memory_bytes: arguments.memory,
+        mutants: arguments.mutants,
+        stop,
+        progress: &progress,
+    };
+    let verification = verify::verify(subject, tests, &options)?;
+    let charts = verification.findings.iter().map(|finding| {
+        let test = &tests[finding.test];
+        let placement = &test.placements[finding.placement];
+        let mut explorer = subject.explorer(finding.bounds, None);
+        explorer.replay(&test.program(), placement, &finding.violation.moves).ok()
+    });
+    let charts = charts.collect();
+    Ok((verification, charts))
 }
 
 fn complaint(verification: &Verification) -> Option<String> {
@@ -199,6 +186,18 @@ fn complaint(verification: &Verification) -> Option<String> {
             Some(format!("{}: not everything was covered: {gaps}", verification.protocol))
         }
     }
+}
+
+/// Seeded faults that are not accounted for.
+fn unnoticed(protocol: &str, mutants: &Mutants) -> Option<String> {
+    let kinds = [
+        (&mutants.survivors, "survive"),
+        (&mutants.undecided, "are undecided"),
+        (&mutants.misargued, "are argued to be equivalent, and were killed"),
+    ];
+    let counts = kinds.iter().filter(|(names, _)| !names.is_empty());
+    let counts: Vec<String> = counts.map(|(names, what)| format!("{} {what}", names.len())).collect();
+    (!counts.is_empty()).then(|| format!("{protocol}: of its mutants {}", counts.join(", ")))
 }
 
 fn title(finding: &Finding, tests: &[Test]) -> String {
@@ -245,16 +244,19 @@ fn show(
     if let Some(mutants) = &verification.mutants {
         writeln!(
             out,
-            "  {} mutants: {} killed, {} survive, {} in rows that no test reaches, {} undecided; {} more are equivalent",
-            mutants.total(),
+            "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, and {} are equivalent",
             mutants.killed.len(),
+            mutants.total(),
             mutants.survivors.len(),
-            mutants.unreached.len(),
             mutants.undecided.len(),
+            mutants.unreached.len(),
             mutants.equivalent.len()
         )?;
         for name in &mutants.survivors {
             writeln!(out, "    survives: {name}")?;
+        }
+        for name in &mutants.misargued {
+            writeln!(out, "    argued to be equivalent, and killed: {name}")?;
         }
     }
     for (finding, replay) in verification.findings.iter().zip(charts) {
@@ -289,6 +291,7 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
             "killed": mutants.killed.len(),
             "survivors": mutants.survivors,
             "equivalent": mutants.equivalent.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
+            "misargued": mutants.misargued,
             "unreached": mutants.unreached,
             "undecided": mutants.undecided,
             "kills": killed.collect::<Vec<_>>(),

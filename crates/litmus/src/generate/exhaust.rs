@@ -66,10 +66,10 @@ struct Usage {
 }
 
 impl Usage {
-    /// How many more operations it needs.
-    fn lacks(&self) -> usize {
+    /// How many more operations it needs in a program of so many threads.
+    fn lacks(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
-        usize::from(writes).max(usize::from(self.threads.count_ones() < 2))
+        usize::from(writes).max(usize::from((self.threads.count_ones() as usize) < threads.min(2)))
     }
 }
 
@@ -119,7 +119,7 @@ impl Walk {
             usage.awaited = usage.awaited.max(op.value);
         }
         let room = self.slots.len() - self.letters.len();
-        let lacking: usize = locations.iter().map(Usage::lacks).sum();
+        let lacking: usize = locations.iter().map(|usage| usage.lacks(self.case.shares.len())).sum();
         lacking <= room
     }
 

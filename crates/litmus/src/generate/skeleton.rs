@@ -100,9 +100,10 @@ impl Skeleton {
         accesses.map(|op| usize::from(op.location) + 1).max().unwrap_or(0)
     }
 
-    /// Could it tell anything? Each location is shared and written, what is
-    /// waited for is written by another thread, what stands under a guard is
-    /// there, and all of a work-group come to its barriers.
+    /// Could it tell anything? Each location is written, and shared if there is
+    /// anybody to share it with, what is waited for is written by another thread,
+    /// what stands under a guard is there, and all of a work-group come to its
+    /// barriers.
     #[must_use]
     pub fn is_meaningful(&self) -> bool {
         let locations = self.locations();
@@ -111,7 +112,7 @@ impl Skeleton {
                 thread.iter().any(|op| op.kind.accesses() && usize::from(op.location) == loc)
             };
             let sharers = self.threads.iter().filter(|thread| touches(thread)).count();
-            sharers > 1 && self.writes(loc).next().is_some()
+            sharers >= self.threads.len().min(2) && self.writes(loc).next().is_some()
         });
         let ops = || self.threads.iter().enumerate().flat_map(|(t, ops)| ops.iter().map(move |op| (t, op)));
         let written = ops().filter(|(_, op)| op.kind.expects()).all(|(t, op)| {
