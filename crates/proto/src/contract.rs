@@ -9,6 +9,7 @@ use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::request::{ArrayUse, Request, Rmw};
 use crate::shape::{Homes, Shape};
+use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
 use crate::table::{Change, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView};
 use core::fmt::Debug;
@@ -161,9 +162,18 @@ pub struct Cx<'a, P: Protocol> {
     pub stage: u8,
     /// What is done.
     pub fx: &'a mut Effects<P::Msg>,
+    pub(crate) parked: &'a ParkedInputs<P::Msg>,
 }
 
 impl<P: Protocol> Cx<'_, P> {
+    /// Does something wait for a way of the set? Whatever takes a way there, or
+    /// pins a line that could be given up, comes behind it.
+    #[inline]
+    #[must_use]
+    pub fn is_wanted(&self, set: SetIndex) -> bool {
+        self.parked.contains_key(&Key::Way(set))
+    }
+
     /// Looks a row up, counts it, and applies the seeded fault if it is there.
     #[inline]
     pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> Looked<T::State, T::Action> {

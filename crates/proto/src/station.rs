@@ -46,13 +46,16 @@ impl Hash for Known {
 
 /// An input that waits for a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Parked<M> {
+pub(crate) enum Parked<M> {
     Request(Slot),
     // A message is large, and lists of what is parked are moved about.
     Message(NodeId, Box<M>),
     /// The accesses of this sender to this line that are parked.
     Turn(NodeId, LineAddr),
 }
+
+/// What is parked, by what it waits for.
+pub(crate) type ParkedInputs<M> = Lookup<Key, VecDeque<Parked<M>>>;
 
 /// The accesses of one sender to one line that are parked, oldest first. They
 /// have one turn together, in the list of the key that the oldest waits for: so
@@ -95,7 +98,7 @@ pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
-    parked: Lookup<Key, VecDeque<Parked<P::Msg>>>,
+    parked: ParkedInputs<P::Msg>,
     ordered: Lookup<(NodeId, LineAddr), Line<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<Held>>,
@@ -282,7 +285,7 @@ impl<P: Protocol> Station<P> {
     }
 
     fn other(&mut self, input: Input<'_, P::Msg>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let mut cx = Cx { world, me: self.id, stage: 0, fx };
+        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: &self.parked };
         match self.node.step(input, &mut cx) {
             Disposition::Done => {}
             Disposition::Impossible(why) => self.violate(fx, why),
@@ -305,7 +308,7 @@ impl<P: Protocol> Station<P> {
         }
         let Some(way) = choose(&self.node, set, &fx.touches) else { return false };
         fx.uses.evictions += 1;
-        let mut cx = Cx { world, me: self.id, stage: 0, fx };
+        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: &self.parked };
         match self.node.step(Input::Evict(way), &mut cx) {
             Disposition::Done => true,
             Disposition::Impossible(why) => {
@@ -330,7 +333,7 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
         let sent = fx.sends.len() + fx.memory.len();
-        let mut cx = Cx { world, me: self.id, stage: *stage, fx };
+        let mut cx = Cx { world, me: self.id, stage: *stage, fx, parked: &self.parked };
         let disposition = self.node.step(Input::Request(ask), &mut cx);
         *stage = cx.stage;
         known.below |= fx.sends.len() + fx.memory.len() > sent;
@@ -393,7 +396,7 @@ impl<P: Protocol> Station<P> {
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Found> {
-        let mut cx = Cx { world, me: self.id, stage: 0, fx };
+        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: &self.parked };
         match self.node.step(Input::Message { from, msg }, &mut cx) {
             Disposition::Done => None,
             Disposition::Stall(key) => Some(Found::Parks(key)),

@@ -59,7 +59,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         way.is_some_and(|way| !self.array.dirty(way).is_empty())
     }
 
-    /// What an access must wait for because there is no room for it.
+    /// What an access must wait for because there is no room for it, or because
+    /// others have waited for the way that it would take or pin.
     #[inline]
     pub fn lacks<P: Descends>(&self, place: Place, needs: Needs, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let l1 = &super::shape(cx).l1;
@@ -70,8 +71,15 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         if needs.register && self.fills >= l1.miss_registers {
             return Some(Disposition::Stall(Key::Miss));
         }
-        let lacks_way = needs.way && place.way.is_none() && self.array.free_way(place.line).is_none();
-        lacks_way.then(|| Disposition::NeedWay(self.array.set(place.line)))
+        let takes = needs.way && place.way.is_none();
+        if !takes && !needs.register {
+            return None;
+        }
+        let set = self.array.set(place.line);
+        if takes && self.array.free_way(place.line).is_none() {
+            return Some(Disposition::NeedWay(set));
+        }
+        cx.is_wanted(set).then_some(Disposition::Stall(Key::Way(set)))
     }
 
     /// Takes a miss register for what is sent for now.

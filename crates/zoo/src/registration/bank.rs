@@ -159,6 +159,10 @@ impl<T: Rows> Bank<T> {
                 _ => {}
             }
         }
+        let recalls = state == BankState::R && event.recalls();
+        if (fetches || recalls) && cx.is_wanted(array.set(line)) {
+            return Disposition::Stall(Key::Way(array.set(line)));
+        }
         self.transition(place, state, event, carried, cx)
     }
 

@@ -109,6 +109,9 @@ impl Bank {
         if allocates && place.way.is_none() && array.free_way(line).is_none() {
             return Disposition::NeedWay(array.set(line));
         }
+        if (fetches || allocates && place.way.is_none()) && cx.is_wanted(array.set(line)) {
+            return Disposition::Stall(Key::Way(array.set(line)));
+        }
         self.transition(place, state, event, Carried::Access(asked), cx)
     }
 

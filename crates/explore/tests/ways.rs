@@ -1,0 +1,75 @@
+//! Who waits for a way has it, although waiting threads take or pin the only
+//! one again and again: in an L1 of one line, and in a bank of one line.
+
+use explore::{Asked, Bounds, Explorer, Limits, Placement};
+use proto::{Protocol, WritePolicy};
+
+/// A store needs the way that the peer's flag stands in. The peer dirties the
+/// flag each time it looks, so that giving the way up takes time.
+const L1: &str = "OPENCL one-way-of-an-l1
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_work_group);
+}
+
+P1@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  int r0;
+  do { r0 = atomic_fetch_add_explicit(f, 0, memory_order_acq_rel, memory_scope_work_group); } while (r0 == 0);
+}
+
+exists (1:r0=1)
+";
+
+/// A load needs the way of the bank, where two compute units take a flag from
+/// one another.
+const BANK: &str = "OPENCL one-way-of-a-bank
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = *x;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* f) {
+  int r0;
+  do { r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_work_group); } while (r0 == 0);
+}
+
+P2@wg 2, dev 0 (global atomic_int* f) {
+  int r0;
+  do { r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_work_group); } while (r0 == 0);
+}
+
+exists (1:r0=1)
+";
+
+fn nobody_starves<P: Protocol>(text: &str) {
+    let program = litmus::parse::parse(text).expect("it is a test");
+    let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
+    let bounds = Bounds { banks: 1, ..combining };
+    let mut explorer = Explorer::<P>::new(bounds, None);
+    let placement = Placement::spread(&program);
+    let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+    let found = found.expect("supported");
+    assert_eq!((found.violation, found.incomplete), (None, None), "{}: {}", P::INFO.name, program.name);
+}
+
+#[test]
+fn in_an_l1() {
+    nobody_starves::<zoo::vi::Vi>(L1);
+    nobody_starves::<zoo::rsp::Rsp>(L1);
+    nobody_starves::<zoo::denovo::DenovoB>(L1);
+    nobody_starves::<zoo::hlrc::Hlrc>(L1);
+    nobody_starves::<zoo::hlrc::HlrcRepaired>(L1);
+}
+
+/// Where scopes are hints: elsewhere a peer at another compute unit may wait
+/// for ever.
+#[test]
+fn in_a_bank() {
+    nobody_starves::<zoo::denovo::DenovoB>(BANK);
+    nobody_starves::<zoo::hlrc::Hlrc>(BANK);
+    nobody_starves::<zoo::hlrc::HlrcRepaired>(BANK);
+}
