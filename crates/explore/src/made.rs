@@ -65,8 +65,8 @@ enum Wide {
     Device,
     /// They have system scope.
     System,
-    /// The same, and the second thread runs on the host.
-    Host,
+    /// The same, and of two threads this one runs on the host.
+    Host(u8),
     /// They are remote operations.
     Remote,
 }
@@ -87,8 +87,10 @@ impl Twist {
     /// Where the threads of a program run.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
         let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
-        if let (Wide::Host, Some(second)) = (self.wide, agents.get_mut(1)) {
-            *second = Agent::Host;
+        if let Wide::Host(host) = self.wide {
+            agents = (0..agents.len())
+                .map(|t| if t == usize::from(host) { Agent::Host } else { Agent::Cu(0) })
+                .collect();
         }
         agents
     }
@@ -108,8 +110,8 @@ impl Twist {
         match self.wide {
             Wide::Device => changed,
             Wide::Remote => make_remote(program),
-            Wide::System => widen(program, false),
-            Wide::Host => widen(program, true),
+            Wide::System => widen(program, None),
+            Wide::Host(host) => widen(program, Some(host)),
         }
     }
 }
@@ -144,16 +146,15 @@ fn simplify_fences(program: &mut Program) -> bool {
     any
 }
 
-/// Gives accesses and fences of device scope system scope, and all of a second
-/// thread that runs on the host. The host shares no work-group and no compute
-/// unit.
-fn widen(program: &mut Program, has_host: bool) -> bool {
+/// Gives accesses and fences of device scope system scope, and all of a thread
+/// that runs on the host. The host shares no work-group.
+fn widen(program: &mut Program, host: Option<u8>) -> bool {
     let count = program.threads.len();
     let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
         != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
     let has_barrier =
         program.threads.iter().flat_map(|thread| &thread.code).any(|i| matches!(i, Instr::Barrier(_)));
-    if has_host && (!is_alone || has_barrier || count < 2) {
+    if host.is_some() && (!is_alone || has_barrier || count < 2) {
         return false;
     }
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
@@ -163,7 +164,7 @@ fn widen(program: &mut Program, has_host: bool) -> bool {
         for instr in &mut thread.code {
             let Some((scope, _)) = synchronizes(instr) else { continue };
             let is_device = scope.is_some_and(|s| scopes.get(s).level == Level::Device);
-            if is_device || has_host && t == 1 {
+            if is_device || host.map(usize::from) == Some(t) {
                 *scope = Some(system);
                 any = true;
             }
@@ -210,12 +211,13 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         family('S', smallest(&[SeqCst], false), 16),
         family('R', smallest(&[Relaxed], false), 16),
     ];
-    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host)] {
+    // The host is not named as compute units are: either thread may run there.
+    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
         let twist = Twist { wide, ..Twist::NONE };
         all.push(Family { twist, ..family(letter, smallest(&[AcquireRelease], false), 64) });
     }
     let has_remote = claims.iter().any(|claim| claim.model == "opencl-rsp");
-    let wides = [Wide::Device, Wide::System, Wide::Host, Wide::Remote];
+    let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
     let wides = || wides.into_iter().filter(|wide| has_remote || *wide != Wide::Remote);
     for wide in wides() {
         for rmw in RMWS {
@@ -224,7 +226,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             all.push(Family { twist, ..family('V', bound, 64) });
         }
     }
-    for wide in wides().filter(|wide| *wide != Wide::Host) {
+    for wide in wides().filter(|wide| !matches!(wide, Wide::Host(_))) {
         let alone = |locations: usize, orderings: &[Ordering]| Bound {
             threads_min: 1,
             threads_max: 1,
@@ -310,12 +312,12 @@ const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, K
 fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test> {
     let skeleton = &generated.skeleton;
     let threads = skeleton.threads.len();
-    let is_together = threads > 1 && skeleton.compute_units.iter().all(|cu| *cu == skeleton.compute_units[0]);
-    if is_together && twist.wide != Wide::Host {
+    let has_host = matches!(twist.wide, Wide::Host(_));
+    let units: BTreeSet<u8> =
+        skeleton.compute_units.iter().copied().filter(|cu| !has_host || *cu == 0).collect();
+    if threads > 1 && units.len() == 1 && !has_host {
         return Vec::new();
     }
-    let of_host = usize::from(twist.wide == Wide::Host);
-    let units: BTreeSet<u8> = skeleton.compute_units[..threads - of_host].iter().copied().collect();
     let lines: BTreeSet<u8> = skeleton.lines.iter().copied().collect();
     let places = units.iter().flat_map(|unit| lines.iter().map(move |line| (*unit, *line)));
     let mut all = Vec::new();
@@ -394,18 +396,20 @@ pub fn scopes_matter(subject: &Subject) -> bool {
 const BATCH: usize = 512;
 
 /// The made programs with up to so many operations that are to be explored for
-/// these claims.
+/// these claims. With symmetry, one stands for all that differ only in names.
 pub fn made(
     claims: &[Claim],
     scopes_matter: bool,
     operations_max: usize,
+    symmetry: bool,
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Vec<Test> {
     let readings = readings(claims);
     let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
     let mut tests = Vec::new();
-    for (index, family) in families(claims, operations_max).into_iter().enumerate() {
+    for (index, mut family) in families(claims, operations_max).into_iter().enumerate() {
+        family.bound.symmetry = symmetry;
         let programs = Mutex::new(generate::programs(&family.bound).enumerate());
         let taken = in_parallel(jobs, jobs, || {
             |_| {

@@ -18,7 +18,7 @@ fn verified(protocol: &str) -> Verification {
     let folders = ["hrf/", "opencl/"];
     let mut tests: Vec<_> =
         shipped.into_iter().filter(|test| folders.iter().any(|f| test.name.starts_with(f))).collect();
-    tests.extend(corpus::made(&claims, corpus::scopes_matter(&subject), 3, 1, &|| false));
+    tests.extend(corpus::made(&claims, corpus::scopes_matter(&subject), 3, true, 1, &|| false));
     let options = Options {
         bounds: verify::machines(),
         jobs: 1,

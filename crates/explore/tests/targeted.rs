@@ -49,7 +49,7 @@ fn figure_6_races_under_hrf_direct() {
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");
     let claims = [Claim::of("hrf-direct").expect("a known model")];
-    tests.extend(corpus::made(&claims, true, 3, 1, &|| false).into_iter().step_by(7));
+    tests.extend(corpus::made(&claims, true, 3, true, 1, &|| false).into_iter().step_by(7));
     let options = Options {
         bounds: vec![COMBINING.evicting(), COMBINING.tight()],
         jobs: 2,

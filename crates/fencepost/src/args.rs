@@ -322,6 +322,10 @@ pub(crate) struct VerifyArguments {
     /// orders data, and some that race; 0 for none
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub(crate) operations: u8,
+    /// Make programs that differ only in names as well: of threads, words, lines,
+    /// compute units and work-groups. One of them is enough; this is to check that
+    #[arg(long)]
+    pub(crate) no_symmetry: bool,
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
     pub(crate) mutants: bool,

@@ -119,7 +119,9 @@ fn with_made<'a>(
         let tests = match arguments.operations {
             0 => Vec::new(),
             operations => {
-                corpus::made(&claims, scopes_matter, usize::from(operations), jobs(arguments), stop)
+                let symmetry = !arguments.no_symmetry;
+                let operations = usize::from(operations);
+                corpus::made(&claims, scopes_matter, operations, symmetry, jobs(arguments), stop)
             }
         };
         // One set is kept at a time: there may be very many.

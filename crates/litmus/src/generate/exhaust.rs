@@ -11,8 +11,8 @@ use super::{Bound, Generated};
 pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let mut number = 0;
-    cases(bound).into_iter().flat_map(Walk::new).flat_map(layouts_of).filter_map(move |(skeleton, _)| {
-        symmetry.is_first(&skeleton).then(|| {
+    cases(bound).into_iter().flat_map(Walk::new).flat_map(layouts_of).filter_map(move |(skeleton, bound)| {
+        (!bound.symmetry || symmetry.is_first(&skeleton)).then(|| {
             number += 1;
             let name = format!("G{}-{number}", skeleton.threads.iter().map(Vec::len).sum::<usize>());
             skeleton.build(&name)
@@ -33,7 +33,7 @@ fn cases(bound: &Bound) -> Vec<Case> {
     let mut cases = Vec::new();
     for operations in 1..=bound.operations_max {
         for threads in bound.threads_min..=bound.threads_max {
-            for shares in shares(operations, threads, bound.operations_of_thread_max) {
+            for shares in shares(bound, operations, threads) {
                 for tree in trees(bound, threads) {
                     for compute_units in placements(bound, &tree) {
                         let (bound, tree, shares) = (bound.clone(), tree.clone(), shares.clone());
@@ -96,8 +96,8 @@ impl Walk {
         self.alphabets[self.slots[slot]][self.letters[slot]]
     }
 
-    /// Can what is decided become a program? Locations are numbered as they come,
-    /// and there is room to share those that are not shared yet and to write what
+    /// Can what is decided become a program? With symmetry, locations are numbered
+    /// as they come; and there is room to share those that are not shared yet and to write what
     /// is waited for.
     fn is_promising(&self) -> bool {
         let mut locations: Vec<Usage> = Vec::new();
@@ -107,11 +107,11 @@ impl Walk {
                 continue;
             }
             let location = usize::from(op.location);
-            if location > locations.len() {
+            if location > locations.len() && self.case.bound.symmetry {
                 return false;
             }
-            if location == locations.len() {
-                locations.push(Usage::default());
+            if location >= locations.len() {
+                locations.resize(location + 1, Usage::default());
             }
             let usage = &mut locations[location];
             usage.threads |= 1 << self.slots[slot];
@@ -234,6 +234,22 @@ mod tests {
         let firsts = all.iter().filter(|s| symmetry.is_first(s)).count();
         assert_eq!(firsts, signatures.len());
         assert!(firsts < all.len());
+    }
+
+    #[test]
+    fn without_symmetry_there_are_the_same_programs_by_more_names() {
+        let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange];
+        let bound = Bound { kinds, words_of_line_max: 2, compute_units_max: 2, ..Bound::new(3, 3, 2) };
+        let symmetry = Symmetry::new(3);
+        let all: Vec<Generated> = programs(&Bound { symmetry: false, ..bound.clone() }).collect();
+        let different: BTreeSet<&Skeleton> = all.iter().map(|made| &made.skeleton).collect();
+        assert_eq!(different.len(), all.len(), "each name once");
+        let signatures: BTreeSet<Vec<u8>> =
+            all.iter().map(|made| symmetry.signature(&made.skeleton)).collect();
+        let firsts: Vec<Vec<u8>> = programs(&bound).map(|made| symmetry.signature(&made.skeleton)).collect();
+        assert_eq!(firsts.len(), signatures.len());
+        assert_eq!(firsts.into_iter().collect::<BTreeSet<_>>(), signatures);
+        assert!(all.len() > 4 * signatures.len(), "{} of {}", signatures.len(), all.len());
     }
 
     #[test]

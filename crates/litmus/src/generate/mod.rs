@@ -8,7 +8,8 @@
 //!   is sampling: it shows the presence of something, never its absence.
 //!
 //! No two of the programs that one iterator yields differ only in the names of
-//! threads, locations, values or scope instances.
+//! threads, locations, values, lines, compute units or scope instances, unless
+//! [`Bound::symmetry`] is turned off.
 //!
 //! A straight-line program that shares data always races: run both threads up
 //! to their accesses. So the programs have awaits, and guards (`if r == v`) over
@@ -82,6 +83,9 @@ pub struct Bound {
     /// The most compute units: work-groups are placed on them in every way; with
     /// 0, each has its own.
     pub compute_units_max: usize,
+    /// Does one program stand for all that differ from it only in names?
+    /// [`cycles`] and [`sample`] always have it so.
+    pub symmetry: bool,
 }
 
 impl Bound {
@@ -105,6 +109,7 @@ impl Bound {
             mixed_locations: true,
             words_of_line_max: 1,
             compute_units_max: 0,
+            symmetry: true,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! work-groups on compute units.
 
 use super::Bound;
+use super::symmetry::orders;
 
 /// Every way to put `count` things into at most `blocks_max` blocks of at most
 /// `size_max`, each once: the block of each thing, blocks numbered as they come.
@@ -26,6 +27,19 @@ pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Ve
     all
 }
 
+/// The partitions; without symmetry their blocks in every numbering.
+fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    if bound.symmetry {
+        return partitions;
+    }
+    let every_numbering = |partition: Vec<u8>| {
+        let blocks = partition.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        let numberings = orders(blocks).into_iter();
+        numberings.map(move |order| partition.iter().map(|&block| order[usize::from(block)] as u8).collect())
+    };
+    partitions.into_iter().flat_map(every_numbering).collect()
+}
+
 /// Does every block of `inner` lie in one block of `outer`?
 fn refines(inner: &[u8], outer: &[u8]) -> bool {
     (0..inner.len()).all(|i| (0..i).all(|j| inner[i] != inner[j] || outer[i] == outer[j]))
@@ -36,7 +50,7 @@ fn refines(inner: &[u8], outer: &[u8]) -> bool {
 pub(super) fn trees(bound: &Bound, threads: usize) -> Vec<Vec<Vec<u8>>> {
     let mut trees: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
     for level in bound.levels.iter().rev() {
-        let partitions = partitions(threads, level.instances_max, threads);
+        let partitions = numbered(bound, partitions(threads, level.instances_max, threads));
         trees = trees
             .into_iter()
             .flat_map(|tree| {
@@ -63,18 +77,19 @@ pub(super) fn placements(bound: &Bound, tree: &[Vec<u8>]) -> Vec<Vec<u8>> {
     if bound.compute_units_max == 0 {
         return vec![groups.clone()];
     }
-    let units = partitions(groups.len(), bound.compute_units_max, groups.len());
+    let units = numbered(bound, partitions(groups.len(), bound.compute_units_max, groups.len()));
     units.into_iter().filter(|units| refines(groups, units)).collect()
 }
 
 /// Every layout of locations in cache lines.
 pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
-    partitions(locations, locations, bound.words_of_line_max.max(1))
+    numbered(bound, partitions(locations, locations, bound.words_of_line_max.max(1)))
 }
 
 /// Every way to share `operations` among `threads`, at least one each and at
-/// most `most`, the larger shares first.
-pub(super) fn shares(operations: usize, threads: usize, most: usize) -> Vec<Vec<usize>> {
+/// most as many as a thread may have; with symmetry, the larger shares first.
+pub(super) fn shares(bound: &Bound, operations: usize, threads: usize) -> Vec<Vec<usize>> {
+    let most = bound.operations_of_thread_max;
     let mut all = Vec::new();
     let mut open = vec![(Vec::new(), operations)];
     while let Some((partial, left)) = open.pop() {
@@ -84,7 +99,8 @@ pub(super) fn shares(operations: usize, threads: usize, most: usize) -> Vec<Vec<
             }
             continue;
         }
-        let limit: usize = partial.last().copied().unwrap_or(most).min(left);
+        let before = partial.last().copied().filter(|_| bound.symmetry);
+        let limit: usize = before.unwrap_or(most).min(left);
         for share in 1..=limit {
             let mut next: Vec<usize> = partial.clone();
             next.push(share);

@@ -3,7 +3,7 @@
 use super::skeleton::Skeleton;
 
 /// Every order of `count` things.
-fn orders(count: usize) -> Vec<Vec<usize>> {
+pub(super) fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {
         all = all

@@ -1,0 +1,228 @@
+//! One made program stands for all that differ from it only in names: whatever
+//! their threads, words, lines, compute units and work-groups are called, they
+//! have as many states, outcomes that differ in names alone, and the same verdict.
+
+use explore::claim::Claim;
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement};
+use litmus::generate::{Bound, Generated, Kind, Op, Skeleton, programs};
+use litmus::program::{Term, Value};
+use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
+use std::collections::{BTreeMap, BTreeSet};
+use zoo::vi::{L1Plans, Step, Vi};
+
+/// In place of a thread, where memory is meant.
+const MEMORY: usize = usize::MAX;
+
+/// How a skeleton's names are changed.
+struct Renaming {
+    /// The new place of each thread.
+    threads: Vec<usize>,
+    locations: Vec<u8>,
+    /// For each old location, what becomes of the value of each write.
+    values: Vec<Vec<u8>>,
+}
+
+/// Blocks numbered as they come.
+fn as_they_come(blocks: &[u8]) -> Vec<u8> {
+    let mut seen: Vec<u8> = Vec::new();
+    let number = |block: &u8| {
+        let at = seen.iter().position(|b| b == block).unwrap_or_else(|| {
+            seen.push(*block);
+            seen.len() - 1
+        });
+        at as u8
+    };
+    blocks.iter().map(number).collect()
+}
+
+/// The things at their new places.
+fn moved<T: Clone>(things: &[T], places: impl Fn(usize) -> usize) -> Vec<T> {
+    let mut order: Vec<usize> = (0..things.len()).collect();
+    order.sort_by_key(|&old| places(old));
+    order.into_iter().map(|old| things[old].clone()).collect()
+}
+
+/// The writes of a location, each by its thread and place there, in the order in
+/// which their values are counted.
+fn writes(threads: &[Vec<Op>], location: u8) -> Vec<(usize, usize)> {
+    let ops = threads
+        .iter()
+        .enumerate()
+        .flat_map(|(t, ops)| ops.iter().enumerate().map(move |(at, op)| (t, at, op)).collect::<Vec<_>>());
+    ops.filter(|(.., op)| op.kind.writes() && op.location == location).map(|(t, at, _)| (t, at)).collect()
+}
+
+impl Renaming {
+    fn new(skeleton: &Skeleton, threads: &[usize], locations: &[u8]) -> Renaming {
+        let values = (0..skeleton.locations() as u8).map(|location| {
+            let old = writes(&skeleton.threads, location);
+            let mut new: Vec<(usize, usize)> = old.iter().map(|&(t, at)| (threads[t], at)).collect();
+            new.sort_unstable();
+            let place = |&(t, at): &(usize, usize)| new.iter().position(|&w| w == (threads[t], at));
+            let numbers = old.iter().filter_map(place).map(|place| place as u8 + 1);
+            [0].into_iter().chain(numbers).collect()
+        });
+        Renaming { threads: threads.to_vec(), locations: locations.to_vec(), values: values.collect() }
+    }
+
+    fn skeleton(&self, skeleton: &Skeleton) -> Skeleton {
+        let thread = |t: usize| self.threads[t];
+        let op = |op: &Op| match op.kind.accesses() {
+            true => Op {
+                location: self.locations[usize::from(op.location)],
+                value: self.values[usize::from(op.location)][usize::from(op.value)],
+                ..*op
+            },
+            false => *op,
+        };
+        let threads: Vec<Vec<Op>> = skeleton.threads.iter().map(|ops| ops.iter().map(op).collect()).collect();
+        Skeleton {
+            threads: moved(&threads, thread),
+            levels: skeleton.levels.clone(),
+            tree: skeleton.tree.iter().map(|row| as_they_come(&moved(row, thread))).collect(),
+            lines: as_they_come(&moved(&skeleton.lines, |l| usize::from(self.locations[l]))),
+            compute_units: as_they_come(&moved(&skeleton.compute_units, thread)),
+        }
+    }
+
+    /// An outcome, by its new terms.
+    fn outcome(&self, made: &Generated, outcome: &[Value]) -> BTreeMap<(usize, u8), Value> {
+        let value = |location: u8, value: Value| {
+            let known = usize::try_from(value).ok().and_then(|v| self.values[usize::from(location)].get(v));
+            known.map_or(Value::MAX, |&v| v.into())
+        };
+        let reads =
+            |t: usize| made.skeleton.threads[t].iter().filter(|op| op.kind.reads() && op.kind != Kind::Await);
+        let named = made.program.observed.iter().zip(outcome).map(|(term, &old)| match *term {
+            Term::Reg(thread, reg) => {
+                let t = usize::from(thread.0);
+                let read = reads(t).nth(usize::from(reg.0)).expect("a register for each read");
+                ((self.threads[t], reg.0 as u8), value(read.location, old))
+            }
+            Term::Loc(loc) => ((MEMORY, self.locations[usize::from(loc.0)]), value(loc.0 as u8, old)),
+            Term::Const(_) => panic!("no constant is observed"),
+        });
+        named.collect()
+    }
+}
+
+/// The first of all skeletons that differ from this one only in names, and the
+/// ways to rename it so.
+fn first(skeleton: &Skeleton) -> (Skeleton, Vec<Renaming>) {
+    let locations: &[&[u8]] = if skeleton.locations() == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0]] };
+    let mut all: Vec<(Skeleton, Renaming)> = Vec::new();
+    for threads in [[0, 1], [1, 0]] {
+        for locations in locations {
+            let renaming = Renaming::new(skeleton, &threads, locations);
+            all.push((renaming.skeleton(skeleton), renaming));
+        }
+    }
+    let first = all.iter().map(|(image, _)| image).min().expect("its own image").clone();
+    let renamings = all.into_iter().filter(|(image, _)| *image == first).map(|(_, renaming)| renaming);
+    (first.clone(), renamings.collect())
+}
+
+fn bound(symmetry: bool) -> Bound {
+    use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
+    Bound {
+        kinds: vec![Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange],
+        words_of_line_max: 2,
+        compute_units_max: 2,
+        symmetry,
+        ..Bound::new(2, 3, 2)
+    }
+}
+
+/// What is the same whatever the names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    states: u64,
+    outcomes: BTreeSet<BTreeMap<(usize, u8), Value>>,
+    race_free: bool,
+    /// The fault, and how far it is.
+    verdict: Option<(Fault, usize)>,
+}
+
+/// One in so many of the programs is compared, with all its names.
+const ONE_IN: usize = 3;
+
+/// Explores some of the programs under all of their names. How many there were,
+/// under how many names, and how many failed.
+fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> (usize, usize, usize) {
+    let chosen: Vec<Skeleton> =
+        programs(&bound(true)).step_by(ONE_IN).map(|made| first(&made.skeleton).0).collect();
+    let chosen: BTreeSet<Skeleton> = chosen.into_iter().collect();
+    let claim = Claim::of(model).expect("a known model");
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let mut explorers = [bounds.evicting(), bounds.tight()].map(|b| Explorer::<P>::new(b, mutation));
+    let mut seen: BTreeMap<Skeleton, Vec<Seen>> = BTreeMap::new();
+    let mut names = 0;
+    for made in programs(&bound(false)) {
+        let (first, renamings) = first(&made.skeleton);
+        if !chosen.contains(&first) {
+            continue;
+        }
+        names += 1;
+        let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
+        let placement = Placement { agents: agents.collect(), lines: made.lines.clone() };
+        let promise = claim.promise(&made.program, &mut || false).expect("the model speaks of it");
+        let asked = Asked { allowed: None, may_block: promise.may_block };
+        let of = explorers.iter_mut().map(|explorer| {
+            let mut explore = |asked: &Asked<'_>| {
+                let found = explorer.explore(&made.program, &placement, asked, &mut Limits::default());
+                found.expect("a supported program")
+            };
+            let all = explore(&asked);
+            let judged = explore(&Asked { allowed: promise.allowed.as_ref(), ..asked });
+            // Of a program that races two caches may hold a word at the end. They
+            // are emptied in the order of their numbers, which is one of names.
+            let named = |outcome: &Vec<Value>| {
+                let mut named = renamings[0].outcome(&made, outcome);
+                named.retain(|&(thread, _), _| promise.race_free || thread != MEMORY);
+                named
+            };
+            Seen {
+                states: all.states,
+                outcomes: all.outcomes.iter().map(named).collect(),
+                race_free: promise.race_free,
+                verdict: judged.violation.map(|v| (v.fault, v.moves.len())),
+            }
+        });
+        let of: Vec<Seen> = of.collect();
+        // What maps a program to itself maps its outcomes to themselves, so any
+        // of its renamings will do.
+        assert_eq!(seen.entry(first).or_insert_with(|| of.clone()), &of, "{}", made.to_text());
+    }
+    assert_eq!(seen.len(), chosen.len(), "each program by some name");
+    let failing = seen.values().flatten().filter(|seen| seen.verdict.is_some()).count();
+    (seen.len(), names, failing)
+}
+
+#[test]
+fn names_do_not_matter_on_vi() {
+    let (programs, names, failing) = names_do_not_matter::<Vi>("hrf-indirect", None);
+    assert!(programs > 50 && names > 3 * programs, "{programs} {names}");
+    assert_eq!(failing, 0);
+}
+
+#[test]
+fn names_do_not_matter_on_vi_that_never_flushes() {
+    let change = Change::DropStep { step: Step::Flush.index() as u8 };
+    let mutation = Mutation { table: L1Plans::ID, change };
+    let (.., failing) = names_do_not_matter::<Vi>("hrf-indirect", Some(mutation));
+    assert!(failing > 3, "{failing}");
+}
+
+#[test]
+fn names_do_not_matter_on_hlrc_which_is_refuted() {
+    let (.., failing) = names_do_not_matter::<zoo::hlrc::Hlrc>("drf", None);
+    assert!(failing > 0, "{failing}");
+}
+
+#[test]
+fn one_program_is_made_of_all_that_differ_only_in_names() {
+    let reduced: Vec<Skeleton> = programs(&bound(true)).map(|made| first(&made.skeleton).0).collect();
+    let all: BTreeSet<Skeleton> = programs(&bound(false)).map(|made| first(&made.skeleton).0).collect();
+    assert_eq!(reduced.len(), all.len());
+    assert_eq!(reduced.into_iter().collect::<BTreeSet<_>>(), all);
+}
