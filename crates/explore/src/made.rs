@@ -211,10 +211,16 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         family('S', smallest(&[SeqCst], false), 16),
         family('R', smallest(&[Relaxed], false), 16),
     ];
-    // The host is not named as compute units are: either thread may run there.
+    // The host is not named as compute units are: either thread may run there, and
+    // the other has a compute unit for itself.
+    let placed = |wide, bound| match wide {
+        Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
+        _ => bound,
+    };
     for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
         let twist = Twist { wide, ..Twist::NONE };
-        all.push(Family { twist, ..family(letter, smallest(&[AcquireRelease], false), 64) });
+        let bound = placed(wide, smallest(&[AcquireRelease], false));
+        all.push(Family { twist, ..family(letter, bound, 64) });
     }
     let has_remote = claims.iter().any(|claim| claim.model == "opencl-rsp");
     let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
@@ -223,7 +229,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         for rmw in RMWS {
             let bound = Bound { kinds: EXCHANGING.to_vec(), ..pair(4, 2, &[AcquireRelease]) };
             let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
-            all.push(Family { twist, ..family('V', bound, 64) });
+            all.push(Family { twist, ..family('V', placed(wide, bound), 64) });
         }
     }
     for wide in wides().filter(|wide| !matches!(wide, Wide::Host(_))) {
@@ -313,8 +319,7 @@ fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test>
     let skeleton = &generated.skeleton;
     let threads = skeleton.threads.len();
     let has_host = matches!(twist.wide, Wide::Host(_));
-    let units: BTreeSet<u8> =
-        skeleton.compute_units.iter().copied().filter(|cu| !has_host || *cu == 0).collect();
+    let units: BTreeSet<u8> = skeleton.compute_units.iter().copied().collect();
     if threads > 1 && units.len() == 1 && !has_host {
         return Vec::new();
     }
