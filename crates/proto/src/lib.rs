@@ -17,6 +17,7 @@ mod node;
 mod nodes;
 pub mod page;
 pub mod parts;
+mod queue;
 mod request;
 mod shape;
 mod station;

@@ -169,19 +169,19 @@ static SPREAD: [u64; 256] = {
 /// than a full line take part as far as they reach, in steps of eight bytes.
 #[inline]
 pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
-    let mut bits = mask.0;
-    for (to, from) in to.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
-        let part = (bits & 0xff) as usize;
-        bits >>= 8;
-        if part == 0 {
-            continue;
-        }
-        if part == 0xff {
-            to.copy_from_slice(from);
-            continue;
-        }
+    let reach = to.len().min(from.len()) / 8 * 8;
+    let mut bits = mask.0 & (u128::MAX >> (LINE_BYTES_MAX - reach.clamp(1, LINE_BYTES_MAX)));
+    if reach > 0 && bits.count_ones() as usize == reach {
+        to[..reach].copy_from_slice(&from[..reach]);
+        return;
+    }
+    while bits != 0 {
+        let at = bits.trailing_zeros() as usize / 8 * 8;
+        let part = (bits >> at & 0xff) as usize;
+        bits &= !(0xff << at);
+        let (Some(to), Some(from)) = (to.get_mut(at..at + 8), from.get(at..at + 8)) else { return };
         let select = SPREAD[part];
-        let old = u64::from_le_bytes(to.try_into().unwrap_or_default());
+        let old = u64::from_le_bytes((&*to).try_into().unwrap_or_default());
         let new = u64::from_le_bytes(from.try_into().unwrap_or_default());
         to.copy_from_slice(&(old & !select | new & select).to_le_bytes());
     }

@@ -67,6 +67,12 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         if self.entries.is_empty() { None } else { self.entries.remove(key) }
     }
 
+    pub(crate) fn clear(&mut self) {
+        if !self.entries.is_empty() {
+            self.entries.clear();
+        }
+    }
+
     /// The entries in the order of their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let mut entries: Vec<_> = self.entries.iter().collect();

@@ -8,10 +8,10 @@ use crate::effects::{Effects, Inner};
 use crate::line::{LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
+use crate::queue::Queue;
 use crate::request::{Op, Request};
 use core::hash::{Hash, Hasher};
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 
 /// A request that must be presented again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,14 +55,14 @@ pub(crate) enum Parked<M> {
 }
 
 /// What is parked, by what it waits for.
-pub(crate) type ParkedInputs<M> = Lookup<Key, VecDeque<Parked<M>>>;
+pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
 /// The accesses of one sender to one line that are parked, oldest first. They
 /// have one turn together, in the list of the key that the oldest waits for: so
 /// they keep their order, and none waits for a key that nobody will wake.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line<M> {
-    messages: VecDeque<Box<M>>,
+    messages: Queue<Box<M>>,
     /// The key under which the oldest is parked.
     key: Key,
 }
@@ -119,6 +119,16 @@ impl<P: Protocol> Station<P> {
             waiting: Lookup::default(),
             held: Lookup::default(),
         }
+    }
+
+    /// Nothing has happened here: the controller is as it was made, and nothing
+    /// is parked.
+    pub fn begin_anew(&mut self, node: &P::Node) {
+        self.node.clone_from(node);
+        self.parked.clear();
+        self.ordered.clear();
+        self.waiting.clear();
+        self.held.clear();
     }
 
     /// Which node this is.
@@ -199,7 +209,7 @@ impl<P: Protocol> Station<P> {
             let parked = match line {
                 None => Parked::Message(from, Box::new(msg)),
                 Some(line) => {
-                    let messages = VecDeque::from([Box::new(msg)]);
+                    let messages = Queue::of(Box::new(msg));
                     self.ordered.insert((from, line), Line { messages, key });
                     Parked::Turn(from, line)
                 }
@@ -242,7 +252,7 @@ impl<P: Protocol> Station<P> {
     pub fn parked_count(&self, key: Key) -> usize {
         match key {
             Key::Slot(slot) => usize::from(self.held.get(&slot).is_some_and(|held| held.own)),
-            _ => self.parked.get(&key).map_or(0, VecDeque::len),
+            _ => self.parked.get(&key).map_or(0, Queue::len),
         }
     }
 

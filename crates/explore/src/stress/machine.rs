@@ -2,23 +2,20 @@
 //! can happen next happens in an order that a seed decides.
 
 use super::draws::Draws;
-use super::episode::{CUS, Kind, Step, WAVES, WORDS, cu};
+use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORDS, cu};
+use super::order::Program;
+use super::waves::{Wave, unfinished};
 use proto::{
-    Agent, ArrayId, ByteMask, CacheShape, Channels, Effects, Hints, Homes, Issuer, Key, LineAddr, LineData,
-    MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Op, Order, Protocol, Rank, Request,
-    Rmw, RmwKind, Role, Scope, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, Width, World,
-    WritePolicy,
+    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryAccess, MemoryOp, MemoryReply,
+    Mutation, Node as _, NodeId, Protocol, Rank, Role, SetIndex, Shape, Station, Symbol as _, TimerClass,
+    Way, World, WritePolicy,
 };
 use std::collections::VecDeque;
 
 /// Bytes of a word.
-const WORD: usize = 4;
-/// Data accesses of a wavefront that may be under way at once.
-const UNDER_WAY_MAX: usize = 4;
+pub(super) const WORD: usize = 4;
 /// A run with more events does not end.
 const EVENTS_MAX: u64 = 400_000;
-/// Who waits for a flag that is not set asks for it anyhow, so many times of 256.
-const IMPATIENCE: u64 = 64;
 /// An eviction that nobody needs, so many times of 256 events.
 const WHIMS: u64 = 2;
 
@@ -43,15 +40,8 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// What runs: the steps of each wavefront, and where each word stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Program<'a> {
-    pub(super) threads: &'a [Vec<Step>],
-    pub(super) places: &'a [usize],
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Event {
+pub(super) enum Event {
     /// A message of a channel arrives: the oldest, where channels keep order.
     Deliver(usize),
     /// Memory does what a node has asked for first.
@@ -61,21 +51,6 @@ enum Event {
     Need(usize, SetIndex),
     /// A wavefront may go on.
     Wave(usize),
-}
-
-#[derive(Clone, Debug, Default)]
-struct Wave {
-    at: usize,
-    /// The steps under way, with their places in its program.
-    under_way: [Option<(usize, Step)>; UNDER_WAY_MAX],
-    /// Is it in the list of what can happen?
-    is_ready: bool,
-}
-
-impl Wave {
-    fn is_idle(&self) -> bool {
-        self.under_way.iter().all(Option::is_none)
-    }
 }
 
 /// What went wrong.
@@ -96,46 +71,59 @@ pub(super) struct Ran {
 }
 
 pub(super) struct Machine<P: Protocol> {
-    shape: Shape,
+    pub(super) shape: Shape,
     params: P::Params,
     homes: Homes,
     mutation: Option<Mutation>,
-    fresh: Vec<Station<P>>,
+    fresh: Vec<P::Node>,
     stations: Vec<Station<P>>,
     /// The first node of each kind.
     kinds: Vec<usize>,
-    entries: Vec<usize>,
+    /// By wavefront: where its requests come in.
+    pub(super) entries: Vec<usize>,
+    /// First-level caches.
+    pub(super) firsts: Vec<usize>,
+    /// Where the command processor's requests come in.
+    pub(super) conductor: usize,
     channels: Vec<VecDeque<P::Msg>>,
     asked: Vec<VecDeque<MemoryOp>>,
-    memory: Vec<LineData>,
+    pub(super) memory: Vec<LineData>,
     timers: Vec<u8>,
     clocks: Vec<u64>,
-    ready: Vec<Event>,
-    waves: Vec<Wave>,
+    pub(super) ready: Vec<Event>,
+    pub(super) waves: Vec<Wave>,
     /// By flag: the value that has been set for certain.
-    set: Vec<u32>,
-    /// By flag: who sleeps until it is set.
-    sleeping: Vec<Vec<usize>>,
+    pub(super) set: [u32; FLAG_WORDS],
+    /// By flag: a bit for each who sleeps until it is set.
+    pub(super) sleeping: [u16; FLAG_WORDS],
     /// By counter: the values that were answered.
-    counted: Vec<Vec<u32>>,
+    pub(super) counted: [Vec<u32>; COUNTERS],
+    /// A bit for each end of a kernel that is awaited.
+    pub(super) ending: u32,
     fx: Effects<P::Msg>,
     victims: Vec<(Way, Rank)>,
-    ran: Ran,
-    draws: Draws,
+    pub(super) ran: Ran,
+    pub(super) draws: Draws,
+    /// Has the last run come to its end, so that nothing is left of it but what
+    /// stations hold?
+    has_ended: bool,
 }
 
 impl<P: Protocol> Machine<P> {
     pub(super) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
         let params = P::params(&shape)?;
         let ids: Vec<NodeId> = proto::nodes::<P>(&shape).collect();
-        let kinds = (0..P::KINDS.len() as u8)
+        let kinds: Vec<usize> = (0..P::KINDS.len() as u8)
             .map(|kind| ids.iter().position(|id| id.kind == kind).unwrap_or(ids.len()))
             .collect();
-        let fresh: Vec<Station<P>> = ids.iter().map(|&id| Station::new(id, &params)).collect();
+        let stations: Vec<Station<P>> = ids.iter().map(|&id| Station::new(id, &params)).collect();
+        let of = |agent| number(&kinds, P::entry(agent));
+        let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
+        let is_first = |id: &NodeId| P::KINDS[usize::from(id.kind)].role == Role::L1;
         let lines = (WORDS * WORD).div_ceil(usize::from(shape.line_bytes));
-        let mut machine = Machine {
+        Ok(Machine {
             homes: Homes::new(&shape, 1),
-            stations: fresh.clone(),
+            fresh: stations.iter().map(|station| station.node.clone()).collect(),
             channels: (0..ids.len() * ids.len()).map(|_| VecDeque::new()).collect(),
             asked: vec![VecDeque::new(); ids.len()],
             memory: vec![LineData::default(); lines],
@@ -143,97 +131,95 @@ impl<P: Protocol> Machine<P> {
             clocks: vec![0; ids.len()],
             ready: Vec::new(),
             waves: vec![Wave::default(); WAVES],
-            set: vec![0; WORDS],
-            sleeping: vec![Vec::new(); WORDS],
-            counted: vec![Vec::new(); WORDS],
+            set: [0; FLAG_WORDS],
+            sleeping: [0; FLAG_WORDS],
+            counted: Default::default(),
+            ending: 0,
             fx: Effects::default(),
             victims: Vec::new(),
             ran: Ran::default(),
             draws: Draws::new(0),
-            entries: Vec::new(),
+            has_ended: true,
+            entries: (0..WAVES).map(|wave| of(agent(wave))).collect(),
+            firsts: (0..ids.len()).filter(|&node| is_first(&ids[node])).collect(),
+            conductor: of(Agent::CommandProcessor),
+            stations,
             kinds,
-            fresh,
             params,
             shape,
             mutation,
-        };
-        let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
-        machine.entries = (0..WAVES).map(|wave| machine.node(P::entry(agent(wave)))).collect();
-        Ok(machine)
-    }
-
-    fn node(&self, id: NodeId) -> usize {
-        self.kinds[usize::from(id.kind)] + usize::from(id.index)
+        })
     }
 
     /// Everything as it is before anything happened.
-    fn reset(&mut self) {
-        self.stations.clone_from(&self.fresh);
-        self.channels.iter_mut().for_each(VecDeque::clear);
-        self.asked.iter_mut().for_each(VecDeque::clear);
+    fn reset(&mut self, seed: u64) {
+        for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
+            station.begin_anew(fresh);
+        }
+        if !self.has_ended {
+            self.channels.iter_mut().for_each(VecDeque::clear);
+            self.asked.iter_mut().for_each(VecDeque::clear);
+            self.timers.fill(0);
+            self.ready.clear();
+            self.sleeping.fill(0);
+            self.ending = 0;
+        }
         self.memory.fill(LineData::default());
-        self.timers.fill(0);
         self.clocks.fill(0);
-        self.ready.clear();
-        self.waves.fill(Wave::default());
+        self.waves.fill_with(Wave::default);
         self.set.fill(0);
-        self.sleeping.iter_mut().for_each(Vec::clear);
         self.counted.iter_mut().for_each(Vec::clear);
         self.fx.clear();
         self.ran = Ran::default();
+        self.draws = Draws::new(seed);
     }
 
     /// Runs the wavefronts in the order that the seed decides.
-    pub(super) fn run(&mut self, program: Program<'_>, seed: u64) -> Result<Ran, Wrong> {
-        self.reset();
-        self.draws = Draws::new(seed);
+    pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
+        self.reset(seed);
+        self.has_ended = false;
         for (wave, steps) in program.threads.iter().enumerate() {
             if !steps.is_empty() {
                 self.wake(wave);
             }
         }
+        self.go_on(program)?;
+        if !self.waves.iter().zip(&program.threads).all(|(wave, steps)| wave.is_done(steps)) {
+            return Err(unfinished(&self.waves, program, "nothing can happen any more"));
+        }
+        self.end_kernels(program)?;
+        if let Some(station) = self.stations.iter().find(|station| !station.is_quiet()) {
+            return Err(wrong(format!("{} is not at rest at the end", name::<P>(station.id()))));
+        }
+        self.check_memory(program)?;
+        self.has_ended = true;
+        Ok(self.ran)
+    }
+
+    /// Until nothing can happen any more.
+    pub(super) fn go_on(&mut self, program: &Program) -> Result<(), Wrong> {
         while !self.ready.is_empty() {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
-                return Err(self.unfinished(program, "nothing comes to an end"));
+                return Err(unfinished(&self.waves, program, "nothing comes to an end"));
             }
-            let at = self.draws.below(self.ready.len());
-            let event = self.ready.swap_remove(at);
+            let draw = self.draws.next();
+            let at = ((draw >> 32) * self.ready.len() as u64) >> 32;
+            let event = self.ready.swap_remove(at as usize);
             self.happens(event, program)?;
-            if self.draws.chance(WHIMS) {
+            if draw & 0xff < WHIMS {
                 let node = self.draws.below(self.stations.len());
                 let sets = self.shape.l1.sets.max(self.shape.l2.sets) as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
                 self.give_up(node, set, program)?;
             }
         }
-        let is_done = |(wave, steps): (&Wave, &Vec<Step>)| wave.at >= steps.len() && wave.is_idle();
-        if !self.waves.iter().zip(program.threads).all(is_done) {
-            return Err(self.unfinished(program, "nothing can happen any more"));
-        }
-        match self.stations.iter().find(|station| !station.is_quiet()) {
-            Some(station) => Err(wrong(format!("{} is not at rest at the end", name::<P>(station.id())))),
-            None => Ok(self.ran),
-        }
+        Ok(())
     }
 
-    fn unfinished(&self, program: Program<'_>, why: &str) -> Wrong {
-        let steps = |wave: usize| program.threads[wave].len();
-        let left = (0..WAVES).find(|&w| self.waves[w].at < steps(w) || !self.waves[w].is_idle());
-        let at = left.map(|wave| (wave, self.waves[wave].at.min(steps(wave).saturating_sub(1))));
-        Wrong { what: format!("{why}, and not all wavefronts are done"), at }
-    }
-
-    fn wake(&mut self, wave: usize) {
-        if !self.waves[wave].is_ready {
-            self.waves[wave].is_ready = true;
-            self.ready.push(Event::Wave(wave));
-        }
-    }
-
-    fn happens(&mut self, event: Event, program: Program<'_>) -> Result<(), Wrong> {
+    fn happens(&mut self, event: Event, program: &Program) -> Result<(), Wrong> {
         let node = match event {
-            Event::Wave(wave) => return self.goes_on(wave, program),
+            Event::Wave(wave) => return self.issue(wave, program),
             Event::Need(node, set) => {
                 let is_wanted = self.stations[node].parked_count(Key::Way(set)) > 0;
                 if is_wanted && !self.give_up(node, set, program)? {
@@ -245,11 +231,11 @@ impl<P: Protocol> Machine<P> {
                 let nodes = self.stations.len();
                 let (from, to) = (channel / nodes, channel % nodes);
                 let queue = &mut self.channels[channel];
-                let nth = match P::INFO.channels {
-                    Channels::Fifo => 0,
-                    Channels::Unordered => self.draws.below(queue.len().max(1)),
+                let msg = match P::INFO.channels {
+                    Channels::Fifo => queue.pop_front(),
+                    Channels::Unordered => queue.remove(self.draws.below(queue.len().max(1))),
                 };
-                let Some(msg) = queue.remove(nth) else { return Ok(()) };
+                let Some(msg) = msg else { return Ok(()) };
                 let from = self.stations[from].id();
                 self.tell(to, |station, world, fx| station.message(from, msg, world, fx));
                 to
@@ -269,7 +255,12 @@ impl<P: Protocol> Machine<P> {
         self.carry_out(node, program)
     }
 
-    fn tell(&mut self, node: usize, tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>)) {
+    #[inline]
+    pub(super) fn tell(
+        &mut self,
+        node: usize,
+        tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
+    ) {
         let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
         let station = &mut self.stations[node];
         if P::CLOCKED {
@@ -293,7 +284,7 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// Gives up a way of the set, if there is one to be had.
-    fn give_up(&mut self, node: usize, set: SetIndex, program: Program<'_>) -> Result<bool, Wrong> {
+    fn give_up(&mut self, node: usize, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
         self.victims.clear();
         let station = &self.stations[node];
         let cache = match P::KINDS[usize::from(station.id().kind)].role {
@@ -314,154 +305,48 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// Carries out what a node has set off.
-    fn carry_out(&mut self, node: usize, program: Program<'_>) -> Result<(), Wrong> {
-        if let Some(why) = self.fx.violation.take() {
+    pub(super) fn carry_out(&mut self, node: usize, program: &Program) -> Result<(), Wrong> {
+        let Machine { fx, channels, ready, kinds, stations, asked, timers, .. } = self;
+        if let Some(why) = fx.violation.take() {
             return Err(wrong(why));
         }
-        let nodes = self.stations.len();
-        let mut sends = core::mem::take(&mut self.fx.sends);
-        for (to, msg) in sends.drain(..) {
-            let channel = node * nodes + self.node(to);
-            self.channels[channel].push_back(msg);
-            self.ready.push(Event::Deliver(channel));
+        for (to, msg) in fx.sends.drain(..) {
+            let channel = node * stations.len() + number(kinds, to);
+            channels[channel].push_back(msg);
+            ready.push(Event::Deliver(channel));
         }
-        self.fx.sends = sends;
-        for op in self.fx.memory.drain(..) {
-            self.asked[node].push_back(op);
-            self.ready.push(Event::Memory(node));
+        for op in fx.memory.drain(..) {
+            asked[node].push_back(op);
+            ready.push(Event::Memory(node));
         }
-        for class in self.fx.timers.drain(..) {
+        for class in fx.timers.drain(..) {
             let bit = 1 << class.index();
-            if self.timers[node] & bit == 0 {
-                self.timers[node] |= bit;
-                self.ready.push(Event::Timer(node, class));
+            if timers[node] & bit == 0 {
+                timers[node] |= bit;
+                ready.push(Event::Timer(node, class));
             }
         }
-        for set in self.fx.needs.drain(..) {
-            self.ready.push(Event::Need(node, set));
+        ready.extend(fx.needs.drain(..).map(|set| Event::Need(node, set)));
+        fx.touches.clear();
+        fx.spends.clear();
+        if !fx.replies.is_empty() {
+            let mut replies = core::mem::take(&mut fx.replies);
+            let done = replies.drain(..).try_for_each(|(slot, data)| self.answered(slot, data, program));
+            self.fx.replies = replies;
+            done?;
         }
-        let mut replies = core::mem::take(&mut self.fx.replies);
-        for (slot, data) in replies.drain(..) {
-            self.answered(slot, data, program)?;
-        }
-        self.fx.replies = replies;
-        self.fx.clear();
         Ok(())
     }
 }
 
-fn name<P: Protocol>(id: NodeId) -> String {
+fn number(kinds: &[usize], id: NodeId) -> usize {
+    kinds[usize::from(id.kind)] + usize::from(id.index)
+}
+
+pub(super) fn name<P: Protocol>(id: NodeId) -> String {
     format!("{}[{}]", P::KINDS[usize::from(id.kind)].name, id.index)
 }
 
-fn wrong(what: String) -> Wrong {
+pub(super) fn wrong(what: String) -> Wrong {
     Wrong { what, at: None }
-}
-
-/// Wavefronts.
-impl<P: Protocol> Machine<P> {
-    /// Issues the next step of a wavefront, if it may be.
-    fn goes_on(&mut self, wave: usize, program: Program<'_>) -> Result<(), Wrong> {
-        let state = &mut self.waves[wave];
-        state.is_ready = false;
-        let Some(&step) = program.threads[wave].get(state.at) else { return Ok(()) };
-        // Data accesses of different words overlap; nothing else does.
-        let is_data = |step: &Step| step.order == Order::Plain;
-        let waits_for =
-            |&(_, other): &(usize, Step)| !is_data(&step) || !is_data(&other) || step.word == other.word;
-        let is_held = state.under_way.iter().flatten().any(waits_for);
-        let Some(free) = state.under_way.iter().position(Option::is_none).filter(|_| !is_held) else {
-            return Ok(()); // An answer wakes it.
-        };
-        if step.awaits() && self.set[step.flag()] < step.value && !self.draws.chance(IMPATIENCE) {
-            self.sleeping[step.flag()].push(wave);
-            return Ok(());
-        }
-        state.under_way[free] = Some((state.at, step));
-        state.at += 1;
-        self.ran.operations += 1;
-        let request = self.request(wave, step, program.places);
-        let slot = Slot((wave * UNDER_WAY_MAX + free) as u32);
-        let node = self.entries[wave];
-        self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
-        if is_data(&step) {
-            self.wake(wave);
-        }
-        self.carry_out(node, program)
-    }
-
-    fn request(&self, wave: usize, step: Step, places: &[usize]) -> Request {
-        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
-        let (op, operand) = match step.kind {
-            Kind::Load | Kind::Await => (Op::Load, 0),
-            Kind::Store | Kind::Set => (Op::Store, step.value),
-            Kind::Count => (rmw(RmwKind::Add, true), 1),
-            Kind::AwaitAdding => (rmw(RmwKind::Add, true), 0),
-            Kind::Swap => (rmw(RmwKind::Exchange, false), step.value),
-            Kind::Fence => (Op::Fence, 0),
-        };
-        let group = cu(wave).unwrap_or(CUS) as u32;
-        let instance = if step.level == proto::Level::WorkGroup { group } else { 0 };
-        let (line, offset) = self.place(step.word, places);
-        let mut data = LineData::default();
-        data.write(offset, Width::W4, u64::from(operand));
-        Request {
-            op,
-            order: step.order,
-            scope: Scope { level: step.level, instance },
-            issuer: Issuer { work_item: 0, wavefront: (wave / CUS) as u32, work_group: group },
-            hints: Hints { remote: step.remote, commutative: false },
-            array: ArrayId(0),
-            line,
-            mask: ByteMask::range(offset, WORD),
-            data,
-        }
-    }
-
-    fn place(&self, word: usize, places: &[usize]) -> (LineAddr, usize) {
-        let (address, line_bytes) = (places[word] * WORD, usize::from(self.shape.line_bytes));
-        (LineAddr((address / line_bytes) as u64), address % line_bytes)
-    }
-
-    /// A step is done, unless it must be done again.
-    fn answered(&mut self, slot: Slot, data: Option<LineData>, program: Program<'_>) -> Result<(), Wrong> {
-        let (wave, at) = (slot.0 as usize / UNDER_WAY_MAX, slot.0 as usize % UNDER_WAY_MAX);
-        let Some((at, step)) = self.waves[wave].under_way[at].take() else {
-            return Err(wrong(format!("wavefront {wave} is answered what it has not asked")));
-        };
-        let here = Some((wave, at));
-        let (_, offset) = self.place(step.word, program.places);
-        let found = data.map(|data| data.read(offset, Width::W4) as u32);
-        let reads = matches!(step.kind, Kind::Load | Kind::Count | Kind::Await | Kind::AwaitAdding);
-        if reads != found.is_some() {
-            return Err(Wrong { what: String::from("the answer has bytes, or lacks them"), at: here });
-        }
-        let found = found.unwrap_or_default();
-        match step.kind {
-            Kind::Load if found != step.value => {
-                return Err(Wrong { what: format!("found {found}"), at: here });
-            }
-            Kind::Count if self.counted[step.word].contains(&found) => {
-                let what = format!("found {found}, which somebody else has found before");
-                return Err(Wrong { what, at: here });
-            }
-            Kind::Count => self.counted[step.word].push(found),
-            Kind::Await | Kind::AwaitAdding if found < step.value => {
-                self.waves[wave].at -= 1;
-                if self.set[step.flag()] < step.value && !self.draws.chance(IMPATIENCE) {
-                    self.sleeping[step.flag()].push(wave);
-                    return Ok(());
-                }
-            }
-            Kind::Set | Kind::Swap => {
-                self.set[step.flag()] = step.value;
-                let mut sleeping = core::mem::take(&mut self.sleeping[step.flag()]);
-                sleeping.drain(..).for_each(|sleeper| self.wake(sleeper));
-                self.sleeping[step.flag()] = sleeping;
-            }
-            Kind::Load | Kind::Store | Kind::Await | Kind::AwaitAdding | Kind::Fence => {}
-        }
-        self.wake(wave);
-        Ok(())
-    }
 }

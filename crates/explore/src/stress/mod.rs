@@ -1,10 +1,11 @@
 //! Random episodes on a large machine: what is too large to be explored.
 //!
 //! An episode is a program of fifteen wavefronts on eight compute units and of a
-//! thread of the host that has no data race, whatever the scopes, orders and remote operations that its
-//! sections synchronize by; words share lines, caches have a few lines, and ways
-//! are given up at any time. Its operations happen in an order that its seed
-//! decides. Every value that is loaded has one right answer, and is checked.
+//! thread of the host that has no data race, whatever the scopes, orders and
+//! remote operations that its sections synchronize by; words share lines, caches
+//! have a few lines, and ways are given up at any time. Its operations happen in
+//! an order that its seed decides. Every value that is loaded has one right
+//! answer, and is checked; so is what memory has in the end.
 //!
 //! A failure says its seed, and is made small: a program with nothing in it that
 //! it fails without.
@@ -12,14 +13,17 @@
 mod draws;
 mod episode;
 mod machine;
+mod order;
 mod rules;
 mod shrink;
+mod waves;
 
 use crate::verify::in_parallel;
 use core::fmt;
 use draws::Draws;
 use episode::{Episode, cu};
-use machine::{Machine, Program, Ran, Wrong, shapes};
+use machine::{Machine, Ran, Wrong, shapes};
+use order::Planner;
 use proto::{Mutation, Protocol, Shape, Symbol as _};
 use rules::Rules;
 
@@ -156,13 +160,15 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
 struct Tester<'a, P: Protocol> {
     shapes: &'a [Shape],
     machines: Vec<Option<Machine<P>>>,
+    planner: Planner,
     rules: Rules,
     mutation: Option<Mutation>,
 }
 
 impl<'a, P: Protocol> Tester<'a, P> {
     fn new(shapes: &'a [Shape], rules: Rules, mutation: Option<Mutation>) -> Self {
-        Tester { shapes, machines: shapes.iter().map(|_| None).collect(), rules, mutation }
+        let machines = shapes.iter().map(|_| None).collect();
+        Tester { shapes, machines, planner: Planner::default(), rules, mutation }
     }
 
     fn chunk(&mut self, seed: u64, episodes: core::ops::Range<u64>) -> Result<Stressed, String> {
@@ -194,8 +200,7 @@ impl<'a, P: Protocol> Tester<'a, P> {
             Some(machine) => machine,
             empty => empty.insert(Machine::new(self.shapes[at], self.mutation)?),
         };
-        let threads = episode.threads(self.rules);
-        Ok(machine.run(Program { threads: &threads, places: &episode.places }, order))
+        Ok(machine.run(self.planner.plan(episode, self.rules), order))
     }
 
     fn failure(
@@ -206,30 +211,27 @@ impl<'a, P: Protocol> Tester<'a, P> {
         order: u64,
         wrong: &Wrong,
     ) -> Result<Failure, String> {
-        let what = say(&episode, self.rules, wrong);
+        let what = self.say(&episode, wrong);
         let (small, order) = shrink::shrink(episode, order, |episode, order| {
             matches!(self.run(at, episode, order), Ok(Err(_)))
         });
         let small_what = match self.run(at, &small, order)? {
-            Err(wrong) => say(&small, self.rules, &wrong),
+            Err(wrong) => self.say(&small, &wrong),
             Ok(_) => String::from("not any more"),
         };
-        let steps = |(wave, steps): (usize, Vec<episode::Step>)| {
+        let steps = |(wave, steps): (usize, &Vec<episode::Step>)| {
             (wave_text(wave), steps.iter().map(episode::Step::text).collect())
         };
-        let threads = small.threads(self.rules).into_iter().enumerate();
+        let threads = self.planner.plan(&small, self.rules).threads.iter().enumerate();
         let program = threads.filter(|(_, steps)| !steps.is_empty()).map(steps).collect();
         Ok(Failure { seed, what, small_what, program, machine: machine_text(&self.shapes[at]) })
     }
-}
 
-fn say(episode: &Episode, rules: Rules, wrong: &Wrong) -> String {
-    match wrong.at {
-        None => wrong.what.clone(),
-        Some((wave, at)) => {
-            let step = episode.threads(rules)[wave].get(at).map_or_else(String::new, |step| step.text());
-            format!("{}: {step}: {}", wave_text(wave), wrong.what)
-        }
+    fn say(&mut self, episode: &Episode, wrong: &Wrong) -> String {
+        let Some((wave, at)) = wrong.at else { return wrong.what.clone() };
+        let thread = &self.planner.plan(episode, self.rules).threads[wave];
+        let step = thread.get(at).map_or_else(String::new, |step| step.text());
+        format!("{}: {step}: {}", wave_text(wave), wrong.what)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Makes a failure small: takes out of an episode whatever it fails without.
 
-use super::episode::Episode;
+use super::episode::{Episode, USUAL};
 
 /// How many runs may be spent on one failure.
 const RUNS_MAX: usize = 6_000;
@@ -62,9 +62,17 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
             all.push(smaller);
         }
     }
-    let usual: Vec<usize> = (0..episode.places.len()).collect();
-    if episode.places != usual {
-        all.push(Episode { places: usual, ..episode.clone() });
+    for (at, section) in episode.sections.iter().enumerate() {
+        for (access, what) in section.accesses.iter().enumerate() {
+            if what.is_of_atom() && what.style != 0 {
+                let mut smaller = episode.clone();
+                smaller.sections[at].accesses[access].style = 0;
+                all.push(smaller);
+            }
+        }
+    }
+    if episode.places != USUAL {
+        all.push(Episode { places: USUAL, ..episode.clone() });
     }
     all
 }

@@ -1,0 +1,205 @@
+//! Who must wait for whom in an episode, and what each wavefront does then.
+
+use super::draws::Draws;
+use super::episode::{
+    Access, DATA, Does, Episode, FIRST_COUNTER, FLAGS, Kind, Places, REMOTE_RELEASES, SECTIONS_MAX, Section,
+    Step, USUAL, WAVES, WORDS, cu,
+};
+use super::rules::Rules;
+use proto::{Level, Order};
+
+/// What runs: the steps of each wavefront, where each word stands, and what
+/// memory must have in the end.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) threads: Vec<Vec<Step>>,
+    pub(super) places: Places,
+    pub(super) last: [u32; WORDS],
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Program { threads: vec![Vec::new(); WAVES], places: USUAL, last: [0; WORDS] }
+    }
+}
+
+/// How far a wavefront knows of each other one: up to which section.
+type Known = [u16; WAVES];
+
+/// An order between two sections: by which flag of the earlier one.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: usize,
+    flag: usize,
+    /// The scope at which it is acquired, and whether remotely.
+    level: Level,
+    remote: bool,
+}
+
+/// Makes programs of episodes. It is kept for the next one, with its room.
+#[derive(Debug, Default)]
+pub(super) struct Planner {
+    edges: Vec<Edge>,
+    /// By section: where its edges end.
+    ends: Vec<usize>,
+    /// By section: a bit for each flag that it sets.
+    behind: Vec<u8>,
+    /// By section: what its wavefront knows when it is over.
+    at_end: Vec<Known>,
+    program: Program,
+}
+
+impl Planner {
+    /// The program of an episode.
+    pub(super) fn plan(&mut self, episode: &Episode, rules: Rules) -> &Program {
+        self.order(&episode.sections, rules);
+        let program = &mut self.program;
+        program.places = episode.places;
+        program.last = [0; WORDS];
+        program.threads.iter_mut().for_each(Vec::clear);
+        let (mut first, mut stored) = (0, 0);
+        for (index, section) in episode.sections.iter().enumerate() {
+            let thread = &mut program.threads[section.wave];
+            for edge in &self.edges[first..self.ends[index]] {
+                acquire(edge, episode.sections[edge.from].wave, section.style, rules, thread);
+            }
+            first = self.ends[index];
+            for &access in &section.accesses {
+                thread.push(step(access, section.wave, &mut program.last, &mut stored));
+            }
+            for flag in (0..FLAGS).filter(|flag| self.behind[index] >> flag & 1 == 1) {
+                program.last[flag_of(section.wave, flag)] = index as u32 + 1;
+                release(flag, index, section, rules, thread);
+            }
+        }
+        program
+    }
+
+    fn order(&mut self, sections: &[Section], rules: Rules) {
+        debug_assert!(sections.len() <= SECTIONS_MAX, "a bit each");
+        self.edges.clear();
+        self.ends.clear();
+        self.at_end.clear();
+        self.behind.clear();
+        self.behind.resize(sections.len(), 0);
+        let mut known: [Known; WAVES] = [[0; WAVES]; WAVES];
+        // Sets of sections.
+        let (mut writer, mut readers) = ([0u64; DATA], [0u64; DATA]);
+        for (index, section) in sections.iter().enumerate() {
+            let mut earlier = 0;
+            for access in &section.accesses {
+                let word = usize::from(access.word);
+                match access.does {
+                    Does::Load => earlier |= writer[word],
+                    Does::Store | Does::Swap => earlier |= writer[word] | readers[word],
+                    Does::Count => {}
+                }
+            }
+            let known = &mut known[section.wave];
+            while earlier != 0 {
+                let from = earlier.ilog2() as usize;
+                earlier &= !(1 << from);
+                let other = sections[from].wave;
+                if other == section.wave || usize::from(known[other]) > from {
+                    continue;
+                }
+                let style = section.style ^ sections[from].style;
+                let edge = edge(from, (cu(other), cu(section.wave)), style, rules);
+                self.edges.push(edge);
+                self.behind[from] |= 1 << edge.flag;
+                known[other] = from as u16 + 1;
+                if rules.transitive {
+                    known.iter_mut().zip(&self.at_end[from]).for_each(|(a, b)| *a = (*a).max(*b));
+                }
+            }
+            known[section.wave] = index as u16 + 1;
+            self.at_end.push(*known);
+            self.ends.push(self.edges.len());
+            for access in &section.accesses {
+                let word = usize::from(access.word);
+                match access.does {
+                    Does::Load => readers[word] |= 1 << index,
+                    Does::Store | Does::Swap => (writer[word], readers[word]) = (1 << index, 0),
+                    Does::Count => {}
+                }
+            }
+        }
+    }
+}
+
+fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut u32) -> Step {
+    let word = usize::from(access.word);
+    let (order, level) = match access.does {
+        Does::Count if word == FIRST_COUNTER => (Order::Relaxed, Level::Device),
+        Does::Count => (Order::Relaxed, Level::WorkGroup),
+        _ if access.is_of_atom() => (access.order(), access.level(wave)),
+        _ => (Order::Plain, Level::WorkGroup),
+    };
+    let old = last[word];
+    let (kind, value) = match access.does {
+        Does::Load => (Kind::Load, old),
+        Does::Count => (Kind::Count, old + 1),
+        Does::Store | Does::Swap => {
+            *stored += 1;
+            (if access.does == Does::Swap { Kind::Exchange(old) } else { Kind::Store }, *stored)
+        }
+    };
+    last[word] = value;
+    Step { kind, word: access.word, value, order, level, remote: false }
+}
+
+const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
+
+fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, rules: Rules) -> Edge {
+    let draw = Draws::new(style).below(8);
+    let of = |flag: usize| Edge { from, flag, level: LEVELS[flag], remote: false };
+    let (is_near, is_of_host) = (at.0 == at.1, at.0.is_none() || at.1.is_none());
+    match draw {
+        _ if is_of_host => of(2),
+        0 => of(2),
+        1 | 2 => of(1),
+        _ if is_near || rules.hints => of(0),
+        3..6 if rules.remote => Edge { level: Level::Device, remote: true, ..of(0) },
+        6.. if rules.remote => Edge { from, flag: REMOTE_RELEASES, level: Level::WorkGroup, remote: false },
+        _ => of(1),
+    }
+}
+
+fn flag_of(wave: usize, flag: usize) -> usize {
+    DATA + wave * FLAGS + flag
+}
+
+fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
+    let &Edge { from, flag, level, remote } = edge;
+    let (word, value) = (flag_of(wave, flag) as u8, from as u32 + 1);
+    let step = Step { kind: Kind::Await, word, value, order: Order::Acquire, level, remote };
+    let is_remote = remote || flag == REMOTE_RELEASES;
+    match (style >> 8) % 8 {
+        0 => thread.push(Step { order: Order::SeqCst, ..step }),
+        // Others would add to the flag in caches of their own.
+        1 if flag != REMOTE_RELEASES => {
+            thread.push(Step { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
+        }
+        2 if rules.fences && !is_remote => {
+            thread.push(Step { order: Order::Relaxed, ..step });
+            thread.push(Step { kind: Kind::Fence, ..step });
+        }
+        _ => thread.push(step),
+    }
+}
+
+fn release(flag: usize, index: usize, section: &Section, rules: Rules, thread: &mut Vec<Step>) {
+    let remote = flag == REMOTE_RELEASES;
+    let level = if remote { Level::Device } else { LEVELS[flag] };
+    let (word, value) = (flag_of(section.wave, flag) as u8, index as u32 + 1);
+    let step = Step { kind: Kind::Set, word, value, order: Order::Release, level, remote };
+    match (section.style >> 16) % 8 {
+        0 => thread.push(Step { order: Order::SeqCst, ..step }),
+        1 => thread.push(Step { kind: Kind::Swap, order: Order::AcqRel, ..step }),
+        2 if rules.fences && !remote => {
+            thread.push(Step { kind: Kind::Fence, ..step });
+            thread.push(Step { order: Order::Relaxed, ..step });
+        }
+        _ => thread.push(step),
+    }
+}

@@ -1,0 +1,221 @@
+//! The wavefronts of an episode: what they issue, what their answers must be,
+//! and what memory must have when their kernel has ended.
+
+use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORDS, cu};
+use super::machine::{Event, Machine, WORD, Wrong, wrong};
+use super::order::Program;
+use proto::{
+    ArrayId, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Order, Protocol, Request, Rmw,
+    RmwKind, Scope, Slot, Width,
+};
+
+/// Data accesses of a wavefront that may be under way at once.
+const UNDER_WAY_MAX: usize = 4;
+/// Who waits for a flag that is not set asks for it anyhow, so many times of 256.
+const IMPATIENCE: u64 = 64;
+/// The first slot of the ends of kernels.
+const ENDS: usize = WAVES * UNDER_WAY_MAX;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wave {
+    at: usize,
+    /// The steps under way, with their places in its program.
+    under_way: [Option<(usize, Step)>; UNDER_WAY_MAX],
+    /// Is it in the list of what can happen?
+    is_ready: bool,
+}
+
+impl Wave {
+    fn is_idle(&self) -> bool {
+        self.under_way.iter().all(Option::is_none)
+    }
+
+    pub(super) fn is_done(&self, steps: &[Step]) -> bool {
+        self.at >= steps.len() && self.is_idle()
+    }
+}
+
+pub(super) fn unfinished(waves: &[Wave], program: &Program, why: &str) -> Wrong {
+    let left = waves.iter().zip(&program.threads).position(|(wave, steps)| !wave.is_done(steps));
+    let at = left.map(|wave| (wave, waves[wave].at.min(program.threads[wave].len().saturating_sub(1))));
+    Wrong { what: format!("{why}, and not all wavefronts are done"), at }
+}
+
+impl<P: Protocol> Machine<P> {
+    pub(super) fn wake(&mut self, wave: usize) {
+        if !self.waves[wave].is_ready {
+            self.waves[wave].is_ready = true;
+            self.ready.push(Event::Wave(wave));
+        }
+    }
+
+    /// Issues the next step of a wavefront, if it may be.
+    pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), Wrong> {
+        let state = &mut self.waves[wave];
+        state.is_ready = false;
+        let Some(&step) = program.threads[wave].get(state.at) else { return Ok(()) };
+        // Data accesses of different words overlap; nothing else does.
+        let waits_for =
+            |&(_, other): &(usize, Step)| !step.is_plain() || !other.is_plain() || step.word == other.word;
+        let is_held = state.under_way.iter().flatten().any(waits_for);
+        let Some(free) = state.under_way.iter().position(Option::is_none).filter(|_| !is_held) else {
+            return Ok(()); // An answer wakes it.
+        };
+        if step.awaits() && self.set[step.flag()] < step.value && !self.draws.chance(IMPATIENCE) {
+            self.sleeping[step.flag()] |= 1 << wave;
+            return Ok(());
+        }
+        state.under_way[free] = Some((state.at, step));
+        state.at += 1;
+        self.ran.operations += 1;
+        let request = self.request(wave, step, program);
+        let slot = Slot((wave * UNDER_WAY_MAX + free) as u32);
+        let node = self.entries[wave];
+        self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
+        if step.is_plain() {
+            self.wake(wave);
+        }
+        self.carry_out(node, program)
+    }
+
+    fn request(&self, wave: usize, step: Step, program: &Program) -> Request {
+        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
+        let (op, operand) = match step.kind {
+            Kind::Load | Kind::Await => (Op::Load, 0),
+            Kind::Store | Kind::Set => (Op::Store, step.value),
+            Kind::Count => (rmw(RmwKind::Add, true), 1),
+            Kind::AwaitAdding => (rmw(RmwKind::Add, true), 0),
+            Kind::Exchange(_) => (rmw(RmwKind::Exchange, true), step.value),
+            Kind::Swap => (rmw(RmwKind::Exchange, false), step.value),
+            Kind::Fence => (Op::Fence, 0),
+        };
+        let group = cu(wave).unwrap_or(CUS) as u32;
+        let instance = if step.level == Level::WorkGroup { group } else { 0 };
+        let (line, offset) = self.place(usize::from(step.word), program);
+        let mut data = LineData::default();
+        data.write(offset, Width::W4, u64::from(operand));
+        Request {
+            op,
+            order: step.order,
+            scope: Scope { level: step.level, instance },
+            issuer: Issuer { work_item: 0, wavefront: (wave / CUS) as u32, work_group: group },
+            hints: Hints { remote: step.remote, commutative: false },
+            array: ArrayId(0),
+            line,
+            mask: ByteMask::range(offset, WORD),
+            data,
+        }
+    }
+
+    /// The line of a word, and the offset there.
+    fn place(&self, word: usize, program: &Program) -> (LineAddr, usize) {
+        let address = usize::from(program.places[word]) * WORD;
+        let line_bytes = usize::from(self.shape.line_bytes);
+        (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
+    }
+
+    /// A step is done, unless it must be done again.
+    pub(super) fn answered(
+        &mut self,
+        slot: Slot,
+        data: Option<LineData>,
+        program: &Program,
+    ) -> Result<(), Wrong> {
+        let slot = slot.0 as usize;
+        if slot >= ENDS {
+            let bit = 1 << (slot - ENDS);
+            let is_awaited = self.ending & bit != 0;
+            self.ending &= !bit;
+            return if is_awaited { Ok(()) } else { Err(wrong(String::from("a kernel has ended twice"))) };
+        }
+        let (wave, at) = (slot / UNDER_WAY_MAX, slot % UNDER_WAY_MAX);
+        let Some((at, step)) = self.waves[wave].under_way[at].take() else {
+            return Err(wrong(format!("wavefront {wave} is answered what it has not asked")));
+        };
+        let fails = |what: String| Err(Wrong { what, at: Some((wave, at)) });
+        let (_, offset) = self.place(usize::from(step.word), program);
+        let found = data.map(|data| data.read(offset, Width::W4) as u32);
+        let reads = !matches!(step.kind, Kind::Store | Kind::Set | Kind::Swap | Kind::Fence);
+        if reads != found.is_some() {
+            return fails(String::from("the answer has bytes, or lacks them"));
+        }
+        let found = found.unwrap_or_default();
+        match step.kind {
+            Kind::Load if found != step.value => return fails(format!("found {found}")),
+            Kind::Exchange(old) if found != old => return fails(format!("found {found}")),
+            Kind::Count => {
+                let counted = &mut self.counted[usize::from(step.word) - FIRST_COUNTER];
+                if counted.contains(&found) {
+                    return fails(format!("found {found}, which somebody else has found before"));
+                }
+                counted.push(found);
+            }
+            Kind::Await | Kind::AwaitAdding if found < step.value => {
+                self.waves[wave].at -= 1;
+                if self.set[step.flag()] < step.value && !self.draws.chance(IMPATIENCE) {
+                    self.sleeping[step.flag()] |= 1 << wave;
+                    return Ok(());
+                }
+            }
+            Kind::Set | Kind::Swap => {
+                self.set[step.flag()] = step.value;
+                let sleeping = core::mem::take(&mut self.sleeping[step.flag()]);
+                (0..WAVES)
+                    .filter(|sleeper| sleeping >> sleeper & 1 == 1)
+                    .for_each(|sleeper| self.wake(sleeper));
+            }
+            Kind::Load | Kind::Exchange(_) | Kind::Store | Kind::Await | Kind::AwaitAdding | Kind::Fence => {}
+        }
+        self.wake(wave);
+        Ok(())
+    }
+
+    /// The kernel ends on every compute unit, and then on the machine, so that
+    /// the host finds in memory what has been stored.
+    pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
+        for at in 0..self.firsts.len() {
+            self.end_kernel(at, self.firsts[at], Scope::DEVICE, program)?;
+        }
+        self.go_on(program)?;
+        self.end_kernel(self.firsts.len(), self.conductor, Scope::SYSTEM, program)?;
+        self.go_on(program)?;
+        match self.ending {
+            0 => Ok(()),
+            _ => {
+                Err(wrong(String::from("all wavefronts are done, and their kernel does not come to an end")))
+            }
+        }
+    }
+
+    fn end_kernel(&mut self, at: usize, node: usize, scope: Scope, program: &Program) -> Result<(), Wrong> {
+        let request = Request {
+            op: Op::KernelEnd(KernelId(0)),
+            order: Order::Release,
+            scope,
+            issuer: Issuer::default(),
+            hints: Hints::default(),
+            array: ArrayId(0),
+            line: LineAddr(0),
+            mask: ByteMask::NONE,
+            data: LineData::default(),
+        };
+        self.ending |= 1 << at;
+        let slot = Slot((ENDS + at) as u32);
+        self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
+        self.carry_out(node, program)
+    }
+
+    /// Memory has what was stored last.
+    pub(super) fn check_memory(&self, program: &Program) -> Result<(), Wrong> {
+        for word in 0..WORDS {
+            let (line, offset) = self.place(word, program);
+            let found = self.memory[line.0 as usize].read(offset, Width::W4) as u32;
+            let last = program.last[word];
+            if found != last {
+                let name = episode::name(word);
+                return Err(wrong(format!("memory has {found} in {name} at the end, and not {last}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! A queue that needs no room of its own as long as it has one element, as most
+//! do of those in which inputs are parked.
+
+use std::collections::VecDeque;
+
+/// First in, first out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Queue<T> {
+    /// There is one unless the queue is empty.
+    first: Option<T>,
+    rest: VecDeque<T>,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Queue { first: None, rest: VecDeque::new() }
+    }
+}
+
+impl<T> Queue<T> {
+    /// A queue of one.
+    pub(crate) fn of(element: T) -> Self {
+        Queue { first: Some(element), rest: VecDeque::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, element: T) {
+        match self.first {
+            None => self.first = Some(element),
+            Some(_) => self.rest.push_back(element),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push_front(&mut self, element: T) {
+        if let Some(second) = self.first.replace(element) {
+            self.rest.push_front(second);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<T> {
+        let first = self.first.take()?;
+        self.first = self.rest.pop_front();
+        Some(first)
+    }
+
+    pub(crate) fn pop_back(&mut self) -> Option<T> {
+        self.rest.pop_back().or_else(|| self.first.take())
+    }
+
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        if self.is_empty() {
+            core::mem::swap(self, other);
+            return;
+        }
+        self.rest.extend(other.first.take());
+        self.rest.append(&mut other.rest);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.first.iter().chain(&self.rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_does_what_a_deque_does() {
+        let (mut queue, mut oracle) = (Queue::default(), VecDeque::new());
+        for i in 0..4000u32 {
+            match (i.wrapping_mul(0x9e37_79b9) >> 24) % 7 {
+                0 | 1 => {
+                    queue.push_back(i);
+                    oracle.push_back(i);
+                }
+                2 => {
+                    queue.push_front(i);
+                    oracle.push_front(i);
+                }
+                3 => assert_eq!(queue.pop_back(), oracle.pop_back()),
+                4 => {
+                    let mut more = Queue::of(i);
+                    more.push_back(i + 1);
+                    queue.append(&mut more);
+                    oracle.extend([i, i + 1]);
+                    assert!(more.is_empty());
+                }
+                _ => assert_eq!(queue.pop_front(), oracle.pop_front()),
+            }
+            assert!(queue.iter().eq(&oracle));
+            assert_eq!((queue.len(), queue.is_empty()), (oracle.len(), oracle.is_empty()));
+        }
+    }
+}
