@@ -42,7 +42,11 @@ const ALL: [Kind; 9] = [
 ];
 
 /// Those of programs whose exchanges are changed.
-const EXCHANGING: [Kind; 5] = [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange];
+const EXCHANGING: [Kind; 6] =
+    [Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange, Kind::Take];
+
+/// Those of programs of one thread whose exchanges are changed.
+const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
 
 /// Those of programs of one thread.
 const ALONE: [Kind; 6] =
@@ -116,8 +120,14 @@ impl Twist {
     }
 }
 
+/// Gives exchanges another order. False if there are none, or if their values
+/// must be used and are not to be.
 fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
     let mut any = false;
+    let takes = program.threads.iter().flat_map(|thread| &thread.code).any(|instr| instr.target().is_some());
+    if takes && !is_used {
+        return false;
+    }
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         if let Instr::Rmw { dst, access, .. } = instr {
             access.order = order;
@@ -233,7 +243,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         }
     }
     for wide in wides().filter(|wide| !matches!(wide, Wide::Host(_))) {
-        let alone = |locations: usize, orderings: &[Ordering]| Bound {
+        let alone = |locations, orderings: &[Ordering]| Bound {
             threads_min: 1,
             threads_max: 1,
             kinds: ALONE.to_vec(),
@@ -247,7 +257,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         all.push(Family { twist, ..family('O', alone(2, &[AcquireRelease, Relaxed]), 1) });
         for rmw in RMWS {
             let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
-            all.push(Family { twist, ..family('O', alone(1, &[AcquireRelease]), 1) });
+            let bound = Bound { kinds: EXCHANGING_ALONE.to_vec(), ..alone(2, &[AcquireRelease]) };
+            all.push(Family { twist, ..family('O', bound, 1) });
         }
     }
     if has_remote {
@@ -326,7 +337,9 @@ fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test>
     let lines: BTreeSet<u8> = skeleton.lines.iter().copied().collect();
     let places = units.iter().flat_map(|unit| lines.iter().map(move |line| (*unit, *line)));
     let mut all = Vec::new();
-    for ((unit, line), kinds) in places.flat_map(|place| NEIGHBOURS.map(|kinds| (place, kinds))) {
+    // There are many programs of one thread.
+    let neighbours = if threads == 1 { &NEIGHBOURS[..1] } else { &NEIGHBOURS };
+    for ((unit, line), kinds) in places.flat_map(|place| neighbours.iter().map(move |kinds| (place, kinds))) {
         let mut more = skeleton.clone();
         let first = skeleton.locations() as u8;
         let op = |(kind, location): (&Kind, u8)| Op {
@@ -442,9 +455,8 @@ pub fn made(
                             let small = tells && generated.operations() <= 4;
                             let machines = if small { Machines::All } else { Machines::InTurn };
                             let is_alone = generated.skeleton.threads.len() == 1;
-                            let of_one_location = generated.skeleton.locations() == 1;
                             let mut more = Vec::new();
-                            if small || is_alone && of_one_location {
+                            if small || is_alone {
                                 more = with_neighbours(&generated, family.twist, &name);
                             }
                             if small && has_clauses {

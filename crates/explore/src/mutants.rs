@@ -64,6 +64,21 @@ pub(crate) struct Witness<'a> {
     pub(crate) synchronized: bool,
 }
 
+/// How many kinds of witness there are.
+const KINDS: usize = 3;
+
+impl Witness<'_> {
+    /// Of those in which synchronization orders data, of others of which a claim
+    /// says something, or of the rest.
+    fn kind(&self) -> usize {
+        match (self.synchronized, &self.run.allowed) {
+            (true, _) => 0,
+            (false, Some(_)) => 1,
+            (false, None) => 2,
+        }
+    }
+}
+
 /// Every fault that can be seeded into the tables and plans of a protocol.
 #[must_use]
 pub fn all(subject: &Subject) -> Vec<Mutant> {
@@ -185,10 +200,10 @@ const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 16;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
-/// Then, on how many runs in which synchronization matters, and on how many of
-/// the others; and on how many if it is argued to be equivalent.
-const TRIALS_MAX: usize = 1000;
-const TRIALS_OF_ARGUED_MAX: usize = 100;
+/// Then, on how many runs of each kind; and on how many if it is argued to be
+/// equivalent.
+const TRIALS_MAX: [usize; KINDS] = [1500, 1500, 200];
+const TRIALS_OF_ARGUED_MAX: [usize; KINDS] = [100, 100, 20];
 
 /// All that mutants are tried on.
 struct Trials<'a> {
@@ -258,18 +273,18 @@ pub(crate) fn kill(
     trials.sum_up(mutants, fates)
 }
 
-/// Of tests that are explored on one machine in turn, so many runs look at each
-/// row and at each plan, and so many of those in which synchronization matters.
-const WITNESSES_MAX: [u32; 2] = [500, 500];
+/// Of tests that are explored on one machine in turn, so many runs of each kind
+/// look at each row and at each plan.
+const WITNESSES_MAX: [u32; KINDS] = [500, 300, 100];
 
 /// The runs that may kill mutants, the smallest first: of tests that are explored
 /// on every machine all, of the others some for each row and each plan.
 fn chosen<'a>(mut witnesses: Vec<Witness<'a>>, tests: &[Test]) -> Vec<Witness<'a>> {
     witnesses.sort_by_key(|w| (w.run.states, w.run.test, w.run.placement, w.run.bounds));
-    let mut rows: [FxHashMap<usize, u32>; 2] = Default::default();
-    let mut keys: [FxHashMap<PlanKey, u32>; 2] = Default::default();
+    let mut rows: [FxHashMap<usize, u32>; KINDS] = Default::default();
+    let mut keys: [FxHashMap<PlanKey, u32>; KINDS] = Default::default();
     witnesses.retain(|witness| {
-        let kind = usize::from(witness.synchronized);
+        let kind = witness.kind();
         let (rows, keys, most) = (&mut rows[kind], &mut keys[kind], WITNESSES_MAX[kind]);
         let is_wanted = tests[witness.run.test].machines == Machines::All
             || witness.run.rows.iter().any(|row| rows.get(&row).is_none_or(|&count| count < most))
@@ -322,23 +337,21 @@ impl Trials<'_> {
         let does_reach = |w: &usize| reaching.binary_search(w).is_ok();
         let mut few: Vec<usize> =
             killers.iter().map(|&(_, w)| w).filter(does_reach).take(KILLERS_MAX).collect();
-        let synchronized = reaching.iter().filter(|&&w| self.witnesses[w].synchronized);
-        few.extend(synchronized.take(FIRST_MAX));
-        few.extend(reaching.iter().take(FIRST_MAX));
+        few.extend((0..KINDS).flat_map(|kind| self.of_kind(&reaching, kind).take(FIRST_MAX)));
         let mut seen = FxHashSet::default();
         few.retain(|w| seen.insert(*w));
         few
     }
 
+    fn of_kind(&self, runs: &[usize], kind: usize) -> impl Iterator<Item = usize> {
+        runs.iter().copied().filter(move |&w| self.witnesses[w].kind() == kind)
+    }
+
     fn many(&self, mutant: &Mutant) -> Vec<usize> {
         let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
         let most = if is_argued { TRIALS_OF_ARGUED_MAX } else { TRIALS_MAX };
-        let (mut many, mut others): (Vec<usize>, Vec<usize>) =
-            self.reaching(mutant).into_iter().partition(|&w| self.witnesses[w].synchronized);
-        many.truncate(most);
-        others.truncate(most);
-        many.extend(others);
-        many
+        let reaching = self.reaching(mutant);
+        (0..KINDS).flat_map(|kind| self.of_kind(&reaching, kind).take(most[kind])).collect()
     }
 
     fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {

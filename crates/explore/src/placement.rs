@@ -56,6 +56,16 @@ impl Placement {
         Placement { agents, lines: (0..program.locations.len() as u8).collect() }
     }
 
+    /// The same on two compute units.
+    #[must_use]
+    pub fn folded(self) -> Placement {
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Cu(cu) => Agent::Cu(cu % 2),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
     /// All work-groups on one compute unit.
     #[must_use]
     pub fn together(self) -> Placement {

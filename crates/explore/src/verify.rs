@@ -50,12 +50,17 @@ pub struct Test {
     pub machines: Machines,
 }
 
+/// The work-groups of programs of more threads share two compute units.
+const APART_THREADS_MAX: usize = 3;
+
 impl Test {
     /// A test in the placements that matter: its work-groups apart and
     /// together, its words on lines of their own and side by side.
     #[must_use]
     pub fn new(name: &str, program: Program) -> Test {
         let apart = Placement::spread(&program);
+        let is_large = program.threads.len() > APART_THREADS_MAX;
+        let apart = if is_large { apart.folded() } else { apart };
         let mut placements = vec![apart.clone()];
         let more =
             [apart.clone().paired(&program), apart.clone().together(), apart.together().paired(&program)];

@@ -27,6 +27,7 @@ fn everything(threads: usize, operations: usize) -> Bound {
             Kind::Await,
             Kind::Guard,
             Kind::Exchange,
+            Kind::Take,
             Kind::Fence,
             Kind::Barrier,
         ],

@@ -120,6 +120,7 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         Kind::Await,
         Kind::Guard,
         Kind::Exchange,
+        Kind::Take,
         Kind::Fence,
         Kind::Barrier,
     ];

@@ -23,6 +23,8 @@ pub enum Kind {
     Guard,
     /// An exchange.
     Exchange,
+    /// An exchange; the thread goes on only if it reads a certain value.
+    Take,
     /// A fence.
     Fence,
     /// A barrier of the work-group.
@@ -39,13 +41,13 @@ impl Kind {
     /// Does it write its location?
     #[must_use]
     pub const fn writes(self) -> bool {
-        matches!(self, Kind::Store | Kind::SyncStore | Kind::Exchange)
+        matches!(self, Kind::Store | Kind::SyncStore | Kind::Exchange | Kind::Take)
     }
 
     /// Does it read its location?
     #[must_use]
     pub const fn reads(self) -> bool {
-        matches!(self, Kind::Load | Kind::SyncLoad | Kind::Await | Kind::Guard | Kind::Exchange)
+        matches!(self, Kind::Load | Kind::SyncLoad | Kind::Await | Kind::Guard | Kind::Exchange | Kind::Take)
     }
 
     /// Does it synchronize? Others are data accesses.
@@ -57,7 +59,13 @@ impl Kind {
     /// Does it look for a certain value?
     #[must_use]
     pub const fn expects(self) -> bool {
-        matches!(self, Kind::Await | Kind::Guard)
+        matches!(self, Kind::Await | Kind::Guard | Kind::Take)
+    }
+
+    /// Does the rest of the thread stand under a condition?
+    #[must_use]
+    pub const fn guards(self) -> bool {
+        matches!(self, Kind::Guard | Kind::Take)
     }
 }
 
@@ -70,7 +78,7 @@ pub struct Op {
     pub location: u8,
     /// Its scope: a level of the bound, of the instance that holds the thread.
     pub level: u8,
-    /// The value an await or a guard looks for: that of the n-th write of the
+    /// The value an await or a condition looks for: that of the n-th write of the
     /// location, in the order of threads and operations, counted from one.
     pub value: u8,
     /// Its order.
@@ -119,7 +127,7 @@ impl Skeleton {
             let mut writes = self.writes(usize::from(op.location));
             writes.nth(usize::from(op.value) - 1).is_some_and(|writer| writer != t)
         });
-        let guarded = self.threads.iter().all(|ops| ops.last().is_none_or(|op| op.kind != Kind::Guard));
+        let guarded = self.threads.iter().all(|ops| ops.last().is_none_or(|op| !op.kind.guards()));
         locations > 0 && shared && written && guarded && self.barriers_meet()
     }
 
@@ -211,7 +219,9 @@ pub(super) fn order_of(kind: Kind, ordering: Ordering) -> Order {
         (Ordering::SeqCst, _) => Order::SeqCst,
         (Ordering::AcquireRelease, Kind::SyncLoad | Kind::Await | Kind::Guard) => Order::Acquire,
         (Ordering::AcquireRelease, Kind::SyncStore) => Order::Release,
-        (Ordering::AcquireRelease, Kind::Exchange | Kind::Fence | Kind::Barrier) => Order::AcqRel,
+        (Ordering::AcquireRelease, Kind::Exchange | Kind::Take | Kind::Fence | Kind::Barrier) => {
+            Order::AcqRel
+        }
     }
 }
 
@@ -229,11 +239,11 @@ impl SkeletonBuilder<'_> {
     fn thread(&mut self, t: usize) {
         let thread = ThreadId(t as u8);
         let ops = &self.skeleton.threads[t];
-        let end = ops.iter().map(|op| 1 + usize::from(op.kind == Kind::Guard)).sum();
+        let end = ops.iter().map(|op| 1 + usize::from(op.kind.guards())).sum();
         let mut reads = 0;
         for op in ops {
             let mut dst = None;
-            if matches!(op.kind, Kind::Load | Kind::SyncLoad | Kind::Guard | Kind::Exchange) {
+            if op.kind.reads() && op.kind != Kind::Await {
                 let reg = self.builder.register(thread, &format!("r{reads}"));
                 self.observed.push(Term::Reg(thread, reg));
                 reads += 1;
@@ -241,7 +251,7 @@ impl SkeletonBuilder<'_> {
             }
             let instr = self.instr(thread, op, dst);
             self.builder.push(thread, instr);
-            if let (Kind::Guard, Some(reg)) = (op.kind, dst) {
+            if let (true, Some(reg)) = (op.kind.guards(), dst) {
                 let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(reg), Expr::Const(op.value.into()));
                 self.builder.push(thread, Instr::Branch { cond, target: end, join: None });
             }
@@ -275,7 +285,7 @@ impl SkeletonBuilder<'_> {
                 cmp: BinaryOp::Eq,
                 value: Expr::Const(op.value.into()),
             },
-            (Kind::Exchange, dst) => Instr::Rmw {
+            (Kind::Exchange | Kind::Take, dst) => Instr::Rmw {
                 dst,
                 access: access(self),
                 op: RmwOp::Exchange,

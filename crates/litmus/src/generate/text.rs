@@ -85,7 +85,7 @@ fn thread(text: &mut String, skeleton: &Skeleton, ops: &[Op], written: &mut [u32
             }
             Kind::SyncStore => format!("atomic_store_explicit({x}, {value}, {order}, {scope});"),
             Kind::Await => format!("await({x} == {}, {order}, {scope});", op.value),
-            Kind::Exchange => {
+            Kind::Exchange | Kind::Take => {
                 format!("int r{reads} = atomic_exchange_explicit({x}, {value}, {order}, {scope});")
             }
             Kind::Fence => {
@@ -97,11 +97,11 @@ fn thread(text: &mut String, skeleton: &Skeleton, ops: &[Op], written: &mut [u32
             }
         };
         let _ = writeln!(text, "{indent}{line}");
-        if op.kind == Kind::Guard {
+        if op.kind.guards() {
             let _ = writeln!(text, "{indent}if (r{reads} == {}) {{", op.value);
             depth += 1;
         }
-        if matches!(op.kind, Kind::Load | Kind::SyncLoad | Kind::Guard | Kind::Exchange) {
+        if op.kind.reads() && op.kind != Kind::Await {
             reads += 1;
         }
     }

@@ -19,16 +19,19 @@ pub use l1::L1;
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 
-use crate::parts::protocol;
+use crate::parts::{OPENCL, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
 /// No operation of a program needs a scope, and none makes it wrong.
-pub const CLAIMS: &[Claim] = &[Claim {
-    model: "drf",
-    mapping: "each operation as a request of the same order, at any scope below the system: they are \
-              ignored; sequential consistency for programs without data races",
-}];
+pub const CLAIMS: &[Claim] = &[
+    Claim {
+        model: "drf",
+        mapping: "each operation as a request of the same order, at any scope below the system: they are \
+                  ignored; sequential consistency for programs without data races",
+    },
+    OPENCL,
+];
 
 /// The two differ in what is given up first.
 macro_rules! denovo {

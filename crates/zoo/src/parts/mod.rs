@@ -24,7 +24,7 @@ pub use msg::{Answer, How, ToBank, ToL1};
 pub(crate) use protocol::protocol;
 pub use store::{Asked, Store, answer_bytes, forward, reply};
 
-use proto::{Agent, Cx, NodeId, Protocol, Shape};
+use proto::{Agent, Claim, Cx, NodeId, Protocol, Shape};
 
 /// The index of the first-level kind in [`Protocol::KINDS`].
 pub const FIRST: u8 = 0;
@@ -32,6 +32,14 @@ pub const FIRST: u8 = 0;
 pub const BANK: u8 = 1;
 /// The index of the host's port in [`Protocol::KINDS`].
 pub const HOST: u8 = 2;
+
+/// OpenCL, as most of them implement it.
+pub const OPENCL: Claim = Claim {
+    model: "opencl",
+    mapping: "each OpenCL operation as a request of the same order and scope: \
+              memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system; \
+              a seq_cst access is issued when all before it are complete",
+};
 
 /// A protocol whose first-level controllers speak to banks.
 pub trait Descends: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>> {}

@@ -22,7 +22,7 @@ pub use l1::{L1, Writers};
 pub use l1_table::{L1Plans, L1Table};
 pub use step::Step;
 
-use crate::parts::{ToBank, ToL1, protocol};
+use crate::parts::{OPENCL, ToBank, ToL1, protocol};
 use proto::{Claim, Shape, Slot};
 
 /// Claims that hold for every protocol whose atomics are performed at the
@@ -33,12 +33,7 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
         mapping: "each operation as a request of the same order and scope; sequential consistency for \
                   programs without heterogeneous races",
     },
-    Claim {
-        model: "opencl",
-        mapping: "each OpenCL operation as a request of the same order and scope: \
-                  memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system; \
-                  a seq_cst access is issued when all before it are complete",
-    },
+    OPENCL,
 ];
 
 protocol! {
