@@ -50,7 +50,8 @@ pub struct Test {
     pub machines: Machines,
 }
 
-/// The work-groups of programs of more threads share two compute units.
+/// The work-groups of programs of more threads share two compute units, and are
+/// explored on one machine.
 const APART_THREADS_MAX: usize = 3;
 
 impl Test {
@@ -60,7 +61,8 @@ impl Test {
     pub fn new(name: &str, program: Program) -> Test {
         let apart = Placement::spread(&program);
         let is_large = program.threads.len() > APART_THREADS_MAX;
-        let apart = if is_large { apart.folded() } else { apart };
+        let (apart, machines) =
+            if is_large { (apart.folded(), Machines::InTurn) } else { (apart, Machines::All) };
         let mut placements = vec![apart.clone()];
         let more =
             [apart.clone().paired(&program), apart.clone().together(), apart.together().paired(&program)];
@@ -70,7 +72,7 @@ impl Test {
             }
         }
         let source = Source::Whole(Box::new(program));
-        Test { name: name.to_owned(), source, placements, machines: Machines::All }
+        Test { name: name.to_owned(), source, placements, machines }
     }
 
     /// A made program as a test, where it was made to run. It is made again when
