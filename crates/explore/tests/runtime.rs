@@ -89,8 +89,8 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
 /// the protocol's claim has all that is asked by the model alone, but for what
 /// is named.
 fn runs<P: Protocol>(policies: &[&str], not_promised: &[&str]) {
-    let of = |policy| DEQUE.iter().map(move |shape| format!("{shape}+{policy}"));
-    for name in policies.iter().flat_map(|policy| of(policy)) {
+    let names = policies.iter().flat_map(|policy| DEQUE.map(|shape| format!("{shape}+{policy}")));
+    for name in names {
         let test = test(&name);
         let promises = promises::<P>(&test.program());
         assert!(!promises.is_empty(), "{} claims nothing of {name}", P::INFO.name);
@@ -128,7 +128,7 @@ macro_rules! protocols {
 const NOT_PROMISED: [&str; 1] = ["pop-steal-twice+remote"];
 
 protocols! {
-    vi: zoo::vi::Vi, ["device"], but for [];
+    vi: Vi, ["device"], but for [];
     vi_targeted: zoo::vi_targeted::ViTargeted, ["device"], but for [];
     no_l1: zoo::no_l1::NoL1, ["device"], but for [];
     rsp: zoo::rsp::Rsp, ["device", "remote"], but for NOT_PROMISED;
