@@ -124,10 +124,8 @@ texts! {
 /// # Errors
 /// If one of them is no test, which a test rules out.
 pub fn shipped() -> Result<Vec<Test>, String> {
-    let read = |&(path, text): &(&str, &str)| {
-        let program = litmus::parse::parse(text).map_err(|error| format!("{path}: {error}"))?;
-        Ok(Test::new(path, program))
-    };
+    let read =
+        |&(path, text): &(&str, &str)| Test::read(path, text).map_err(|error| format!("{path}: {error}"));
     SHIPPED.iter().map(read).collect()
 }
 

@@ -6,13 +6,15 @@
 //! of races under some claim and in which synchronization orders a data
 //! conflict; of those that race, one in so many.
 
+use core::fmt;
+use core::str::FromStr;
 use std::sync::Mutex;
 
 use litmus::generate::{self, Bound, Generated, Kind, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
 
-use proto::{Agent, PlanKey, PlansView, Protocol};
+use proto::{Agent, PlanKey, PlansView, Protocol, Symbol as _};
 
 use crate::claim::Claim;
 use crate::verify::{Machines, Test, in_parallel};
@@ -73,8 +75,53 @@ pub(crate) struct Twist {
     rmw: Option<(Order, bool)>,
 }
 
+impl Wide {
+    const ALL: [(Wide, &'static str); 4] =
+        [(Wide::Device, "device"), (Wide::System, "system"), (Wide::Host, "host"), (Wide::Remote, "remote")];
+}
+
+/// As it stands in the file of a trace: `none`, `host`, `device Acquire unused`.
+impl fmt::Display for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Twist::NONE {
+            return f.write_str("none");
+        }
+        let name = Wide::ALL.iter().find(|(wide, _)| *wide == self.wide).map_or("", |(_, name)| name);
+        f.write_str(name)?;
+        match self.rmw {
+            Some((order, is_used)) => {
+                write!(f, " {} {}", order.name(), if is_used { "used" } else { "unused" })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Twist {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Twist, String> {
+        let refuse = || String::from("`none`, `host`, `remote Acquire unused` or the like");
+        if text == "none" {
+            return Ok(Twist::NONE);
+        }
+        let words: Vec<&str> = text.split(' ').collect();
+        let (name, rest) = words.split_first().ok_or_else(refuse)?;
+        let (wide, _) = *Wide::ALL.iter().find(|(_, other)| other == name).ok_or_else(refuse)?;
+        let rmw = match *rest {
+            [] => None,
+            [order, used @ ("used" | "unused")] => {
+                let order = Order::ALL.iter().find(|known| known.name() == order).ok_or_else(refuse)?;
+                Some((*order, used == "used"))
+            }
+            _ => return Err(refuse()),
+        };
+        Ok(Twist { wide, rmw })
+    }
+}
+
 impl Twist {
-    const NONE: Twist = Twist { wide: Wide::Device, rmw: None };
+    pub(crate) const NONE: Twist = Twist { wide: Wide::Device, rmw: None };
 
     /// Where the threads of a program run.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {

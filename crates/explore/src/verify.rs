@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use litmus::generate::{Generated, Skeleton};
+use litmus::parse::TextError;
 use litmus::program::Program;
 use proto::{Mutation, PlanKey, Protocol};
 
@@ -33,7 +34,7 @@ pub enum Machines {
 /// A program, or what it is made from.
 #[derive(Clone, Debug)]
 enum Source {
-    Whole(Box<Program>),
+    Whole { text: String, program: Box<Program> },
     Made { skeleton: Skeleton, twist: Twist },
 }
 
@@ -52,8 +53,11 @@ pub struct Test {
 impl Test {
     /// A test in the placements that matter: its work-groups apart and
     /// together, its words on lines of their own and side by side.
-    #[must_use]
-    pub fn new(name: &str, program: Program) -> Test {
+    ///
+    /// # Errors
+    /// If the text is no test.
+    pub fn read(name: &str, text: &str) -> Result<Test, TextError> {
+        let program = litmus::parse::parse(text)?;
         let apart = Placement::spread(&program);
         let mut placements = vec![apart.clone()];
         let more =
@@ -63,8 +67,8 @@ impl Test {
                 placements.push(placement);
             }
         }
-        let source = Source::Whole(Box::new(program));
-        Test { name: name.to_owned(), source, placements, machines: Machines::All }
+        let source = Source::Whole { text: text.to_owned(), program: Box::new(program) };
+        Ok(Test { name: name.to_owned(), source, placements, machines: Machines::All })
     }
 
     /// A made program as a test, where it was made to run. It is made again when
@@ -80,12 +84,20 @@ impl Test {
     #[must_use]
     pub fn program(&self) -> Cow<'_, Program> {
         match &self.source {
-            Source::Whole(program) => Cow::Borrowed(program),
+            Source::Whole { program, .. } => Cow::Borrowed(program),
             Source::Made { skeleton, twist } => {
                 let mut program = skeleton.clone().build(&self.name).program;
                 twist.apply(&mut program);
                 Cow::Owned(program)
             }
+        }
+    }
+
+    /// The text, and how the program that it says is changed.
+    pub(crate) fn text(&self) -> (String, Twist) {
+        match &self.source {
+            Source::Whole { text, .. } => (text.clone(), Twist::NONE),
+            Source::Made { skeleton, twist } => (skeleton.clone().build(&self.name).to_text(), *twist),
         }
     }
 }

@@ -22,7 +22,7 @@ const LOCKS: [&str; 3] = ["lock-counter+device", "lock-counter+work-group", "fg-
 fn test(name: &str) -> Test {
     let path = format!("runtime/{name}.litmus");
     let (_, text) = corpus::SHIPPED.iter().find(|(known, _)| *known == path).expect("it is shipped");
-    Test::new(&path, litmus::parse::parse(text).expect("it is a test"))
+    Test::read(&path, text).expect("it is a test")
 }
 
 /// Does the outcome have what the program asks of all its outcomes?
