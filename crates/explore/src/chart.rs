@@ -26,6 +26,9 @@ pub fn text(replay: &Replay, title: &str) -> String {
     if let Some(fault) = &replay.fault {
         let _ = writeln!(out, "     ! {fault}");
     }
+    if !replay.reasons.is_empty() {
+        let _ = writeln!(out, "\n{}", replay.reasons.join("\n"));
+    }
     out
 }
 
@@ -57,7 +60,8 @@ const LEFT_PX: usize = 60;
 #[must_use]
 pub fn svg(replay: &Replay, title: &str) -> String {
     let rows: usize = replay.steps.iter().map(|step| 1 + step.notes.len()).sum::<usize>()
-        + usize::from(replay.fault.is_some());
+        + usize::from(replay.fault.is_some())
+        + replay.reasons.len();
     let (top, x) = (4 * ROW_PX, |lane: usize| LEFT_PX + lane * LANE_PX);
     let notes_x = x(replay.lanes.len());
     let (width, height) = (notes_x + 5 * LANE_PX, top + (rows + 1) * ROW_PX);
@@ -109,6 +113,11 @@ pub fn svg(replay: &Replay, title: &str) -> String {
     }
     if let Some(fault) = &replay.fault {
         write(LEFT_PX, y, "firebrick", fault);
+        y += ROW_PX;
+    }
+    for line in &replay.reasons {
+        write(8, y, "firebrick", line);
+        y += ROW_PX;
     }
     out + &lines + "</svg>\n"
 }

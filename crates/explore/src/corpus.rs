@@ -38,6 +38,14 @@ texts! {
     "c11/lock+relaxed.litmus"
     "c11/lock.litmus"
     "c11/release-sequence.litmus"
+    "caches/dirty-line.litmus"
+    "caches/host-both-ways.litmus"
+    "caches/host-line.litmus"
+    "caches/host-line-apart.litmus"
+    "caches/host-reads.litmus"
+    "caches/late-fill.litmus"
+    "caches/late-fill-passed.litmus"
+    "caches/late-fill-updated.litmus"
     "hrf/fig2.litmus"
     "hrf/fig5-other-wg.litmus"
     "hrf/fig5-same-wg.litmus"
@@ -91,6 +99,32 @@ texts! {
     "ptx/proxy+fence.litmus"
     "ptx/proxy+none.litmus"
     "ptx/proxy+wrong-fence.litmus"
+    "runtime/fg-share+device.litmus"
+    "runtime/lock-counter+device.litmus"
+    "runtime/lock-counter+too-narrow.litmus"
+    "runtime/lock-counter+work-group.litmus"
+    "runtime/pop-steal+device.litmus"
+    "runtime/pop-steal+remote.litmus"
+    "runtime/pop-steal+scoped.litmus"
+    "runtime/pop-steal+unscoped.litmus"
+    "runtime/pop-steal-twice+device.litmus"
+    "runtime/pop-steal-twice+published.litmus"
+    "runtime/pop-steal-twice+remote.litmus"
+    "runtime/pop-steal-twice+scoped.litmus"
+    "runtime/pop-steal-twice+unscoped.litmus"
+    "runtime/push-pop-steal+device.litmus"
+    "runtime/push-pop-steal+remote.litmus"
+    "runtime/push-pop-steal+scoped.litmus"
+    "runtime/push-pop-steal+unscoped.litmus"
+    "runtime/push-steal+device.litmus"
+    "runtime/push-steal+published.litmus"
+    "runtime/push-steal+remote.litmus"
+    "runtime/push-steal+scoped.litmus"
+    "runtime/push-steal+unscoped.litmus"
+    "runtime/steal-steal+device.litmus"
+    "runtime/steal-steal+remote.litmus"
+    "runtime/steal-steal+scoped.litmus"
+    "runtime/steal-steal+unscoped.litmus"
 }
 
 /// The shipped tests.
@@ -98,10 +132,8 @@ texts! {
 /// # Errors
 /// If one of them is no test, which a test rules out.
 pub fn shipped() -> Result<Vec<Test>, String> {
-    let read = |&(path, text): &(&str, &str)| {
-        let program = litmus::parse::parse(text).map_err(|error| format!("{path}: {error}"))?;
-        Ok(Test::new(path, program))
-    };
+    let read =
+        |&(path, text): &(&str, &str)| Test::read(path, text).map_err(|error| format!("{path}: {error}"));
     SHIPPED.iter().map(read).collect()
 }
 

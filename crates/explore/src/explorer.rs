@@ -34,6 +34,11 @@ pub enum Fault {
     ThinAir,
 }
 
+impl Fault {
+    pub(crate) const ALL: [Fault; 6] =
+        [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Outcome, Fault::Livelock, Fault::ThinAir];
+}
+
 /// What must not be, with the moves that lead there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {

@@ -4,7 +4,8 @@
 //!
 //! **Use it** to find what a protocol does with a program ([`Explorer`]), to
 //! verify a protocol against its claims ([`verify`]), to see which seeded faults
-//! are noticed ([`mutants`]), to make a trace again and to draw it ([`chart`]).
+//! are noticed ([`mutants`]), to make a trace again from a file ([`trace`]) and to
+//! draw it ([`chart`]).
 //! **Do not** look here for what a *model* allows: that is `litmus`, and [`claim`]
 //! asks it. Nothing here knows time.
 //!
@@ -53,6 +54,7 @@ pub mod mutants;
 mod outcome;
 mod placement;
 mod progress;
+mod reason;
 mod replay;
 pub mod results;
 mod rows;
@@ -60,6 +62,7 @@ mod store;
 pub mod stress;
 mod subject;
 mod thread;
+pub mod trace;
 pub mod verify;
 
 pub use bounds::Bounds;
@@ -68,5 +71,6 @@ pub use explorer::{Asked, Explorer, Fault, Found, Violation, show};
 pub use moves::Move;
 pub use outcome::Outcome;
 pub use placement::{Placement, Unsupported};
-pub use replay::{Replay, Step};
+pub use replay::{End, Replay, Step};
 pub use subject::{Explores, Subject};
+pub use trace::Trace;

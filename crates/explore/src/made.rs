@@ -6,6 +6,8 @@
 //! of races under some claim and in which synchronization orders a data
 //! conflict; of those that race, one in so many.
 
+use core::fmt;
+use core::str::FromStr;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -13,7 +15,7 @@ use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
 
-use proto::{Agent, PlanKey, PlansView};
+use proto::{Agent, PlanKey, PlansView, Symbol as _};
 
 use crate::claim::Claim;
 use crate::subject::Subject;
@@ -52,9 +54,9 @@ const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
 const ALONE: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange, Kind::Fence];
 
-/// The orders of exchanges that are not made as they stand, and whether somebody
-/// looks at the old value.
-const RMWS: [(Order, bool); 5] = [
+/// The orders of exchanges, and whether somebody looks at the old value.
+const RMWS: [(Order, bool); 6] = [
+    (Order::AcqRel, true),
     (Order::Acquire, true),
     (Order::Release, true),
     (Order::AcqRel, false),
@@ -85,8 +87,64 @@ pub(crate) struct Twist {
     single: bool,
 }
 
+impl Wide {
+    const ALL: [(Wide, &'static str); 5] = [
+        (Wide::Device, "device"),
+        (Wide::System, "system"),
+        (Wide::Host(0), "host-first"),
+        (Wide::Host(1), "host-second"),
+        (Wide::Remote, "remote"),
+    ];
+}
+
+/// As it stands in the file of a trace: `none`, `host-first`, `device Acquire
+/// unused`, `system single`.
+impl fmt::Display for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Twist::NONE {
+            return f.write_str("none");
+        }
+        let name = Wide::ALL.iter().find(|(wide, _)| *wide == self.wide).map_or("", |(_, name)| name);
+        f.write_str(name)?;
+        match self.rmw {
+            Some((order, is_used)) => {
+                write!(f, " {} {}", order.name(), if is_used { "used" } else { "unused" })?;
+            }
+            None => {}
+        }
+        f.write_str(if self.single { " single" } else { "" })
+    }
+}
+
+impl FromStr for Twist {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Twist, String> {
+        let refuse = || String::from("`none`, `host-first`, `remote Acquire unused` or the like");
+        if text == "none" {
+            return Ok(Twist::NONE);
+        }
+        let words: Vec<&str> = text.split(' ').collect();
+        let (name, rest) = words.split_first().ok_or_else(refuse)?;
+        let (wide, _) = *Wide::ALL.iter().find(|(_, other)| other == name).ok_or_else(refuse)?;
+        let (single, rest) = match *rest {
+            [ref rest @ .., "single"] => (true, rest),
+            _ => (false, rest),
+        };
+        let rmw = match *rest {
+            [] => None,
+            [order, used @ ("used" | "unused")] => {
+                let order = Order::ALL.iter().find(|known| known.name() == order).ok_or_else(refuse)?;
+                Some((*order, used == "used"))
+            }
+            _ => return Err(refuse()),
+        };
+        Ok(Twist { wide, rmw, single })
+    }
+}
+
 impl Twist {
-    const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
+    pub(crate) const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
 
     /// Where the threads of a program run.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
@@ -320,13 +378,23 @@ fn make_remote(program: &mut Program) -> bool {
     remote && narrow
 }
 
+/// The groups of tests that come of one family: as they are, with each kind of
+/// neighbour, and with each kind of fence, alone and with a neighbour.
+const GROUPS: usize = 8;
+
 /// What a neighbour does.
 const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
 
 /// The program with one thread more, at a compute unit that somebody uses, which
 /// loads and stores words of its own in a line that somebody uses. So lines come,
 /// go and are written in the midst of what others do.
-fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test> {
+fn with_neighbours(
+    generated: &Generated,
+    twist: Twist,
+    name: &str,
+    kinds: &[&[Kind]],
+    group: usize,
+) -> Vec<Test> {
     let skeleton = &generated.skeleton;
     let threads = skeleton.threads.len();
     let has_host = matches!(twist.wide, Wide::Host(_));
@@ -337,9 +405,9 @@ fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test>
     let lines: BTreeSet<u8> = skeleton.lines.iter().copied().collect();
     let places = units.iter().flat_map(|unit| lines.iter().map(move |line| (*unit, *line)));
     let mut all = Vec::new();
-    // There are many programs of one thread.
-    let neighbours = if threads == 1 { &NEIGHBOURS[..1] } else { &NEIGHBOURS };
-    for ((unit, line), kinds) in places.flat_map(|place| neighbours.iter().map(move |kinds| (place, kinds))) {
+    for ((unit, line), (at, kinds)) in
+        places.flat_map(|place| kinds.iter().enumerate().map(move |k| (place, k)))
+    {
         let mut more = skeleton.clone();
         let first = skeleton.locations() as u8;
         let op = |(kind, location): (&Kind, u8)| Op {
@@ -361,14 +429,15 @@ fn with_neighbours(generated: &Generated, twist: Twist, name: &str) -> Vec<Test>
         more.compute_units.push(unit);
         let name = format!("{name}+{}", all.len() + 1);
         let neighboured = more.build(&name);
-        all.push(Test::made(name, neighboured, twist, Machines::InTurn));
+        all.push(Test::made(name, neighboured, twist, Machines::InTurn, group + at));
     }
     all
 }
 
 /// The program with fences around relaxed operations in place of those that
 /// acquire and release: fences that do both, and such as do what is needed.
-fn with_fences(generated: &Generated, twist: Twist, name: &str) -> Vec<Test> {
+/// Where somebody waits for a value, with a neighbour as well.
+fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) -> Vec<Test> {
     let mut skeleton = generated.skeleton.clone();
     for ops in &mut skeleton.threads {
         let fenced = |op: &Op| {
@@ -383,17 +452,21 @@ fn with_fences(generated: &Generated, twist: Twist, name: &str) -> Vec<Test> {
         };
         *ops = ops.iter().flat_map(fenced).collect();
     }
-    if skeleton == generated.skeleton {
+    if skeleton == generated.skeleton || twist.rmw.is_some() {
         return Vec::new();
     }
-    let both = [Twist { single: false, ..twist }, Twist { single: true, ..twist }];
-    let fenced = both.into_iter().enumerate().filter(|(_, twist)| twist.rmw.is_none());
-    fenced
-        .map(|(at, twist)| {
-            let generated = skeleton.clone().build(name);
-            Test::made(format!("{name}~{}", at + 1), generated, twist, Machines::InTurn)
-        })
-        .collect()
+    let waits = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Await);
+    let mut all = Vec::new();
+    for single in [false, true] {
+        let (twist, group) = (Twist { single, ..twist }, group + 2 * usize::from(single));
+        let name = format!("{name}~{}", usize::from(single) + 1);
+        let fenced = skeleton.clone().build(&name);
+        if waits {
+            all.extend(with_neighbours(&fenced, twist, &name, &NEIGHBOURS[..1], group + 1));
+        }
+        all.push(Test::made(name, fenced, twist, Machines::InTurn, group));
+    }
+    all
 }
 
 /// Does the protocol look at scopes within the device? If all its plans are the
@@ -454,16 +527,20 @@ pub fn made(
                                 format!("{}{}-{index}.{number}", family.letter, generated.operations());
                             let small = tells && generated.operations() <= 4;
                             let machines = if small { Machines::All } else { Machines::InTurn };
-                            let is_alone = generated.skeleton.threads.len() == 1;
-                            let mut more = Vec::new();
-                            if small || is_alone {
-                                more = with_neighbours(&generated, family.twist, &name);
-                            }
+                            let group = 1 + GROUPS * index;
+                            // There are many programs of one thread.
+                            let neighbours = match generated.skeleton.threads.len() {
+                                1 => &NEIGHBOURS[..1],
+                                _ if small => &NEIGHBOURS,
+                                _ => &[],
+                            };
+                            let twist = family.twist;
+                            let mut more = with_neighbours(&generated, twist, &name, neighbours, group + 1);
                             if small && has_clauses {
-                                more.extend(with_fences(&generated, family.twist, &name));
+                                more.extend(with_fences(&generated, twist, &name, group + 4));
                             }
                             taken.extend(more.into_iter().map(|test| (number, test)));
-                            taken.push((number, Test::made(name, generated, family.twist, machines)));
+                            taken.push((number, Test::made(name, generated, twist, machines, group)));
                         }
                     }
                 }

@@ -15,7 +15,7 @@ use crate::equivalent;
 use crate::explorer::Asked;
 use crate::rows;
 use crate::subject::Subject;
-use crate::verify::{Explorers, Machines, Options, Progress, Run, Test, explorer_of, explorers, in_parallel};
+use crate::verify::{Explorers, Options, Progress, Run, Test, explorer_of, explorers, in_parallel};
 
 /// A protocol with one fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,9 +63,6 @@ pub(crate) struct Witness<'a> {
     pub(crate) may_block: bool,
     pub(crate) synchronized: bool,
 }
-
-/// How many kinds of witness there are.
-const KINDS: usize = 3;
 
 impl Witness<'_> {
     /// Of those in which synchronization orders data, of others of which a claim
@@ -197,19 +194,20 @@ const GROWTH_MAX: u64 = 4;
 /// A mutant is first tried on so many runs that have killed others, and on so
 /// many more of each kind.
 const KILLERS_MAX: usize = 64;
-const FIRST_MAX: usize = 16;
+const FIRST_MAX: usize = 48;
+/// So many of the shipped tests come where one of those of a made group does.
+const SHIPPED_FIRST: usize = 16;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
-/// Then, on how many runs of each kind; and on how many if it is argued to be
+/// Then, on how many runs in all; and on how many if it is argued to be
 /// equivalent.
-const TRIALS_MAX: [usize; KINDS] = [1500, 1500, 200];
-const TRIALS_OF_ARGUED_MAX: [usize; KINDS] = [100, 100, 20];
+const TRIALS_MAX: usize = 3000;
+const TRIALS_OF_ARGUED_MAX: usize = 200;
 
 /// All that mutants are tried on.
 struct Trials<'a> {
     subject: &'a Subject,
     tests: &'a [Test],
-    /// The smallest first.
     witnesses: &'a [Witness<'a>],
     options: &'a Options<'a>,
 }
@@ -221,11 +219,10 @@ struct Trials<'a> {
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Test],
-    witnesses: Vec<Witness<'_>>,
+    witnesses: &[Witness<'_>],
     options: &Options<'_>,
 ) -> Mutants {
-    let witnesses = chosen(witnesses, tests);
-    let trials = Trials { subject, tests, witnesses: &witnesses, options };
+    let trials = Trials { subject, tests, witnesses, options };
     let mutants = all(subject);
     let done = AtomicUsize::new(0);
     let one_more = || {
@@ -273,31 +270,6 @@ pub(crate) fn kill(
     trials.sum_up(mutants, fates)
 }
 
-/// Of tests that are explored on one machine in turn, so many runs of each kind
-/// look at each row and at each plan.
-const WITNESSES_MAX: [u32; KINDS] = [500, 300, 100];
-
-/// The runs that may kill mutants, the smallest first: of tests that are explored
-/// on every machine all, of the others some for each row and each plan.
-fn chosen<'a>(mut witnesses: Vec<Witness<'a>>, tests: &[Test]) -> Vec<Witness<'a>> {
-    witnesses.sort_by_key(|w| (w.run.states, w.run.test, w.run.placement, w.run.bounds));
-    let mut rows: [FxHashMap<usize, u32>; KINDS] = Default::default();
-    let mut keys: [FxHashMap<PlanKey, u32>; KINDS] = Default::default();
-    witnesses.retain(|witness| {
-        let kind = witness.kind();
-        let (rows, keys, most) = (&mut rows[kind], &mut keys[kind], WITNESSES_MAX[kind]);
-        let is_wanted = tests[witness.run.test].machines == Machines::All
-            || witness.run.rows.iter().any(|row| rows.get(&row).is_none_or(|&count| count < most))
-            || witness.run.keys.iter().any(|key| keys.get(key).is_none_or(|&count| count < most));
-        if is_wanted {
-            witness.run.rows.iter().for_each(|row| *rows.entry(row).or_default() += 1);
-            witness.run.keys.iter().for_each(|&key| *keys.entry(key).or_default() += 1);
-        }
-        is_wanted
-    });
-    witnesses
-}
-
 impl Trials<'_> {
     fn sum_up(&self, mutants: Vec<Mutant>, fates: Vec<Fate>) -> Mutants {
         let mut result = Mutants::default();
@@ -322,36 +294,48 @@ impl Trials<'_> {
         result
     }
 
-    /// The runs that reach what the mutant changes, the smallest first.
+    /// The runs that reach what the mutant changes: first the smallest of each
+    /// group of tests and of each kind, then the next of each, ...
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
         let reaches = |w: &Witness<'_>| {
             mutant.row.is_none_or(|row| w.run.rows.contains(row))
                 && keys.as_ref().is_none_or(|keys| w.run.keys.iter().any(|key| keys.contains(key)))
         };
-        (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect()
+        let mut reaching: Vec<usize> =
+            (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect();
+        let size = |at: usize| (self.witnesses[at].run.states, at);
+        reaching.sort_by_key(|&at| size(at));
+        let mut ranks: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+        let mut ranked: Vec<(usize, usize)> = Vec::new();
+        for at in reaching {
+            let group = self.tests[self.witnesses[at].run.test].group;
+            let rank = ranks.entry((group, self.witnesses[at].kind())).or_default();
+            // Those that were not made have been thought about.
+            ranked.push((if group == 0 { *rank / SHIPPED_FIRST } else { *rank }, at));
+            *rank += 1;
+        }
+        ranked.sort_by_key(|&(rank, at)| (rank, size(at)));
+        ranked.into_iter().map(|(_, at)| at).collect()
     }
 
     fn few(&self, mutant: &Mutant, killers: &[(usize, usize)]) -> Vec<usize> {
-        let reaching = self.reaching(mutant);
-        let does_reach = |w: &usize| reaching.binary_search(w).is_ok();
-        let mut few: Vec<usize> =
-            killers.iter().map(|&(_, w)| w).filter(does_reach).take(KILLERS_MAX).collect();
-        few.extend((0..KINDS).flat_map(|kind| self.of_kind(&reaching, kind).take(FIRST_MAX)));
+        let mut reaching = self.reaching(mutant);
+        let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
+        let killers = killers.iter().map(|&(_, w)| w).filter(|w| does_reach.contains(w));
+        let mut few: Vec<usize> = killers.take(KILLERS_MAX).collect();
+        reaching.truncate(FIRST_MAX);
+        few.extend(reaching);
         let mut seen = FxHashSet::default();
         few.retain(|w| seen.insert(*w));
         few
     }
 
-    fn of_kind(&self, runs: &[usize], kind: usize) -> impl Iterator<Item = usize> {
-        runs.iter().copied().filter(move |&w| self.witnesses[w].kind() == kind)
-    }
-
     fn many(&self, mutant: &Mutant) -> Vec<usize> {
         let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
-        let most = if is_argued { TRIALS_OF_ARGUED_MAX } else { TRIALS_MAX };
-        let reaching = self.reaching(mutant);
-        (0..KINDS).flat_map(|kind| self.of_kind(&reaching, kind).take(most[kind])).collect()
+        let mut many = self.reaching(mutant);
+        many.truncate(if is_argued { TRIALS_OF_ARGUED_MAX } else { TRIALS_MAX });
+        many
     }
 
     fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {

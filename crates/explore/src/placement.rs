@@ -56,6 +56,13 @@ impl Placement {
         Placement { agents, lines: (0..program.locations.len() as u8).collect() }
     }
 
+    /// All locations but the first on one line.
+    #[must_use]
+    pub fn crowded(self) -> Placement {
+        let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
+        Placement { lines, ..self }
+    }
+
     /// The same on two compute units.
     #[must_use]
     pub fn folded(self) -> Placement {

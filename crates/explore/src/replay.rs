@@ -1,12 +1,16 @@
 //! A trace, made again move by move: who did what, what was said, and what
 //! every cache held then.
 
+use std::collections::BTreeSet;
+
 use litmus::program::{LocId, Program, Value};
 use proto::{LineAddr, LineView, Message as _, Op, Protocol, Request, Role, Symbol as _, TimerClass, Width};
 
 use crate::explorer::Explorer;
+use crate::known::{Expansion, Sink};
 use crate::machine::Machine;
 use crate::moves::Move;
+use crate::outcome::{self, Outcome};
 use crate::placement::{Placement, Unsupported, WORD};
 
 /// A step of a trace.
@@ -34,6 +38,24 @@ pub struct Replay {
     pub steps: Vec<Step>,
     /// What went wrong in the last of them.
     pub fault: Option<String>,
+    /// How it stands behind the last of them.
+    pub end: End,
+    /// Why that must not be, a line each.
+    pub reasons: Vec<String>,
+}
+
+/// How it stands behind the last move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Something can still move.
+    #[default]
+    Goes,
+    /// The program is over, with one of these outcomes.
+    Over(BTreeSet<Outcome>),
+    /// The program is over, and something is still under way.
+    Unquiet(String),
+    /// Nothing can move, and the program is not over.
+    Stuck,
 }
 
 impl<P: Protocol> Explorer<P> {
@@ -67,7 +89,9 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
     lanes.push("memory".to_owned());
     let mut replay = Replay { threads: threads(machine, &state, &lanes), lanes, ..Replay::default() };
     for &mv in moves {
-        let (lanes, text) = describe(machine, &state, mv);
+        let ((from, to), text) = describe(machine, &state, mv);
+        // A file may name a node that there is not: the move is refused then.
+        let lanes = (from.min(memory), to.min(memory));
         machine.heard = Some(Vec::new());
         let played = machine.play(&state, mv);
         let heard = machine.heard.take().unwrap_or_default();
@@ -85,7 +109,33 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
             break;
         }
     }
+    if replay.fault.is_none() && !machine.is_stale {
+        replay.end = end(machine, &state);
+    }
     Ok(replay)
+}
+
+/// Nobody looks at where moves lead.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn go(&mut self, _mv: Move, _whim: bool, _next: &[u32]) {}
+    fn wait(&mut self, _mv: Move) {}
+}
+
+fn end<P: Protocol>(machine: &mut Machine<P>, state: &[u32]) -> End {
+    machine.learn(state);
+    match machine.known.expand(state, &mut Vec::new(), &mut Nowhere) {
+        Expansion::End => {
+            let mut outcomes = BTreeSet::new();
+            match outcome::of(machine, state, &mut outcomes) {
+                Ok(()) => End::Over(outcomes),
+                Err(why) => End::Unquiet(why.to_string()),
+            }
+        }
+        Expansion::Stuck => End::Stuck,
+        Expansion::Goes | Expansion::Fault(..) | Expansion::Unknown => End::Goes,
+    }
 }
 
 fn threads<P: Protocol>(machine: &Machine<P>, state: &[u32], lanes: &[String]) -> Vec<String> {

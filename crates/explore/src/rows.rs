@@ -34,11 +34,6 @@ impl RowSet {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
-    /// The places of the rows.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
-        (0..64 * self.0.len()).filter(|at| self.0[at / 64] >> (at % 64) & 1 == 1)
-    }
-
     pub(crate) fn add(&mut self, other: &RowSet) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);

@@ -1,12 +1,13 @@
 //! Designs that do not keep their claims as published: the shortest
 //! counterexample of each is kept under `docs/findings`, and the repaired
-//! variant passes the same program.
+//! variant passes the same program. The file of its moves makes it again.
 //!
 //! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes the charts
 //! anew.
 
 use explore::claim::Claim;
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, chart};
+use explore::verify::{Finding, Test};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Trace, chart};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 use std::path::{Path, PathBuf};
@@ -17,13 +18,14 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings").join(name)
 }
 
-fn program(name: &str) -> Program {
-    let text = std::fs::read_to_string(file(&format!("{name}.litmus"))).expect("the program is kept");
-    litmus::parse::parse(&text).expect("it is a test")
+fn test(name: &str) -> Test {
+    let name = format!("{name}.litmus");
+    let text = std::fs::read_to_string(file(&name)).expect("the program is kept");
+    Test::read(&name, &text).expect("it is a test")
 }
 
 /// Explores a program under a claim of the protocol.
-fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> (Explorer<P>, Found) {
+fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Found {
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
     let promise = promise.expect("the model speaks of it");
@@ -31,8 +33,7 @@ fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> (Expl
     assert!(asked.allowed.is_some(), "it is free of races");
     let mut explorer = Explorer::<P>::new(bounds, None);
     let placement = Placement::spread(program);
-    let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
-    (explorer, found)
+    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
 fn is_kept(name: &str, text: &str) {
@@ -48,22 +49,31 @@ fn is_kept(name: &str, text: &str) {
 /// passes, evictions at any time included.
 fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, forbidden: &[i64]) {
     let name = Published::INFO.name;
-    let program = program(name);
-    let (mut explorer, found) = explore::<Published>(&program, model, BOUNDS);
+    let test = test(name);
+    let program = &*test.program();
+    let found = explore::<Published>(program, model, BOUNDS);
     let violation = found.violation.expect("it is refuted");
     assert_eq!(violation.fault, Fault::Outcome);
     let outcome = found.forbidden.expect("by an outcome");
     assert!(outcome.starts_with(forbidden), "{outcome:?}");
-    let replay =
-        explorer.replay(&program, &Placement::spread(&program), &violation.moves).expect("supported");
-    assert_eq!((&replay.fault, replay.steps.len()), (&None, violation.moves.len()));
-    is_kept(&format!("{name}.txt"), &chart::text(&replay, &violation.why));
-    is_kept(&format!("{name}.svg"), &chart::svg(&replay, &violation.why));
-    let moves: String = violation.moves.iter().map(|mv| format!("{mv}\n")).collect();
-    is_kept(&format!("{name}.trace"), &moves);
+    let models = vec![model.to_owned()];
+    let finding = Finding { test: 0, placement: 0, bounds: BOUNDS, models, violation };
+    let trace = Trace::of(name, &test, &finding);
+    is_kept(&format!("{name}.trace"), &trace.to_string());
+    let kept: Trace = trace.to_string().parse().expect("it reads back");
+    assert_eq!(kept, trace);
+
+    let replayed = kept.replay::<Published>(&|| false).expect("supported");
+    assert!(replayed.is_same, "{}", replayed.end);
+    let moves = &finding.violation.moves;
+    assert_eq!((&replayed.replay.fault, replayed.replay.steps.len()), (&None, moves.len()));
+    is_kept(&format!("{name}.txt"), &chart::text(&replayed.replay, &trace.title()));
+    is_kept(&format!("{name}.svg"), &chart::svg(&replayed.replay, &finding.violation.why));
+    // The repaired design does something else.
+    assert!(!kept.replay::<Repaired>(&|| false).expect("supported").is_same);
 
     for bounds in [BOUNDS.evicting(), BOUNDS.tight()] {
-        let (_, found) = explore::<Repaired>(&program, model, bounds);
+        let found = explore::<Repaired>(program, model, bounds);
         assert_eq!((found.violation, found.incomplete), (None, None), "{}", Repaired::INFO.name);
         assert!(!found.outcomes.is_empty());
     }

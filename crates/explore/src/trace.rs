@@ -1,0 +1,416 @@
+//! The file of a counterexample: all that is needed to make its moves again.
+//!
+//! A line a field, in this order, then the program's text, then the moves:
+//!
+//! ```text
+//! fencepost trace 1
+//! test hlrc.litmus
+//! protocol hlrc
+//! models drf
+//! l1 Combining
+//! l2 Combining
+//! ways 2 2
+//! misses 2 2
+//! store-buffer 2
+//! banks 2
+//! evictions no
+//! core InOrder
+//! queue 4
+//! merge-memory yes
+//! agents cu0
+//! lines 0
+//! changes none
+//! fault Outcome
+//! why it ends with 0:r0=0;
+//! program
+//! | OPENCL hlrc-word-of-two-kinds
+//! | ...
+//! moves
+//! issue 0
+//! deliver 0 1 0
+//! ```
+
+use core::fmt;
+use core::str::FromStr;
+
+use litmus::program::Program;
+use proto::{Agent, Protocol, Symbol};
+
+use crate::bounds::Bounds;
+use crate::claim::{Claim, Promise, Silence};
+use crate::engine::Limits;
+use crate::explorer::{Asked, Explorer, Fault, Violation, show};
+use crate::made::Twist;
+use crate::moves::Move;
+use crate::outcome::Outcome;
+use crate::placement::Placement;
+use crate::reason;
+use crate::replay::{End, Replay};
+use crate::verify::{Finding, Test};
+
+/// A counterexample, with all that is needed to make it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The name of the test.
+    pub test: String,
+    /// The name of the protocol.
+    pub protocol: String,
+    /// The claims that it is against.
+    pub models: Vec<String>,
+    /// The machine.
+    pub bounds: Bounds,
+    /// Where the program ran.
+    pub placement: Placement,
+    /// What was found, and the moves.
+    pub violation: Violation,
+    text: String,
+    program: Program,
+    twist: Twist,
+}
+
+/// What keeps a text from being a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceError {
+    /// The line, from one.
+    pub line: usize,
+    /// What stands there, and what should.
+    pub what: String,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl core::error::Error for TraceError {}
+
+/// A trace that was made again.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// What happened.
+    pub replay: Replay,
+    /// Does it end with the same fault?
+    pub is_same: bool,
+    /// How it ends now, in words.
+    pub end: String,
+}
+
+/// The first line.
+const HEAD: &str = "fencepost trace 1";
+/// The most that a machine of a trace has of anything.
+const SIZE_MAX: u32 = 64;
+/// The most moves of a trace.
+const MOVES_MAX: usize = 1 << 20;
+
+impl Trace {
+    /// What was found of a test of some protocol.
+    #[must_use]
+    pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
+        let (text, twist) = test.text();
+        Trace {
+            // One line, whatever a file is called.
+            test: test.name.split_whitespace().collect::<Vec<_>>().join(" "),
+            protocol: protocol.to_owned(),
+            models: finding.models.clone(),
+            bounds: finding.bounds,
+            placement: test.placements[finding.placement].clone(),
+            violation: finding.violation.clone(),
+            text,
+            program: test.program().into_owned(),
+            twist,
+        }
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What it is about, in three lines.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let Trace { test, bounds, placement, violation, .. } = self;
+        format!("{test}: {}\n{bounds}\n{placement}", violation.why)
+    }
+
+    /// Makes the moves again, and says whether the same fault comes out. Some
+    /// faults are none of the last state alone: for those everything is explored
+    /// anew. `stop` ends that, and whatever a model is asked.
+    ///
+    /// # Errors
+    /// If it is not of this protocol, or the machine has no means for something
+    /// in the program, or the question was stopped.
+    pub fn replay<P: Protocol>(&self, stop: &dyn Fn() -> bool) -> Result<Replayed, String> {
+        let program = &self.program;
+        let mut explorer = Explorer::<P>::new(self.bounds, None);
+        let replay = explorer.replay(program, &self.placement, &self.violation.moves);
+        let mut replay = replay.map_err(|error| error.to_string())?;
+        let promises = promises(program, &self.models, stop)?;
+        let end = match (&replay.fault, &replay.end) {
+            (Some(fault), _) => fault.clone(),
+            (None, End::Over(outcomes)) => {
+                let all: Vec<String> = outcomes.iter().map(|outcome| show(program, outcome)).collect();
+                format!("it ends with {}", all.join(" or "))
+            }
+            (None, End::Unquiet(why)) => why.clone(),
+            (None, End::Stuck) => String::from("nothing can move any more, and the program is not over"),
+            (None, End::Goes) => String::from("it goes on"),
+        };
+        let is_forbidden = |outcome: &Outcome| {
+            promises.iter().any(|(_, p)| p.allowed.as_ref().is_some_and(|allowed| !allowed.contains(outcome)))
+        };
+        let is_same = match self.violation.fault {
+            // A move that is not open is no fault of the protocol.
+            Fault::Impossible => replay.fault.as_ref() == Some(&self.violation.why),
+            _ if replay.fault.is_some() => false,
+            Fault::Deadlock => replay.end == End::Stuck,
+            Fault::Unquiet => matches!(replay.end, End::Unquiet(_)),
+            Fault::Outcome => {
+                end == self.violation.why
+                    && matches!(&replay.end, End::Over(outcomes) if outcomes.iter().any(is_forbidden))
+            }
+            Fault::Livelock | Fault::ThinAir => {
+                let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
+                let asked = Asked::default();
+                let found = explorer.explore(program, &self.placement, &asked, &mut limits);
+                let found = found.map_err(|error| error.to_string())?;
+                if let Some(incomplete) = found.incomplete {
+                    return Err(format!("whether it is the same fault is not known: {incomplete}"));
+                }
+                found.violation.is_some_and(|violation| violation == self.violation)
+            }
+        };
+        if let End::Over(outcomes) = &replay.end {
+            for outcome in outcomes.iter().filter(|outcome| is_forbidden(outcome)) {
+                replay.reasons.extend(reason::of(program, outcome, &promises, stop));
+            }
+        }
+        Ok(Replayed { replay, is_same, end })
+    }
+}
+
+/// What the models say of the program.
+fn promises(
+    program: &Program,
+    models: &[String],
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<(Claim, Promise)>, String> {
+    let mut promises = Vec::new();
+    for model in models {
+        let claim = Claim::of(model)?;
+        match claim.promise(program, &mut || stop()) {
+            Ok(promise) => promises.push((claim, promise)),
+            Err(Silence::Undefined(_)) => {}
+            Err(Silence::Incomplete(why)) => return Err(format!("{model}: {why}")),
+        }
+    }
+    Ok(promises)
+}
+
+fn agent_name(agent: Agent) -> String {
+    match agent {
+        Agent::Cu(cu) => format!("cu{cu}"),
+        Agent::CommandProcessor => "command-processor".to_owned(),
+        Agent::Host => "host".to_owned(),
+    }
+}
+
+fn yes(is: bool) -> &'static str {
+    if is { "yes" } else { "no" }
+}
+
+fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
+    items.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bounds { l1, l2, ways, misses, store_buffer, banks, evictions, core, queue_max, merge_memory } =
+            self.bounds;
+        writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
+        writeln!(f, "models {}", list(&self.models, String::clone))?;
+        writeln!(f, "l1 {}\nl2 {}", l1.name(), l2.name())?;
+        writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
+        writeln!(f, "store-buffer {store_buffer}\nbanks {banks}\nevictions {}", yes(evictions))?;
+        writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
+        writeln!(f, "agents {}", list(&self.placement.agents, |&agent| agent_name(agent)))?;
+        writeln!(f, "lines {}", list(&self.placement.lines, ToString::to_string))?;
+        writeln!(f, "changes {}\nfault {:?}\nwhy {}", self.twist, self.violation.fault, self.violation.why)?;
+        writeln!(f, "program")?;
+        for line in self.text.lines() {
+            writeln!(f, "{}", format!("| {line}").trim_end())?;
+        }
+        writeln!(f, "moves")?;
+        self.violation.moves.iter().try_for_each(|mv| writeln!(f, "{mv}"))
+    }
+}
+
+/// The lines of a text, with where one stands.
+struct Lines<'a> {
+    lines: core::iter::Peekable<core::iter::Enumerate<core::str::Lines<'a>>>,
+    /// The number of the line that was read last.
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        let (at, line) = self.lines.next()?;
+        self.line = at + 1;
+        Some(line)
+    }
+
+    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, TraceError> {
+        Err(TraceError { line: self.line, what: what.into() })
+    }
+
+    fn expected<T>(&self, found: &str, expected: &str) -> Result<T, TraceError> {
+        let shown: String = found.chars().take(60).filter(|c| !c.is_control()).collect();
+        self.refuse(format!("found `{shown}`, expected {expected}"))
+    }
+
+    /// What stands behind the name of the field that must come next.
+    fn field(&mut self, name: &str) -> Result<&'a str, TraceError> {
+        let Some(line) = self.next() else {
+            self.line += 1;
+            return self.refuse(format!("the text ends, expected `{name}`"));
+        };
+        match line.strip_prefix(name) {
+            Some("") => Ok(""),
+            Some(rest) if rest.starts_with(' ') => Ok(&rest[1..]),
+            _ => self.expected(line, &format!("`{name}` and its value")),
+        }
+    }
+
+    fn number(&self, text: &str) -> Result<u32, TraceError> {
+        match text.parse() {
+            Ok(number @ 1..=SIZE_MAX) => Ok(number),
+            _ => self.expected(text, &format!("a number from 1 to {SIZE_MAX}")),
+        }
+    }
+
+    fn one(&mut self, name: &str) -> Result<u32, TraceError> {
+        let text = self.field(name)?;
+        self.number(text)
+    }
+
+    fn two(&mut self, name: &str) -> Result<(u32, u32), TraceError> {
+        let text = self.field(name)?;
+        match text.split_once(' ') {
+            Some((first, second)) => Ok((self.number(first)?, self.number(second)?)),
+            None => self.expected(text, "two numbers: of the private caches, and of a bank"),
+        }
+    }
+
+    fn symbol<S: Symbol>(&mut self, name: &str) -> Result<S, TraceError> {
+        let text = self.field(name)?;
+        let found = S::ALL.iter().find(|symbol| symbol.name() == text);
+        let names = || S::ALL.iter().map(|symbol| symbol.name()).collect::<Vec<_>>().join(", ");
+        found.copied().map_or_else(|| self.expected(text, &format!("one of {}", names())), Ok)
+    }
+
+    fn is(&mut self, name: &str) -> Result<bool, TraceError> {
+        match self.field(name)? {
+            "yes" => Ok(true),
+            "no" => Ok(false),
+            other => self.expected(other, "`yes` or `no`"),
+        }
+    }
+
+    fn bounds(&mut self) -> Result<Bounds, TraceError> {
+        Ok(Bounds {
+            l1: self.symbol("l1")?,
+            l2: self.symbol("l2")?,
+            ways: self.two("ways")?,
+            misses: self.two("misses")?,
+            store_buffer: self.one("store-buffer")?,
+            banks: self.one("banks")? as u16,
+            evictions: self.is("evictions")?,
+            core: self.symbol("core")?,
+            queue_max: self.one("queue")? as u8,
+            merge_memory: self.is("merge-memory")?,
+        })
+    }
+
+    fn agents(&mut self) -> Result<Vec<Agent>, TraceError> {
+        let text = self.field("agents")?;
+        let agent = |word: &str| match (word, word.strip_prefix("cu").map(str::parse::<u16>)) {
+            ("host", _) => Ok(Agent::Host),
+            ("command-processor", _) => Ok(Agent::CommandProcessor),
+            (_, Some(Ok(cu))) if u32::from(cu) < SIZE_MAX => Ok(Agent::Cu(cu)),
+            _ => self.expected(word, "`cu0` and so on, `command-processor` or `host`"),
+        };
+        text.split(' ').map(agent).collect()
+    }
+
+    fn fault(&mut self) -> Result<Fault, TraceError> {
+        let text = self.field("fault")?;
+        let found = Fault::ALL.into_iter().find(|fault| format!("{fault:?}") == text);
+        let names = Fault::ALL.map(|fault| format!("{fault:?}")).join(", ");
+        found.map_or_else(|| self.expected(text, &format!("one of {names}")), Ok)
+    }
+
+    fn program(&mut self) -> Result<(String, Program), TraceError> {
+        let rest = self.field("program")?;
+        if !rest.is_empty() {
+            return self.expected(rest, "nothing behind `program`");
+        }
+        let (first, mut text) = (self.line + 1, String::new());
+        while let Some((_, line)) = self.lines.peek()
+            && let Some(line) = line.strip_prefix('|')
+        {
+            text.push_str(line.strip_prefix(' ').unwrap_or(line));
+            text.push('\n');
+            self.next();
+        }
+        let program = litmus::parse::parse(&text).map_err(|error| {
+            let what = error.to_string();
+            let line = first + error.place.line.max(1) as usize - 1;
+            TraceError { line, what: format!("in the program, {what}") }
+        })?;
+        Ok((text, program))
+    }
+}
+
+impl FromStr for Trace {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Trace, TraceError> {
+        let mut lines = Lines { lines: text.lines().enumerate().peekable(), line: 0 };
+        let head = lines.next().unwrap_or_default();
+        if head != HEAD {
+            lines.line = 1;
+            return lines.expected(head, &format!("`{HEAD}`"));
+        }
+        let test = lines.field("test")?.to_owned();
+        let protocol = lines.field("protocol")?.to_owned();
+        let models = lines.field("models")?.split_whitespace().map(str::to_owned).collect();
+        let bounds = lines.bounds()?;
+        let agents = lines.agents()?;
+        let numbers = lines.field("lines")?;
+        let number = |word: &str| word.parse().or_else(|_| lines.expected(word, "a line's number"));
+        let placement =
+            Placement { agents, lines: numbers.split_whitespace().map(number).collect::<Result<_, _>>()? };
+        let changes = lines.field("changes")?;
+        let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
+        let fault = lines.fault()?;
+        let why = lines.field("why")?.to_owned();
+        let (text, mut program) = lines.program()?;
+        twist.apply(&mut program);
+        let rest = lines.field("moves")?;
+        if !rest.is_empty() {
+            return lines.expected(rest, "nothing behind `moves`");
+        }
+        let mut moves = Vec::new();
+        while let Some(line) = lines.next() {
+            let mv: Move = line.parse().or_else(|what: String| lines.refuse(what))?;
+            moves.push(mv);
+            if moves.len() > MOVES_MAX {
+                return lines.refuse(format!("more than {MOVES_MAX} moves"));
+            }
+        }
+        let violation = Violation { fault, why, moves };
+        Ok(Trace { test, protocol, models, bounds, placement, violation, text, program, twist })
+    }
+}

@@ -1,0 +1,202 @@
+//! Counterexamples from files: each reads back as written and fails again in the
+//! same way, and no file whatever does worse than to be refused with a place.
+
+use explore::claim::Claim;
+use explore::verify::{self, Options, Test};
+use explore::{Bounds, End, Fault, Move, Subject, Trace, corpus};
+use proto::{Protocol, WritePolicy};
+use zoo::hlrc::{Hlrc, HlrcRepaired};
+use zoo::vi_targeted::ViTargeted;
+
+const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+/// The counterexamples of a protocol to what is asked of it.
+fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
+    let options = Options {
+        bounds: vec![bounds],
+        jobs: 1,
+        memory_bytes: 1 << 30,
+        mutants: false,
+        stop: &|| false,
+        progress: &|_| {},
+    };
+    let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
+    let traces = verification.findings.iter().map(|f| Trace::of(P::INFO.name, &tests[f.test], f));
+    traces.collect()
+}
+
+fn is_same<P: Protocol>(trace: &Trace) -> bool {
+    let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    assert_eq!(&read, trace);
+    read.replay::<P>(&|| false).expect("supported").is_same
+}
+
+/// Those of hLRC as published, in programs that were made; with exchanges of
+/// every order among them.
+fn of_hlrc() -> Vec<Trace> {
+    let claims = [Claim::of("drf").expect("a known model")];
+    let tests = corpus::made(&claims, corpus::scopes_matter(&Subject::of::<Hlrc>()), 2, true, 1, &|| false);
+    found::<Hlrc>(&tests, COMBINING)
+}
+
+#[test]
+fn what_was_found_is_found_again_in_the_protocol_alone() {
+    let traces = of_hlrc();
+    assert!(traces.len() > 3, "{}", traces.len());
+    for trace in &traces {
+        assert_eq!(trace.violation.fault, Fault::Outcome);
+        assert!(is_same::<Hlrc>(trace), "{trace}");
+        assert!(!is_same::<HlrcRepaired>(trace), "{trace}");
+    }
+    assert!(traces.iter().any(|trace| !trace.to_string().contains("changes none")), "none was changed");
+}
+
+#[test]
+fn a_thread_that_starves_starves_again() {
+    let fig6 = corpus::SHIPPED.iter().filter(|(path, _)| *path == "hrf/fig6.litmus");
+    let tests: Vec<Test> = fig6.map(|(path, text)| Test::read(path, text).expect("a test")).collect();
+    let traces = found::<HlrcRepaired>(&tests, COMBINING.tight());
+    let [trace] = &*traces else { panic!("{} counterexamples", traces.len()) };
+    assert_eq!(trace.violation.fault, Fault::Livelock);
+    assert!(is_same::<HlrcRepaired>(trace));
+}
+
+#[test]
+fn other_moves_are_another_end() {
+    let trace = of_hlrc().remove(0);
+    let with = |change: &dyn Fn(&mut Vec<Move>)| {
+        let mut other = trace.clone();
+        change(&mut other.violation.moves);
+        other.replay::<Hlrc>(&|| false).expect("supported")
+    };
+    assert!(with(&|_| {}).is_same);
+    let short = with(&|moves| _ = moves.pop());
+    assert_eq!((short.is_same, &short.replay.end, &*short.end), (false, &End::Goes, "it goes on"));
+    for mv in [Move::Timer { node: 200, class: 9 }, Move::Deliver { from: 255, to: 254, nth: 7 }, Move::Tick]
+    {
+        let more = with(&|moves| moves.insert(0, mv));
+        // Where no clock ticks, time may pass.
+        assert!(more.replay.fault.is_some() || mv == Move::Tick, "{mv}");
+        assert_eq!(more.is_same, mv == Move::Tick, "{mv}: {}", more.end);
+        // And drawn it is, whatever the file says.
+        assert!(explore::chart::svg(&more.replay, "x").contains("</svg>"));
+        assert!(
+            explore::chart::text(&more.replay, "x").contains(&mv.to_string()) || more.replay.steps.len() > 0
+        );
+    }
+}
+
+#[test]
+fn the_chart_says_which_read_saw_what_and_why_not() {
+    let fig6 = corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
+    let tests = [Test::read(fig6.0, fig6.1).expect("a test")];
+    // Figure 6 races under the claim of `vi-targeted`; under HRF-indirect it
+    // does not.
+    let claims = [Claim::of("hrf-indirect").expect("a known model")];
+    let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
+    let asked = explore::Asked { allowed: allowed.as_ref(), may_block: false };
+    let placement = tests[0].placements[0].clone();
+    let mut explorer = explore::Explorer::<ViTargeted>::new(COMBINING, None);
+    let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut explore::Limits::default());
+    let violation = found.expect("supported").violation.expect("it fails");
+    let models = vec![String::from("hrf-indirect")];
+    let finding = verify::Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };
+    let trace = Trace::of("vi-targeted", &tests[0], &finding);
+    let replayed = trace.replay::<ViTargeted>(&|| false).expect("supported");
+    assert!(replayed.is_same);
+    let chart = explore::chart::text(&replayed.replay, &trace.title());
+    for part in [
+        "P2: load X reads 0",
+        "hrf-indirect forbids 1:R2=1; 2:R3=0;",
+        "hrf-indirect allows 1:R2=1; 2:R3=1;",
+        "P2: R X=0",
+        "-fr->",
+    ] {
+        assert!(chart.contains(part), "{part} in:\n{chart}");
+    }
+}
+
+/// A file that is as it should be.
+const GOOD: &str = include_str!("../../../docs/findings/hlrc.trace");
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_line() {
+    let cases = [
+        ("fencepost trace 1", "fencepost trace 2", 1, "expected `fencepost trace 1`"),
+        ("l1 Combining", "l1 Combine", 5, "found `Combine`, expected one of Combining, Through"),
+        ("ways 2 2", "ways 2", 7, "expected two numbers"),
+        ("ways 2 2", "ways 0 2", 7, "expected a number from 1 to 64"),
+        ("banks 2", "banks 99999999999", 10, "expected a number from 1 to 64"),
+        ("evictions no", "evictions maybe", 11, "found `maybe`, expected `yes` or `no`"),
+        ("core InOrder\n", "", 12, "expected `core` and its value"),
+        ("agents cu0", "agents cu0 cu64", 15, "found `cu64`"),
+        ("lines 0", "lines x", 16, "expected a line's number"),
+        ("changes none", "changes device Strong used", 17, "expected `none`"),
+        ("fault Outcome", "fault Bad", 18, "expected one of Impossible, Deadlock"),
+        ("atomic_fetch_add_explicit", "atomic_fetch_more", 26, "in the program, line 6, column 3"),
+        ("moves\n", "", 32, "expected `moves` and its value"),
+        ("deliver 0 1 0", "deliver 0 1", 34, "`deliver 0 1` is no move"),
+    ];
+    assert!(GOOD.parse::<Trace>().is_ok());
+    for (from, to, line, what) in cases {
+        let bad = GOOD.replacen(from, to, 1);
+        assert_ne!(bad, GOOD, "{from}");
+        let error = bad.parse::<Trace>().expect_err(to);
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+    }
+    let error = "fencepost trace 1\ntest x\n".parse::<Trace>().expect_err("it ends");
+    assert_eq!(error.to_string(), "line 3: the text ends, expected `protocol`");
+}
+
+/// A small deterministic source of choices.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides.max(1)
+    }
+}
+
+/// Changes words and lines of a file here and there.
+fn changed(dice: &mut Dice, text: &str) -> String {
+    const WORDS: [&str; 16] = [
+        "0", "1", "255", "64", "-1", "yes", "host", "cu1", "Gpu", "Livelock", "issue", "tick", "drf", "|",
+        "\u{e9}", "",
+    ];
+    let mut lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    for _ in 0..1 + dice.roll(4) {
+        let (at, other) = (dice.roll(lines.len()), dice.roll(lines.len()));
+        let word = dice.roll(lines[at].len());
+        match dice.roll(6) {
+            0 | 1 => lines[at][word] = WORDS[dice.roll(WORDS.len())],
+            2 => lines[at].insert(word, WORDS[dice.roll(WORDS.len())]),
+            3 => lines.swap(at, other),
+            4 => lines.insert(at, lines[other].clone()),
+            _ => _ = lines.remove(at),
+        }
+        if lines.is_empty() {
+            lines.push(vec![""]);
+        }
+    }
+    lines.iter().map(|line| line.join(" ") + "\n").collect()
+}
+
+#[test]
+fn no_file_does_worse_than_to_be_refused() {
+    let mut dice = Dice(1);
+    let (mut read, mut played) = (0, 0);
+    for _ in 0..4000 {
+        let text = changed(&mut dice, GOOD);
+        let Ok(trace) = text.parse::<Trace>() else { continue };
+        read += 1;
+        assert_eq!(trace.to_string().parse(), Ok(trace.clone()), "{text}");
+        let replayed = trace.replay::<Hlrc>(&|| false);
+        if let Ok(replayed) = replayed {
+            played += 1;
+            assert!(explore::chart::text(&replayed.replay, &trace.title()).len() > 10);
+        }
+    }
+    assert!(read > 300 && played > 200, "{read} were read, {played} played");
+}

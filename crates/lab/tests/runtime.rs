@@ -1,0 +1,406 @@
+//! The litmus programs of the work-stealing deque and of the locks do what the
+//! kernels do. Both are run operation by operation, and every read is answered
+//! in every way: each must then do the same to the same word, in the same
+//! order, scope and hint, with the same values, and end with the same result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kernel::prelude::{Answer, Grid, Kernel, Level, Program, Wave};
+use kernel::{Action, Coords, Polled, Semantics, Session, Shape};
+use proto::{KernelId, RmwKind, Width};
+use workloads::stealing::{Policy, Queues, Stealing, Theft};
+
+/// An operation of a thread.
+#[derive(Clone, Debug, PartialEq)]
+struct Step {
+    what: What,
+    word: String,
+    semantics: Semantics,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    Load,
+    Store(i64),
+    CompareExchange { expected: i64, desired: i64 },
+}
+
+/// How far a thread came with the answers it got.
+#[derive(Clone, Debug, PartialEq)]
+enum End {
+    /// It asks for the value of this word.
+    Asks(String),
+    /// It has ended, with these results.
+    Done(BTreeMap<String, i64>),
+    /// It leaves what the program is about: it fails, or reaches another slot.
+    Out,
+}
+
+/// What an element of an array is to a thread.
+enum Place {
+    /// This word of the program.
+    Word(String),
+    /// Where this result is left.
+    Result(String),
+    /// Something that the program leaves out; a read finds this.
+    Other(i64),
+    /// Nothing that may be reached.
+    Out,
+}
+
+/// A program for machines, which thread of it is meant, and what its arrays are.
+struct Thread<'a> {
+    make: &'a dyn Fn() -> Program,
+    at: Coords,
+    place: &'a dyn Fn(&str, u64) -> Place,
+}
+
+/// Words are signed.
+fn value(bits: u64, width: Width) -> i64 {
+    if width == Width::W4 { i64::from((bits as u32).cast_signed()) } else { bits.cast_signed() }
+}
+
+/// Lets the host run up to its first launch.
+fn launched(session: &mut Session) -> KernelId {
+    loop {
+        assert!(matches!(session.poll_host(), Polled::Waiting(_)), "the host launches");
+        let mut ops = session.ops();
+        for id in ops.posted().to_vec() {
+            if let Action::Launch(kernel) = ops.get(id).action {
+                return kernel;
+            }
+            ops.complete(id);
+        }
+        ops.clear_posted();
+    }
+}
+
+impl Thread<'_> {
+    /// Lets the thread run, its reads answered in turn.
+    fn run(&self, answers: &[i64]) -> (Vec<Step>, End) {
+        let mut session = Session::new((self.make)(), Shape::default());
+        let kernel = launched(&mut session);
+        session.ops().clear_posted();
+        let mut wave = session.spawn(kernel, self.at);
+        let mut answers = answers.iter().copied();
+        let (mut steps, mut results) = (Vec::new(), BTreeMap::new());
+        loop {
+            let polled = wave.poll();
+            if let Some(end) = self.perform(&session, &mut answers, &mut steps, &mut results) {
+                return (steps, end);
+            }
+            match polled {
+                Polled::Waiting(_) => {}
+                Polled::Ended => return (steps, End::Done(results)),
+                Polled::Faulted(_) => return (steps, End::Out),
+            }
+        }
+    }
+
+    fn perform(
+        &self,
+        session: &Session,
+        answers: &mut dyn Iterator<Item = i64>,
+        steps: &mut Vec<Step>,
+        results: &mut BTreeMap<String, i64>,
+    ) -> Option<End> {
+        let arrays = session.arrays();
+        let mut ops = session.ops();
+        for id in ops.posted().to_vec() {
+            let op = ops.get_mut(id);
+            assert!(op.is_access() && op.exec.count() == 1, "one lane accesses global memory");
+            let lane = op.exec.first().unwrap_or(0);
+            let array = &arrays[usize::from(op.array.0) - 1];
+            let index = (op.addr(lane).0 - array.base.0) / op.width.bytes() as u64;
+            let operand = value(op.value(lane), op.width);
+            let word = match (self.place)(&array.name, index) {
+                Place::Out => return Some(End::Out),
+                Place::Result(name) => {
+                    results.insert(name, operand);
+                    ops.complete(id);
+                    continue;
+                }
+                Place::Other(found) => {
+                    op.set_value(lane, found as u64);
+                    ops.complete(id);
+                    continue;
+                }
+                Place::Word(word) => word,
+            };
+            let what = match (op.action, op.rmw(lane).map(|rmw| rmw.kind)) {
+                (Action::Load, _) => What::Load,
+                (Action::Store, _) => What::Store(operand),
+                (_, Some(RmwKind::CompareExchange { expected })) => {
+                    What::CompareExchange { expected: value(expected, op.width), desired: operand }
+                }
+                other => panic!("{other:?} of {word}"),
+            };
+            steps.push(Step { what, word: word.clone(), semantics: op.semantics });
+            if op.reads() {
+                let Some(found) = answers.next() else { return Some(End::Asks(word)) };
+                op.set_value(lane, found as u64);
+            }
+            ops.complete(id);
+        }
+        ops.clear_posted();
+        None
+    }
+}
+
+/// What a word may hold.
+fn values(word: &str) -> &'static [i64] {
+    match word {
+        "head" => &[0, 1, 2],
+        "tail" => &[-1, 0, 1, 2],
+        "lock" => &[0, 1],
+        "counter" | "ledger" => &[0, 3],
+        _ => &[5, 7],
+    }
+}
+
+/// So many reads are answered in every way: more than a deque has, and two
+/// rounds of a lock.
+const READS_MAX: usize = 8;
+
+/// Runs both with the same answers, in every way; gives how many ways there
+/// are, or where they differ.
+fn compare(kernel: &Thread<'_>, litmus: &Thread<'_>) -> Result<usize, String> {
+    let (mut open, mut ways) = (vec![Vec::new()], 0);
+    while let Some(answers) = open.pop() {
+        let (steps, end) = kernel.run(&answers);
+        let (shown, shown_end) = litmus.run(&answers);
+        let is_out = end == End::Out && shown.starts_with(&steps);
+        if !is_out && (&shown, &shown_end) != (&steps, &end) {
+            return Err(format!("after {answers:?}: {shown:?} {shown_end:?}, and not {steps:?} {end:?}"));
+        }
+        match end {
+            End::Out => {}
+            End::Asks(word) if answers.len() < READS_MAX => {
+                open.extend(values(&word).iter().map(|&value| [&*answers, &[value]].concat()));
+            }
+            _ => ways += 1,
+        }
+    }
+    Ok(ways)
+}
+
+/// A litmus program of the corpus.
+fn text(name: &str) -> &'static str {
+    let path = format!("runtime/{name}.litmus");
+    explore::corpus::SHIPPED.iter().find(|(known, _)| *known == path).expect("it is shipped").1
+}
+
+/// Compares each thread of a litmus program with its wavefront. `results` are
+/// the registers that the kernel has, too.
+fn threads(
+    text: &str,
+    at: &[(u32, u32)],
+    make: &dyn Fn() -> Program,
+    place: &dyn Fn(&str, u64) -> Place,
+    results: &[&str],
+) -> Result<(), String> {
+    let test = litmus::parse::parse(text).expect("it is a test");
+    assert_eq!(test.threads.len(), at.len(), "{}", test.name);
+    for (thread, &(work_group, wave)) in at.iter().enumerate() {
+        let at = Coords { work_group, wave, compute_unit: work_group };
+        let most = test.threads.iter().map(|t| t.registers.len()).max().unwrap_or(1);
+        let place_in_litmus = |array: &str, index: u64| {
+            let at = index as usize / 32;
+            if array == "memory" {
+                return Place::Word(test.locations[at].name.clone());
+            }
+            let register = &test.threads[thread].registers[index as usize % (most.max(1) * 32)];
+            match results.contains(&&*register.name) {
+                true => Place::Result(register.name.clone()),
+                false => Place::Other(0),
+            }
+        };
+        let make_litmus = || lab::litmus::program(&test, 0, 0).expect("machines can run it");
+        let kernel = Thread { make, at, place };
+        let litmus = Thread { make: &make_litmus, at, place: &place_in_litmus };
+        let ways = compare(&kernel, &litmus).map_err(|why| format!("P{thread} of {}: {why}", test.name))?;
+        assert!(ways > 1, "P{thread} of {}: {ways}", test.name);
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Does {
+    Pop,
+    Push,
+    PushPop,
+    Steal,
+    StealTwice,
+    StealUntil,
+}
+
+const DEQUE: [(&str, Does, Does); 5] = [
+    ("pop-steal", Does::Pop, Does::Steal),
+    ("pop-steal-twice", Does::Pop, Does::StealTwice),
+    ("push-steal", Does::Push, Does::StealUntil),
+    ("push-pop-steal", Does::PushPop, Does::Steal),
+    ("steal-steal", Does::Steal, Does::Steal),
+];
+
+/// The task that is pushed.
+const NEW: u32 = 7;
+/// The slots that the programs have.
+const SLOTS: u32 = 2;
+
+/// Does what its work-group is to do with the first queue, and leaves what it
+/// got, or 0.
+async fn work(w: &Wave, queues: Queues, does: Does) -> [u32; 2] {
+    let task = |theft| if let Theft::Task(task) = theft { task } else { 0 };
+    if matches!(does, Does::Push | Does::PushPop) {
+        queues.push(w, 0, NEW).await;
+    }
+    match does {
+        Does::Push => [0; 2],
+        Does::Pop | Does::PushPop => [queues.pop(w, 0).await.unwrap_or(0), 0],
+        Does::Steal => [task(queues.steal(w, 0).await), 0],
+        Does::StealTwice => [task(queues.steal(w, 0).await), task(queues.steal(w, 0).await)],
+        Does::StealUntil => match task(queues.steal(w, 0).await) {
+            0 => [task(queues.steal(w, 0).await), 0],
+            got => [got, 0],
+        },
+    }
+}
+
+fn deque(policy: Policy, does: [Does; 2]) -> Program {
+    Program::new("deque", move |host| async move {
+        let queues = Queues::alloc(&host, 1, SLOTS, policy);
+        let results = host.alloc::<u32>("results", 4);
+        let body = move |w: Wave| async move {
+            let w = w.leader();
+            let group = w.work_group();
+            let got = work(&w, queues, does[group as usize]).await;
+            for (at, got) in (0..).zip(got) {
+                w.store(results, u64::from(group) * 2 + at, got).await;
+            }
+        };
+        host.launch(Kernel::new("deque", body), Grid::new(2, 1)).await;
+        Answer::new()
+    })
+}
+
+const fn policy(own: Level, stealing: Stealing, published: bool) -> Policy {
+    Policy { own, stealing, padded: false, published, attempts: 1 }
+}
+
+/// Compares a program of the deque with its kernel.
+fn same(text: &str, policy: Policy, does: [Does; 2]) -> Result<(), String> {
+    let twice = matches!(does[1], Does::StealTwice);
+    let place = |array: &str, index: u64| match (array, index) {
+        // Packed, a head and a tail have two elements each.
+        ("queue-variables", 0) => Place::Word("head".to_owned()),
+        ("queue-variables", 2) => Place::Word("tail".to_owned()),
+        ("queue-tasks", slot) if slot < u64::from(SLOTS) => Place::Word(format!("slots[{slot}]")),
+        ("results", 2) if twice => Place::Result("first".to_owned()),
+        ("results", 3) if twice => Place::Result("second".to_owned()),
+        ("results", 0 | 2) => Place::Result("got".to_owned()),
+        ("results", _) => Place::Other(0),
+        _ => Place::Out,
+    };
+    // Who pushes only gets nothing, and has no register for it.
+    let place_of_pusher = |array: &str, index: u64| match (array, index) {
+        ("results", 0) => Place::Other(0),
+        _ => place(array, index),
+    };
+    let place: &dyn Fn(&str, u64) -> Place = match does[0] {
+        Does::Push => &place_of_pusher,
+        _ => &place,
+    };
+    threads(text, &[(0, 0), (1, 0)], &|| deque(policy, does), place, &["got", "first", "second"])
+}
+
+const POLICIES: [(&str, Policy); 5] = [
+    ("device", policy(Level::Device, Stealing::Device, false)),
+    ("remote", policy(Level::WorkGroup, Stealing::Remote, false)),
+    ("unscoped", policy(Level::WorkGroup, Stealing::Unscoped, false)),
+    ("scoped", policy(Level::WorkGroup, Stealing::Device, false)),
+    ("published", policy(Level::Device, Stealing::Device, true)),
+];
+
+/// Those of the deque that there are.
+fn deques() -> impl Iterator<Item = (String, Policy, [Does; 2])> {
+    let all = DEQUE.iter().flat_map(|&(shape, owner, thief)| {
+        POLICIES.map(|(name, policy)| (format!("{shape}+{name}"), policy, [owner, thief]))
+    });
+    all.filter(|(name, policy, _)| !policy.published || PUBLISHED.iter().any(|shape| name.starts_with(shape)))
+}
+
+#[test]
+fn the_deque() {
+    for (name, policy, does) in deques() {
+        assert_eq!(same(text(&name), policy, does), Ok(()));
+    }
+}
+
+/// The shapes of which there is one without orders.
+const PUBLISHED: [&str; 2] = ["pop-steal-twice", "push-steal"];
+
+/// A workload, with its variables by their names.
+fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at: &[(u32, u32)]) {
+    let make = || {
+        let workload = workloads::find(workload).expect("there is such a workload");
+        let mut chosen = workload.defaults();
+        chosen.set_policy(policy).expect("a policy");
+        settings.iter().for_each(|(name, value)| chosen.set(name, value).expect("a setting"));
+        workload.instance(&chosen, 1).expect("made").into_parts().0
+    };
+    let place = |array: &str, index: u64| match array {
+        // Wavefronts line up before they begin: everybody is here.
+        "ready" => Place::Other(1000),
+        word if index == 0 => Place::Word(word.to_owned()),
+        _ => Place::Out,
+    };
+    assert_eq!(threads(text(name), at, &make, &place, &[]), Ok(()));
+}
+
+/// Two work-groups; two wavefronts of one.
+const APART: [(u32, u32); 2] = [(0, 0), (1, 0)];
+const TOGETHER: [(u32, u32); 2] = [(0, 0), (0, 1)];
+
+const LOCKS: [&str; 4] =
+    ["lock-counter+device", "lock-counter+work-group", "lock-counter+too-narrow", "fg-share+device"];
+
+#[test]
+fn the_locks() {
+    let [device, work_group, too_narrow, fg_share] = LOCKS;
+    let apart = [("work-groups", "2"), ("increments", "1")];
+    let together = [("work-groups", "1"), ("waves", "2"), ("increments", "1")];
+    lock(device, "lock-counter", "device", &apart, &APART);
+    lock(work_group, "lock-counter", "work-group", &together, &TOGETHER);
+    lock(too_narrow, "lock-counter", "work-group", &apart, &APART);
+    lock(fg_share, "fg-share", "device", &[("work-groups", "2"), ("words", "1")], &APART);
+}
+
+#[test]
+fn every_program_of_the_runtime_is_compared() {
+    let compared = deques().map(|(name, ..)| name).chain(LOCKS.map(str::to_owned));
+    let shipped = explore::corpus::SHIPPED.iter().filter_map(|(path, _)| path.strip_prefix("runtime/"));
+    let shipped = shipped.map(|path| path.trim_end_matches(".litmus").to_owned());
+    assert_eq!(shipped.collect::<BTreeSet<_>>(), compared.collect::<BTreeSet<_>>());
+}
+
+/// The comparison notices an order, a scope, a hint, a value, another word, a
+/// step too many and another result.
+#[test]
+fn a_difference_is_noticed() {
+    let (name, policy, does) = deques().find(|(name, ..)| name == "pop-steal+remote").expect("it is there");
+    let whole = text(&name);
+    let changes = [
+        ("t - 1, memory_order_seq_cst", "t - 1, memory_order_release"),
+        ("memory_order_acquire, memory_scope_work_group", "memory_order_acquire, memory_scope_device"),
+        ("atomic_load_explicit_remote(head", "atomic_load_explicit(head"),
+        ("(tail, t - 1", "(tail, t - 2"),
+        ("atomic_load_explicit_remote(tail", "atomic_load_explicit_remote(head"),
+        ("  int mine = 1;", "  int mine = 1; int more = slots[0];"),
+        ("got = slots[h];", "got = slots[h] + 1;"),
+    ];
+    for (from, to) in changes {
+        let changed = whole.replacen(from, to, 1);
+        assert_ne!(changed, whole, "{from}");
+        assert!(same(&changed, policy, does).is_err(), "{from} for {to}");
+    }
+}
