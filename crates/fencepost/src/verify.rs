@@ -89,9 +89,9 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
         for file in files::in_or_below(path)? {
             let text = files::read_text(&file).map_err(Failure::BadInput)?;
             let name = file.display().to_string();
-            let program = litmus::parse::parse(&text)
+            let test = Test::read(&name, &text)
                 .map_err(|error| Failure::BadInput(error.in_file(&name).to_string()))?;
-            tests.push(Test::new(&name, program));
+            tests.push(test);
         }
     }
     Ok(tests)
