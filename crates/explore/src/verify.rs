@@ -336,9 +336,10 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
     Ok(verification)
 }
 
-/// Programs of more threads than that lose a line only when its way is needed:
-/// machines have one way a cache for that.
+/// Programs of more threads or instructions than that lose a line only when its
+/// way is needed: machines have one way a cache for that.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
+const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 
 /// An explorer of each machine, and of the same without evictions at any time.
 pub(crate) type Explorers = Vec<[Box<dyn Explores>; 2]>;
@@ -352,7 +353,10 @@ pub(crate) fn explorers(subject: &Subject, bounds: &[Bounds], mutation: Option<M
 
 /// Which of the two explores a program.
 pub(crate) fn explorer_of(program: &Program) -> usize {
-    usize::from(program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX)
+    let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
+    let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
+        || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
+    usize::from(is_large)
 }
 
 fn test(
