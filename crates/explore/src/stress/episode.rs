@@ -88,10 +88,10 @@ impl Access {
     /// something else does not.
     pub(super) fn order(self) -> Order {
         match (self.style / 8 % 8, self.does) {
-            (0, _) => Order::SeqCst,
-            (1, Does::Load) => Order::Acquire,
-            (1, Does::Store) => Order::Release,
-            (1, Does::Swap | Does::Count) => Order::AcqRel,
+            (6, _) => Order::SeqCst,
+            (7, Does::Load) => Order::Acquire,
+            (7, Does::Store) => Order::Release,
+            (7, Does::Swap | Does::Count) => Order::AcqRel,
             _ => Order::Relaxed,
         }
     }
