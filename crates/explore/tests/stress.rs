@@ -2,7 +2,7 @@
 //! are not are found out.
 
 use explore::stress::{Failure, Options, Stressed, stress};
-use proto::{Change, Mutation, Plans, Protocol, RowView, Symbol as _};
+use proto::{Change, Level, Mutation, OpClass, Order, PlanKey, Plans, Protocol, RowView, Symbol as _};
 use zoo::Visit;
 use zoo::vi::{L1Plans, Step, Vi};
 use zoo::vi_targeted::ViTargeted;
@@ -15,6 +15,14 @@ fn options(mutation: Option<Mutation>) -> Options<'static> {
 
 fn without(step: Step) -> Mutation {
     Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
+}
+
+/// The plans of a release, or of the end of a kernel, at device scope without
+/// their flush.
+fn without_flush_of(op: OpClass) -> Mutation {
+    let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false };
+    let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Flush).expect("it flushes") as u8;
+    Mutation { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }
 
 /// The row of that name, without the action of that name.
@@ -56,13 +64,21 @@ fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
 }
 
 #[test]
-fn a_protocol_that_never_flushes_is_found_and_shown_by_a_small_program() {
-    let options = options(Some(without(Step::Flush)));
+fn a_release_that_does_not_flush_is_found_and_shown_by_a_small_program() {
+    let options = options(Some(without_flush_of(OpClass::Store)));
     let found = failure::<Vi>(&options).expect("somebody misses what was stored");
     let (stores, loads) = (found.count("store"), found.count("load"));
     assert!((stores, loads) == (1, 1) && found.operations() <= 8, "{found}");
     let again = failure::<Vi>(&Options { seed: found.seed, episodes: 1, ..options });
     assert_eq!(again, Some(found), "its seed alone makes it fail");
+}
+
+#[test]
+fn what_is_lost_at_the_end_of_a_kernel_is_found_by_one_store() {
+    let found = failure::<Vi>(&options(Some(without_flush_of(OpClass::KernelEnd))));
+    let found = found.expect("memory lacks what was stored");
+    assert!(found.small_what.starts_with("memory has 0"), "{found}");
+    assert_eq!((found.count("store"), found.operations()), (1, 1), "{found}");
 }
 
 /// How often a word stands at the beginning of an operation of the small program.
@@ -81,6 +97,7 @@ impl Count for Failure {
 fn faults_of_every_kind_are_found() {
     let (l1, l2) = ("A line in the L1", "A line in an L2 bank");
     for mutation in [
+        without(Step::Flush),
         without(Step::Invalidate),
         without(Step::FlushBanks),
         without(Step::InvalidateBanks),

@@ -467,13 +467,18 @@ impl<P: Protocol> Station<P> {
     }
 
     /// Carries out what the last step set off, until nothing is left.
+    #[inline]
     fn settle(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        if !fx.inner.is_empty() {
+            self.carry_out(world, fx);
+        }
+    }
+
+    fn carry_out(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut next = 0;
         let mut steps = 0;
         while next < fx.inner.len() && fx.violation.is_none() {
-            let inner = fx.inner[next];
-            next += 1;
-            match inner {
+            match fx.inner[next] {
                 Inner::ReplyWaiters(line, data) => {
                     for slot in self.waiting.remove(&line).unwrap_or_default() {
                         fx.reply(slot, data);
@@ -482,6 +487,7 @@ impl<P: Protocol> Station<P> {
                 Inner::Resume(slot, data) => self.resume(slot, data, world, fx),
                 Inner::Wake(key) => steps += self.wake(key, world, fx),
             }
+            next += 1;
             if steps > STEPS_PER_INPUT_MAX {
                 self.violate(fx, "inputs wake one another without end");
             }

@@ -84,13 +84,15 @@ impl Access {
         }
     }
 
+    /// Its order. Most have none: what they order besides could hide that
+    /// something else does not.
     pub(super) fn order(self) -> Order {
-        match (self.style / 8 % 4, self.does) {
-            (0 | 1, _) => Order::Relaxed,
-            (2, _) => Order::SeqCst,
-            (_, Does::Load) => Order::Acquire,
-            (_, Does::Store) => Order::Release,
-            (_, Does::Swap | Does::Count) => Order::AcqRel,
+        match (self.style / 8 % 8, self.does) {
+            (6, _) => Order::SeqCst,
+            (7, Does::Load) => Order::Acquire,
+            (7, Does::Store) => Order::Release,
+            (7, Does::Swap | Does::Count) => Order::AcqRel,
+            _ => Order::Relaxed,
         }
     }
 }

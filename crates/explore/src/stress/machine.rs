@@ -40,17 +40,21 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes
 }
 
+/// What can happen next. Nodes and wavefronts are numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A message of a channel arrives: the oldest, where channels keep order.
-    Deliver(usize),
+    /// A message arrives: the oldest, where channels keep order.
+    Deliver {
+        from: u8,
+        to: u8,
+    },
     /// Memory does what a node has asked for first.
-    Memory(usize),
-    Timer(usize, TimerClass),
+    Memory(u8),
+    Timer(u8, TimerClass),
     /// A node must give up a way of a set.
-    Need(usize, SetIndex),
+    Need(u8, SetIndex),
     /// A wavefront may go on.
-    Wave(usize),
+    Wave(u8),
 }
 
 /// What went wrong.
@@ -113,6 +117,9 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
         let params = P::params(&shape)?;
         let ids: Vec<NodeId> = proto::nodes::<P>(&shape).collect();
+        if ids.len() > usize::from(u8::MAX) {
+            return Err(format!("it has {} nodes, and at most {} can be stressed", ids.len(), u8::MAX));
+        }
         let kinds: Vec<usize> = (0..P::KINDS.len() as u8)
             .map(|kind| ids.iter().position(|id| id.kind == kind).unwrap_or(ids.len()))
             .collect();
@@ -219,18 +226,18 @@ impl<P: Protocol> Machine<P> {
 
     fn happens(&mut self, event: Event, program: &Program) -> Result<(), Wrong> {
         let node = match event {
-            Event::Wave(wave) => return self.issue(wave, program),
+            Event::Wave(wave) => return self.issue(usize::from(wave), program),
             Event::Need(node, set) => {
+                let node = usize::from(node);
                 let is_wanted = self.stations[node].parked_count(Key::Way(set)) > 0;
                 if is_wanted && !self.give_up(node, set, program)? {
                     self.ready.push(event);
                 }
                 return Ok(());
             }
-            Event::Deliver(channel) => {
-                let nodes = self.stations.len();
-                let (from, to) = (channel / nodes, channel % nodes);
-                let queue = &mut self.channels[channel];
+            Event::Deliver { from, to } => {
+                let (from, to) = (usize::from(from), usize::from(to));
+                let queue = &mut self.channels[from * self.stations.len() + to];
                 let msg = match P::INFO.channels {
                     Channels::Fifo => queue.pop_front(),
                     Channels::Unordered => queue.remove(self.draws.below(queue.len().max(1))),
@@ -241,12 +248,14 @@ impl<P: Protocol> Machine<P> {
                 to
             }
             Event::Memory(node) => {
+                let node = usize::from(node);
                 let Some(op) = self.asked[node].pop_front() else { return Ok(()) };
                 let data = self.serve(op);
                 self.tell(node, |station, world, fx| station.memory(&MemoryReply { op, data }, world, fx));
                 node
             }
             Event::Timer(node, class) => {
+                let node = usize::from(node);
                 self.timers[node] &= !(1 << class.index());
                 self.tell(node, |station, world, fx| station.timer(class, world, fx));
                 node
@@ -310,23 +319,30 @@ impl<P: Protocol> Machine<P> {
         if let Some(why) = fx.violation.take() {
             return Err(wrong(why));
         }
-        for (to, msg) in fx.sends.drain(..) {
-            let channel = node * stations.len() + number(kinds, to);
-            channels[channel].push_back(msg);
-            ready.push(Event::Deliver(channel));
-        }
-        for op in fx.memory.drain(..) {
-            asked[node].push_back(op);
-            ready.push(Event::Memory(node));
-        }
-        for class in fx.timers.drain(..) {
-            let bit = 1 << class.index();
-            if timers[node] & bit == 0 {
-                timers[node] |= bit;
-                ready.push(Event::Timer(node, class));
+        let here = node as u8;
+        if !fx.sends.is_empty() {
+            for (to, msg) in fx.sends.drain(..) {
+                let to = number(kinds, to);
+                channels[node * stations.len() + to].push_back(msg);
+                ready.push(Event::Deliver { from: here, to: to as u8 });
             }
         }
-        ready.extend(fx.needs.drain(..).map(|set| Event::Need(node, set)));
+        if !fx.memory.is_empty() {
+            ready.extend(fx.memory.iter().map(|_| Event::Memory(here)));
+            asked[node].extend(fx.memory.drain(..));
+        }
+        if !fx.timers.is_empty() {
+            for class in fx.timers.drain(..) {
+                let bit = 1 << class.index();
+                if timers[node] & bit == 0 {
+                    timers[node] |= bit;
+                    ready.push(Event::Timer(here, class));
+                }
+            }
+        }
+        if !fx.needs.is_empty() {
+            ready.extend(fx.needs.drain(..).map(|set| Event::Need(here, set)));
+        }
         fx.touches.clear();
         fx.spends.clear();
         if !fx.replies.is_empty() {

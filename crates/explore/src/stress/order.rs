@@ -119,7 +119,11 @@ impl Planner {
                 let word = usize::from(access.word);
                 match access.does {
                     Does::Load => readers[word] |= 1 << index,
-                    Does::Store | Does::Swap => (writer[word], readers[word]) = (1 << index, 0),
+                    // Whoever is ordered with this one is with those before it.
+                    Does::Store | Does::Swap if rules.transitive => {
+                        (writer[word], readers[word]) = (1 << index, 0);
+                    }
+                    Does::Store | Does::Swap => writer[word] |= 1 << index,
                     Does::Count => {}
                 }
             }
@@ -201,5 +205,106 @@ fn release(flag: usize, index: usize, section: &Section, rules: Rules, thread: &
             thread.push(Step { order: Order::Relaxed, ..step });
         }
         _ => thread.push(step),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What happens before each step, by its number: what precedes it in its
+    /// thread, and the release that it waits for. If order does not pass by way
+    /// of others, only steps of the thread that released and of its own count.
+    fn before(steps: &[(usize, Step)], transitive: bool) -> Vec<Vec<bool>> {
+        let sets = |step: &Step| matches!(step.kind, Kind::Set | Kind::Swap);
+        let mut before = vec![vec![false; steps.len()]; steps.len()];
+        // Sections are in an order in which they could run, and so are steps.
+        for (at, (wave, step)) in steps.iter().enumerate() {
+            for earlier in (0..at).filter(|&earlier| steps[earlier].0 == *wave) {
+                before[at][earlier] = true;
+                let known = before[earlier].clone();
+                before[at].iter_mut().zip(known).for_each(|(a, b)| *a |= b);
+            }
+            if !step.awaits() {
+                continue;
+            }
+            let of_flag =
+                |(_, set): &(usize, Step)| sets(set) && set.word == step.word && set.value == step.value;
+            let release = steps[..at].iter().position(of_flag).expect("somebody sets it before");
+            before[at][release] = true;
+            for earlier in 0..release {
+                let passes = transitive || steps[earlier].0 == steps[release].0;
+                if passes && before[release][earlier] {
+                    before[at][earlier] = true;
+                }
+            }
+        }
+        before
+    }
+
+    fn of_models(models: &[&str]) -> (usize, usize) {
+        let rules = Rules::of(models).expect("a known model");
+        let mut planner = Planner::default();
+        let (mut conflicts, mut across_scopes) = (0, 0);
+        for seed in 0..200 {
+            let episode = Episode::new(seed);
+            assert!(episode.checked() >= 64 && episode.sections.len() <= SECTIONS_MAX);
+            let program = planner.plan(&episode, rules).clone();
+            let mut at = [0; WAVES];
+            let mut steps = Vec::new();
+            // Section by section: up to the last step of each, which is a
+            // release or an access.
+            for section in 0..episode.sections.len() {
+                let wave = episode.sections[section].wave;
+                let rest = episode.sections[section + 1..].iter().any(|later| later.wave == wave);
+                let thread = &program.threads[wave];
+                let end = if rest { end_of(&episode, section, thread, at[wave]) } else { thread.len() };
+                steps.extend(thread[at[wave]..end].iter().map(|&step| (wave, step)));
+                at[wave] = end;
+            }
+            assert_eq!(steps.len(), program.threads.iter().map(Vec::len).sum::<usize>());
+            let before = before(&steps, rules.transitive);
+            for (b, (wave, later)) in steps.iter().enumerate() {
+                for (a, (other, earlier)) in steps[..b].iter().enumerate() {
+                    let of_data = usize::from(later.word) < DATA && earlier.word == later.word;
+                    let loads = |step: &Step| step.kind == Kind::Load;
+                    let conflict = of_data && wave != other && !(loads(earlier) && loads(later));
+                    if conflict && later.kind != Kind::Fence && earlier.kind != Kind::Fence {
+                        assert!(
+                            before[b][a],
+                            "{models:?}, seed {seed}: {} and {}",
+                            earlier.text(),
+                            later.text()
+                        );
+                        conflicts += 1;
+                        across_scopes += usize::from(earlier.level != later.level);
+                    }
+                }
+            }
+        }
+        (conflicts, across_scopes)
+    }
+
+    /// Where a section ends in its thread: behind its accesses and releases.
+    fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
+        let accesses = episode.sections[section].accesses.len();
+        let is_access = |step: &Step| {
+            usize::from(step.word) < DATA && step.kind != Kind::Fence || step.kind == Kind::Count
+        };
+        let places = (from..thread.len()).filter(|&at| is_access(&thread[at]));
+        let last = places.take(accesses).last().map_or(from, |at| at + 1);
+        let value = section as u32 + 1;
+        let releases = thread[last..].iter().take_while(|step| {
+            matches!(step.kind, Kind::Set | Kind::Swap | Kind::Fence) && step.value == value
+        });
+        last + releases.count()
+    }
+
+    #[test]
+    fn accesses_that_conflict_are_ordered_whatever_their_scopes() {
+        for models in [&["hrf-indirect"][..], &["hrf-direct"], &["opencl"], &["opencl-rsp"], &["drf"]] {
+            let (conflicts, across_scopes) = of_models(models);
+            assert!(conflicts > 2_000 && across_scopes > 100, "{models:?}: {conflicts}, {across_scopes}");
+        }
     }
 }

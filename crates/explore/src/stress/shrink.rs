@@ -1,6 +1,6 @@
 //! Makes a failure small: takes out of an episode whatever it fails without.
 
-use super::episode::{Episode, USUAL};
+use super::episode::{Access, Does, Episode, USUAL};
 
 /// How many runs may be spent on one failure.
 const RUNS_MAX: usize = 6_000;
@@ -34,7 +34,8 @@ pub(super) fn shrink(
 }
 
 /// Episodes with something taken out: many sections first, then one, then single
-/// accesses, then what is unusual about the way a section synchronizes.
+/// accesses, then what is unusual about the way a section synchronizes, and about
+/// accesses to atomics.
 fn smaller(episode: &Episode) -> Vec<Episode> {
     let count = episode.sections.len();
     let mut all = Vec::new();
@@ -64,9 +65,11 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     }
     for (at, section) in episode.sections.iter().enumerate() {
         for (access, what) in section.accesses.iter().enumerate() {
-            if what.is_of_atom() && what.style != 0 {
+            let does = if what.does == Does::Swap { Does::Store } else { what.does };
+            let plain = Access { does, style: 0, ..*what };
+            if what.is_of_atom() && *what != plain {
                 let mut smaller = episode.clone();
-                smaller.sections[at].accesses[access].style = 0;
+                smaller.sections[at].accesses[access] = plain;
                 all.push(smaller);
             }
         }

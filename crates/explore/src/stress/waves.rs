@@ -45,7 +45,7 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn wake(&mut self, wave: usize) {
         if !self.waves[wave].is_ready {
             self.waves[wave].is_ready = true;
-            self.ready.push(Event::Wave(wave));
+            self.ready.push(Event::Wave(wave as u8));
         }
     }
 

@@ -72,7 +72,10 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn set(&self, line: LineAddr) -> SetIndex {
-        let index = if self.stride == 1 { line.0 } else { line.0 / u64::from(self.stride) };
+        // Divisions are slow.
+        let stride = u64::from(self.stride);
+        let index =
+            if stride.is_power_of_two() { line.0 >> stride.trailing_zeros() } else { line.0 / stride };
         let sets = u64::from(self.sets);
         SetIndex(if sets.is_power_of_two() { index & (sets - 1) } else { index % sets } as u32)
     }
