@@ -1,0 +1,130 @@
+//! A protocol that never flushes fails: whatever makes a release wait for what
+//! was written before is left out of all plans, one step at a time, and a thread
+//! reads what it must not.
+
+use explore::claim::Claim;
+use explore::verify::Test;
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, corpus};
+use litmus::program::{Program, Term};
+use proto::{Change, Mutation, Protocol, WritePolicy};
+use std::collections::BTreeSet;
+
+/// What releases wait by, as the plans name it. `FlushBanks` brings down to
+/// memory what the L2 holds, for the host. In `no-l1` nothing is kept in an L1,
+/// and `Flush` waits for posted stores; in DeNovo nothing is written out, and
+/// `RegisterStores` waits until stores are registered. hLRC flushes at work-group
+/// scope when a registration moves, which is a row and no step of a plan.
+const DROPPED: [(&str, &[&str]); 10] = [
+    ("vi", &["Flush", "FlushBanks"]),
+    ("vi-targeted", &["Flush", "FlushBanks"]),
+    ("no-l1", &["Flush", "FlushBanks"]),
+    ("rsp", &["Flush", "FlushOthers", "FlushBanks"]),
+    ("rsp-repaired", &["Flush", "FlushOthers", "FlushBanks"]),
+    ("hlrc", &["Flush", "FlushBanks"]),
+    ("hlrc-noprio", &["Flush", "FlushBanks"]),
+    ("hlrc-repaired", &["Flush", "FlushBanks"]),
+    ("denovo-b", &["RegisterStores", "FlushBanks"]),
+    ("denovo-rprio", &["RegisterStores", "FlushBanks"]),
+];
+
+/// A work-group passes a message to the host.
+const TO_THE_HOST: &str = "OPENCL MP+host
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_all_svm_devices);
+}
+
+P1@wg 1, dev 1 (global int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_all_svm_devices);
+  int r1 = 1;
+  if (r0 == 1) {
+    r1 = *x;
+  }
+}
+
+exists (1:r0=1 /\\ 1:r1=0)
+";
+
+fn tests() -> Vec<Test> {
+    let shipped = corpus::shipped().expect("they are tests").into_iter();
+    let host = litmus::parse::parse(TO_THE_HOST).expect("it is a test");
+    shipped
+        .filter(|test| ["hrf/", "opencl/"].iter().any(|folder| test.name.starts_with(folder)))
+        .chain([Test::new("MP+host", host)])
+        .collect()
+}
+
+/// The values of registers: what threads have read.
+fn read(program: &Program, outcome: &Outcome) -> Outcome {
+    let terms = program.state_terms();
+    let values = terms.iter().zip(outcome).filter(|(term, _)| matches!(term, Term::Reg(..)));
+    values.map(|(_, &value)| value).collect()
+}
+
+/// Leaves a step out.
+struct Without<'a> {
+    step: &'a str,
+    tests: &'a [Test],
+}
+
+impl zoo::Visit for Without<'_> {
+    type Output = Option<String>;
+
+    /// The name of the test in which a thread reads what it must not.
+    fn visit<P: Protocol>(self) -> Option<String> {
+        let views = P::plans();
+        let view = views.iter().find(|view| view.plans.iter().any(|(_, steps)| steps.contains(&self.step)));
+        let view = view.expect("some plan has the step");
+        let step = view.steps.iter().position(|(name, _)| *name == self.step).expect("it is a step") as u8;
+        let mutation = Mutation { table: view.id, change: Change::DropStep { step } };
+        let claims: Vec<Claim> =
+            P::INFO.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect();
+        // What a lost flush leaves behind may be noticed only when the flag of a
+        // message leaves its cache by itself.
+        let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+        [combining, combining.evicting()].into_iter().find_map(|bounds| {
+            let wrong =
+                |test: &&Test| claims.iter().any(|claim| reads_wrong::<P>(test, claim, bounds, mutation));
+            self.tests.iter().find(wrong).map(|test| test.name.clone())
+        })
+    }
+}
+
+fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation: Mutation) -> bool {
+    let program = test.program();
+    let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
+    let Some(allowed) = &promise.allowed else { return false };
+    let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
+    let explore = |placement: &Placement, mutation, asked: &Asked<'_>| -> Option<Found> {
+        Explorer::<P>::new(bounds, mutation).explore(&program, placement, asked, &mut Limits::default()).ok()
+    };
+    test.placements.iter().any(|placement| {
+        let all = Asked { allowed: None, may_block: promise.may_block };
+        let Some(found) = explore(placement, Some(mutation), &all) else { return false };
+        let is_wrong = found.outcomes.iter().any(|outcome| !readable.contains(&read(&program, outcome)));
+        // By the fault alone: the protocol itself is right there, and with the
+        // fault a search that is told what is allowed says what is wrong.
+        let asked = Asked { allowed: Some(allowed), ..all };
+        let fault = |mutation| {
+            let violation = explore(placement, mutation, &asked).and_then(|found| found.violation);
+            violation.map(|violation| violation.fault)
+        };
+        is_wrong && fault(None).is_none() && fault(Some(mutation)) == Some(Fault::Outcome)
+    })
+}
+
+#[test]
+fn every_protocol_that_never_flushes_is_refuted() {
+    let tests = tests();
+    let named: Vec<&str> = DROPPED.iter().map(|(name, _)| *name).collect();
+    let all: Vec<&str> = zoo::ALL.iter().map(|info| info.name).collect();
+    assert_eq!(named, all, "every protocol has its steps here");
+    for (protocol, steps) in DROPPED {
+        for step in steps {
+            let by = zoo::with(protocol, Without { step, tests: &tests }).expect("a protocol");
+            assert!(by.is_some(), "{protocol} without {step} is not refuted");
+        }
+    }
+}

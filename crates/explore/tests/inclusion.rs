@@ -1,0 +1,225 @@
+//! Scopes that include one another (HRF paper, section 5.2): does a protocol
+//! support synchronization between different scopes, of which one holds the
+//! other, without being asked for it? Asked of every protocol that looks at scopes.
+
+use explore::{Asked, Bounds, Explorer, Limits, Placement, corpus, show};
+use litmus::generate::{Bound, Kind, LevelBound, cycles, programs};
+use litmus::hrf::{self, Model, Options, Reading};
+use litmus::program::{Instr, Level, Program, Value};
+use proto::{Agent, Change, Mutation, PlanKey, Plans, Protocol, Symbol, WritePolicy};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
+use zoo::vi::{L1Plans, Step, Vi};
+
+/// A program that is free of races only if scopes may include one another.
+struct Asks {
+    name: String,
+    program: Program,
+    placements: Vec<Placement>,
+    allowed: BTreeSet<Vec<Value>>,
+    may_block: bool,
+    orders_data: bool,
+    /// Is some word an atomic and data?
+    mixes: bool,
+}
+
+/// Is some word an atomic and data?
+fn mixes(program: &Program) -> bool {
+    let accesses = program.threads.iter().flat_map(|thread| &thread.code).filter_map(Instr::access);
+    let (atomic, data): (Vec<_>, Vec<_>) = accesses.partition(|access| access.order.is_atomic());
+    data.iter().any(|access| atomic.iter().any(|other| other.address == access.address))
+}
+
+fn asks(name: &str, program: Program, placements: Vec<Placement>, model: Model) -> Option<Asks> {
+    let options = |reading| Options { first_race_only: true, ..Options::new(reading) };
+    let check = |reading| hrf::check(&program, &options(reading)).ok();
+    let with = check(Reading::of(model).with_inclusion()).filter(|v| v.is_race_free())?;
+    assert_eq!(with.incomplete, None, "{name}");
+    if check(Reading::of(model))?.is_race_free() {
+        return None;
+    }
+    Some(Asks {
+        name: name.to_owned(),
+        placements,
+        may_block: with.blocked.is_some(),
+        orders_data: with.orders_data(),
+        mixes: mixes(&program),
+        allowed: with.states,
+        program,
+    })
+}
+
+fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) -> Bound {
+    let instances = |level| if level == Level::WorkGroup { threads } else { 1 };
+    Bound {
+        threads_min: threads,
+        kinds: kinds.to_vec(),
+        levels: levels.iter().map(|&level| LevelBound { level, instances_max: instances(level) }).collect(),
+        compute_units_max: 2,
+        ..Bound::new(threads, operations, 2)
+    }
+}
+
+/// Of programs in which synchronization orders no data, one in so many is asked.
+const ONE_IN: usize = 200;
+
+/// What is asked of an implementation of that model: of the shipped tests, of all
+/// programs of two threads with up to three operations, and of the critical
+/// cycles of two and of three threads.
+fn corpus_of(model: Model) -> Vec<Asks> {
+    use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
+    let kinds = [Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange];
+    let levels = [Level::WorkGroup, Level::Device, Level::System];
+    let shipped = corpus::shipped().expect("they are tests").into_iter();
+    let shipped = shipped
+        .filter(|test| test.name.starts_with("hrf/"))
+        .filter_map(|test| asks(&test.name, test.program().into_owned(), test.placements.clone(), model));
+    let two = programs(&bound(2, 3, &kinds, &levels)).chain(cycles(&bound(2, 4, &kinds, &levels)));
+    let made = two.chain(cycles(&bound(3, 5, &kinds[..5], &levels[..2]))).filter_map(|made| {
+        let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
+        let name = made.to_text();
+        asks(&name, made.program, vec![Placement { agents, lines: made.lines }], model)
+    });
+    let made = made.enumerate().filter(|(turn, asks)| asks.orders_data || turn % ONE_IN == 0);
+    shipped.chain(made.map(|(_, asks)| asks)).collect()
+}
+
+/// Does the protocol do different things at different scopes within a device?
+fn looks_at_scopes<P: Protocol>() -> bool {
+    P::plans().iter().any(|view| {
+        let of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
+        view.plans.iter().any(|(key, steps)| {
+            key.level == Level::WorkGroup && of(PlanKey { level: Level::Device, ..*key }) != Some(steps)
+        })
+    })
+}
+
+/// The programs that are asked of an implementation of the model.
+fn asked_of(model: Model) -> &'static [Asks] {
+    static DIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
+    static INDIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
+    let cell = if model == Model::HrfDirect { &DIRECT } else { &INDIRECT };
+    cell.get_or_init(|| corpus_of(model))
+}
+
+/// The programs that do not end as they must.
+fn wrong<'a, P: Protocol>(
+    asked: impl IntoIterator<Item = &'a Asks>,
+    mutation: Option<Mutation>,
+) -> Vec<String> {
+    let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let mut evicting = Explorer::<P>::new(combining.evicting(), mutation);
+    let mut tight = Explorer::<P>::new(combining.tight(), mutation);
+    let mut wrong = Vec::new();
+    for asks in asked {
+        let is_small = asks.orders_data && asks.program.threads.len() == 2;
+        let explorer = if is_small { &mut evicting } else { &mut tight };
+        for placement in &asks.placements {
+            let asked = Asked { allowed: Some(&asks.allowed), may_block: asks.may_block };
+            let found = explorer.explore(&asks.program, placement, &asked, &mut Limits::default());
+            let found = found.expect("a supported program");
+            assert_eq!(found.incomplete, None);
+            if let Some(violation) = found.violation {
+                let outcome = found.forbidden.map_or(violation.why, |o| show(&asks.program, &o));
+                wrong.push(format!("{} ({placement}): {outcome}", asks.name));
+            }
+        }
+    }
+    wrong
+}
+
+fn supports_inclusion<P: Protocol>(model: Model, mixed: bool) {
+    assert!(looks_at_scopes::<P>());
+    let asked = asked_of(model).iter().filter(|asks| mixed || !asks.mixes);
+    let wrong = wrong::<P>(asked, None);
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong[0]);
+}
+
+macro_rules! supports_inclusion {
+    ($($name:ident: $protocol:ty, $model:ident, mixed: $mixed:literal;)+) => {
+        $(
+            #[test]
+            fn $name() {
+                supports_inclusion::<$protocol>(Model::$model, $mixed);
+            }
+        )+
+
+        #[test]
+        fn every_protocol_that_looks_at_scopes_is_asked() {
+            let asked = [$(<$protocol as Protocol>::INFO.name),+];
+            let scoped = zoo::ALL.iter().map(|info| info.name);
+            let scoped: Vec<&str> =
+                scoped.filter(|name| zoo::with(name, LooksAtScopes) == Some(true)).collect();
+            assert_eq!(asked.to_vec(), scoped);
+        }
+    };
+}
+
+struct LooksAtScopes;
+
+impl zoo::Visit for LooksAtScopes {
+    type Output = bool;
+    fn visit<P: Protocol>(self) -> bool {
+        looks_at_scopes::<P>()
+    }
+}
+
+supports_inclusion! {
+    vi_supports_inclusion: Vi, HrfIndirect, mixed: true;
+    vi_targeted_supports_inclusion: zoo::vi_targeted::ViTargeted, HrfDirect, mixed: true;
+    no_l1_supports_inclusion: zoo::no_l1::NoL1, HrfIndirect, mixed: true;
+    rsp_supports_inclusion: zoo::rsp::Rsp, HrfIndirect, mixed: true;
+    rsp_repaired_supports_inclusion: zoo::rsp::RspRepaired, HrfIndirect, mixed: true;
+    hlrc_supports_inclusion_of_atomics: Hlrc, HrfIndirect, mixed: false;
+    hlrc_noprio_supports_inclusion_of_atomics: HlrcNoprio, HrfIndirect, mixed: false;
+    hlrc_repaired_supports_inclusion: HlrcRepaired, HrfIndirect, mixed: true;
+}
+
+/// What is wrong with `hlrc` by itself is wrong with inclusion as well: a thread
+/// reads the past of a word that is an atomic and data.
+const MIXED: &str = "OPENCL mixed
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x) {
+  atomic_store_explicit(x, 1, memory_order_release, memory_scope_work_group);
+  int r0 = *x;
+}
+
+P1@wg 0, dev 0 (global atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_acquire, memory_scope_device);
+}
+
+exists (0:r0=0)
+";
+
+#[test]
+fn hlrc_fails_where_a_word_is_an_atomic_and_data() {
+    let program = litmus::parse::parse(MIXED).expect("it is a test");
+    let placement = Placement::spread(&program);
+    let asks = asks("mixed", program, vec![placement], Model::HrfIndirect).expect("it asks for inclusion");
+    assert!(asks.mixes);
+    assert_eq!(wrong::<Hlrc>([&asks], None).len(), 1);
+    assert_eq!(wrong::<HlrcNoprio>([&asks], None).len(), 1);
+    assert_eq!(wrong::<HlrcRepaired>([&asks], None).len(), 0);
+}
+
+#[test]
+fn there_are_programs_to_ask() {
+    for model in [Model::HrfDirect, Model::HrfIndirect] {
+        let asked = asked_of(model);
+        let of_data = |asks: &&Asks| asks.orders_data;
+        assert!(asked.iter().filter(of_data).count() > 100, "{model:?}");
+        assert!(asked.iter().any(|asks| asks.name == "hrf/fig7.litmus"));
+    }
+}
+
+/// What makes scopes of one compute unit meet in `vi`: an access of a wider scope
+/// first brings its line down from the L1.
+#[test]
+fn vi_without_its_pass_does_not_support_inclusion() {
+    let mutation =
+        Mutation { table: L1Plans::ID, change: Change::DropStep { step: Step::Pass.index() as u8 } };
+    let wrong = wrong::<Vi>(asked_of(Model::HrfIndirect), Some(mutation));
+    assert!(wrong.iter().any(|program| program.starts_with("hrf/least-inclusion-data")), "{wrong:?}");
+}
