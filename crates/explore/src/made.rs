@@ -367,20 +367,3 @@ pub fn made(
     }
     tests
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_reads_back_as_written() {
-        let rmws = RMWS.map(Some).into_iter().chain([None]);
-        for (wide, rmw) in rmws.flat_map(|rmw| Wide::ALL.map(|(wide, _)| (wide, rmw))) {
-            let twist = Twist { wide, rmw };
-            assert_eq!(twist.to_string().parse(), Ok(twist));
-        }
-        for bad in ["", "all", "device Acquire", "device Acquire maybe", "device  used", "none none"] {
-            assert!(bad.parse::<Twist>().is_err(), "{bad}");
-        }
-    }
-}

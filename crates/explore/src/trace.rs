@@ -107,15 +107,6 @@ impl Trace {
     #[must_use]
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, twist) = test.text();
-        let text: String = text.lines().map(|line| format!("{line}\n")).collect();
-        // As whoever reads the file has it.
-        let program = litmus::parse::parse(&text).map_or_else(
-            |_| test.program().into_owned(),
-            |mut program| {
-                twist.apply(&mut program);
-                program
-            },
-        );
         Trace {
             // One line, whatever a file is called.
             test: test.name.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -124,8 +115,8 @@ impl Trace {
             bounds: finding.bounds,
             placement: test.placements[finding.placement].clone(),
             violation: finding.violation.clone(),
-            text,
-            program,
+            text: text.lines().map(|line| format!("{line}\n")).collect(),
+            program: test.program().into_owned(),
             twist,
         }
     }

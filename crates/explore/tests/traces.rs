@@ -32,19 +32,6 @@ fn is_same<P: Protocol>(trace: &Trace) -> bool {
 }
 
 #[test]
-fn what_was_found_is_found_again_in_the_protocol_alone() {
-    let claims = [Claim::of("drf").expect("a known model")];
-    let tests = corpus::made(&claims, corpus::scopes_matter::<Hlrc>(), 3, 1, &|| false);
-    let traces = found::<Hlrc>(&tests, COMBINING);
-    assert!(traces.len() > 3, "{}", traces.len());
-    for trace in &traces {
-        assert_eq!(trace.violation.fault, Fault::Outcome);
-        assert!(is_same::<Hlrc>(trace), "{trace}");
-        assert!(!is_same::<HlrcRepaired>(trace), "{trace}");
-    }
-}
-
-#[test]
 fn a_thread_that_starves_starves_again() {
     let fig6 = corpus::SHIPPED.iter().filter(|(path, _)| *path == "hrf/fig6.litmus");
     let tests: Vec<Test> = fig6.map(|(path, text)| Test::read(path, text).expect("a test")).collect();
