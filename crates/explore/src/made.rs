@@ -106,11 +106,8 @@ impl fmt::Display for Twist {
         }
         let name = Wide::ALL.iter().find(|(wide, _)| *wide == self.wide).map_or("", |(_, name)| name);
         f.write_str(name)?;
-        match self.rmw {
-            Some((order, is_used)) => {
-                write!(f, " {} {}", order.name(), if is_used { "used" } else { "unused" })?;
-            }
-            None => {}
+        if let Some((order, is_used)) = self.rmw {
+            write!(f, " {} {}", order.name(), if is_used { "used" } else { "unused" })?;
         }
         f.write_str(if self.single { " single" } else { "" })
     }
@@ -551,4 +548,23 @@ pub fn made(
         tests.extend(taken.into_iter().map(|(_, test)| test));
     }
     tests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_reads_back_as_written() {
+        let rmws = RMWS.map(Some).into_iter().chain([None]);
+        for (wide, rmw) in rmws.flat_map(|rmw| Wide::ALL.map(|(wide, _)| (wide, rmw))) {
+            for single in [false, true] {
+                let twist = Twist { wide, rmw, single };
+                assert_eq!(twist.to_string().parse(), Ok(twist));
+            }
+        }
+        for bad in ["", "all", "device Acquire", "device Acquire maybe", "device  used", "none none"] {
+            assert!(bad.parse::<Twist>().is_err(), "{bad}");
+        }
+    }
 }

@@ -34,18 +34,18 @@ use core::fmt;
 use core::str::FromStr;
 
 use litmus::program::Program;
-use proto::{Agent, Protocol, Symbol};
+use proto::{Agent, Symbol};
 
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
-use crate::explorer::{Asked, Explorer, Fault, Violation, show};
+use crate::explorer::{Asked, Fault, Violation, show};
 use crate::made::Twist;
 use crate::moves::Move;
-use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::reason;
 use crate::replay::{End, Replay};
+use crate::subject::Subject;
 use crate::verify::{Finding, Test};
 
 /// A counterexample, with all that is needed to make it again.
@@ -108,6 +108,15 @@ impl Trace {
     #[must_use]
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, twist) = test.text();
+        let text: String = text.lines().map(|line| format!("{line}\n")).collect();
+        // As whoever reads the file has it.
+        let program = litmus::parse::parse(&text).map_or_else(
+            |_| test.program().into_owned(),
+            |mut program| {
+                twist.apply(&mut program);
+                program
+            },
+        );
         Trace {
             // One line, whatever a file is called.
             test: test.name.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -117,7 +126,7 @@ impl Trace {
             placement: test.placements[finding.placement].clone(),
             violation: finding.violation.clone(),
             text,
-            program: test.program().into_owned(),
+            program,
             twist,
         }
     }
@@ -135,31 +144,41 @@ impl Trace {
         format!("{test}: {}\n{bounds}\n{placement}", violation.why)
     }
 
-    /// Makes the moves again, and says whether the same fault comes out. Some
-    /// faults are none of the last state alone: for those everything is explored
-    /// anew. `stop` ends that, and whatever a model is asked.
+    /// Makes the moves again; says of a forbidden outcome why it is one. `stop`
+    /// ends what a model is asked.
     ///
     /// # Errors
-    /// If it is not of this protocol, or the machine has no means for something
-    /// in the program, or the question was stopped.
-    pub fn replay<P: Protocol>(&self, stop: &dyn Fn() -> bool) -> Result<Replayed, String> {
-        let program = &self.program;
-        let mut explorer = Explorer::<P>::new(self.bounds, None);
-        let replay = explorer.replay(program, &self.placement, &self.violation.moves);
+    /// If the machine has no means for something in the program, or there is no
+    /// such model, or the question was stopped.
+    pub fn draw(&self, subject: &Subject, stop: &dyn Fn() -> bool) -> Result<Replay, String> {
+        let mut explorer = subject.explorer(self.bounds, None);
+        let replay = explorer.replay(&self.program, &self.placement, &self.violation.moves);
         let mut replay = replay.map_err(|error| error.to_string())?;
-        let promises = promises(program, &self.models, stop)?;
+        if let End::Over(outcomes) = &replay.end {
+            let promises = promises(&self.program, &self.models, stop)?;
+            let of = outcomes.iter().flat_map(|outcome| reason::of(&self.program, outcome, &promises, stop));
+            replay.reasons = of.collect();
+        }
+        Ok(replay)
+    }
+
+    /// Makes the moves again, and says whether the same fault comes out. Some
+    /// faults are none of the last state alone: for those everything is explored
+    /// anew.
+    ///
+    /// # Errors
+    /// As [`Trace::draw`], and if the exploration was stopped.
+    pub fn replay(&self, subject: &Subject, stop: &dyn Fn() -> bool) -> Result<Replayed, String> {
+        let replay = self.draw(subject, stop)?;
         let end = match (&replay.fault, &replay.end) {
             (Some(fault), _) => fault.clone(),
             (None, End::Over(outcomes)) => {
-                let all: Vec<String> = outcomes.iter().map(|outcome| show(program, outcome)).collect();
+                let all: Vec<String> = outcomes.iter().map(|outcome| show(&self.program, outcome)).collect();
                 format!("it ends with {}", all.join(" or "))
             }
             (None, End::Unquiet(why)) => why.clone(),
             (None, End::Stuck) => String::from("nothing can move any more, and the program is not over"),
             (None, End::Goes) => String::from("it goes on"),
-        };
-        let is_forbidden = |outcome: &Outcome| {
-            promises.iter().any(|(_, p)| p.allowed.as_ref().is_some_and(|allowed| !allowed.contains(outcome)))
         };
         let is_same = match self.violation.fault {
             // A move that is not open is no fault of the protocol.
@@ -167,14 +186,12 @@ impl Trace {
             _ if replay.fault.is_some() => false,
             Fault::Deadlock => replay.end == End::Stuck,
             Fault::Unquiet => matches!(replay.end, End::Unquiet(_)),
-            Fault::Outcome => {
-                end == self.violation.why
-                    && matches!(&replay.end, End::Over(outcomes) if outcomes.iter().any(is_forbidden))
-            }
+            Fault::Outcome => end == self.violation.why && !replay.reasons.is_empty(),
             Fault::Livelock | Fault::ThinAir => {
                 let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
+                let mut explorer = subject.explorer(self.bounds, None);
                 let asked = Asked::default();
-                let found = explorer.explore(program, &self.placement, &asked, &mut limits);
+                let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
                 let found = found.map_err(|error| error.to_string())?;
                 if let Some(incomplete) = found.incomplete {
                     return Err(format!("whether it is the same fault is not known: {incomplete}"));
@@ -182,11 +199,6 @@ impl Trace {
                 found.violation.is_some_and(|violation| violation == self.violation)
             }
         };
-        if let End::Over(outcomes) = &replay.end {
-            for outcome in outcomes.iter().filter(|outcome| is_forbidden(outcome)) {
-                replay.reasons.extend(reason::of(program, outcome, &promises, stop));
-            }
-        }
         Ok(Replayed { replay, is_same, end })
     }
 }
@@ -240,7 +252,7 @@ impl fmt::Display for Trace {
         writeln!(f, "changes {}\nfault {:?}\nwhy {}", self.twist, self.violation.fault, self.violation.why)?;
         writeln!(f, "program")?;
         for line in self.text.lines() {
-            writeln!(f, "{}", format!("| {line}").trim_end())?;
+            writeln!(f, "{}{line}", if line.is_empty() { "|" } else { "| " })?;
         }
         writeln!(f, "moves")?;
         self.violation.moves.iter().try_for_each(|mv| writeln!(f, "{mv}"))

@@ -7,7 +7,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{Finding, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Trace, chart};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Subject, Trace, chart};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 use std::path::{Path, PathBuf};
@@ -63,14 +63,14 @@ fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, fo
     let kept: Trace = trace.to_string().parse().expect("it reads back");
     assert_eq!(kept, trace);
 
-    let replayed = kept.replay::<Published>(&|| false).expect("supported");
+    let replayed = kept.replay(&Subject::of::<Published>(), &|| false).expect("supported");
     assert!(replayed.is_same, "{}", replayed.end);
     let moves = &finding.violation.moves;
     assert_eq!((&replayed.replay.fault, replayed.replay.steps.len()), (&None, moves.len()));
     is_kept(&format!("{name}.txt"), &chart::text(&replayed.replay, &trace.title()));
     is_kept(&format!("{name}.svg"), &chart::svg(&replayed.replay, &finding.violation.why));
     // The repaired design does something else.
-    assert!(!kept.replay::<Repaired>(&|| false).expect("supported").is_same);
+    assert!(!kept.replay(&Subject::of::<Repaired>(), &|| false).expect("supported").is_same);
 
     for bounds in [BOUNDS.evicting(), BOUNDS.tight()] {
         let found = explore::<Repaired>(program, model, bounds);

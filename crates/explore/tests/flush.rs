@@ -49,10 +49,10 @@ exists (1:r0=1 /\\ 1:r1=0)
 
 fn tests() -> Vec<Test> {
     let shipped = corpus::shipped().expect("they are tests").into_iter();
-    let host = litmus::parse::parse(TO_THE_HOST).expect("it is a test");
+    let host = Test::read("MP+host", TO_THE_HOST).expect("it is a test");
     shipped
         .filter(|test| ["hrf/", "opencl/"].iter().any(|folder| test.name.starts_with(folder)))
-        .chain([Test::new("MP+host", host)])
+        .chain([host])
         .collect()
 }
 

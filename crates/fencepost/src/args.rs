@@ -303,10 +303,12 @@ pub(crate) struct LitmusArguments {
   fencepost verify vi
   fencepost verify --all --mutants --jobs 2 --memory 8G
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
+  fencepost verify --replay charts/hlrc-1.trace
 
 Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
 there as a chart), not everything was covered (--memory, --timeout, Ctrl-C), or a seeded fault
-was not noticed (--mutants); 2 bad input.")]
+was not noticed (--mutants); 2 bad input.
+With --replay: 0 the counterexample is none any more; 1 the same fault comes out.")]
 pub(crate) struct VerifyArguments {
     /// The protocol: a name of `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
@@ -314,6 +316,10 @@ pub(crate) struct VerifyArguments {
     /// Every protocol
     #[arg(long, group = "what")]
     pub(crate) all: bool,
+    /// Make the moves of a counterexample again, from a file that --charts wrote,
+    /// and say whether the same fault comes out
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "mutants", "charts", "table"])]
+    pub(crate) replay: Option<PathBuf>,
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
@@ -339,7 +345,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Write each counterexample into this folder: a chart as text and as a
-    /// drawing, and the moves
+    /// drawing, and a file that --replay reads
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
     /// Write the table of results into this file, between its marks

@@ -13,6 +13,7 @@ mod list;
 pub mod output;
 mod progress;
 mod race;
+mod replay;
 mod report;
 mod reproduce;
 mod run;

@@ -1,6 +1,5 @@
 //! `fencepost verify`.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -10,7 +9,7 @@ use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
 use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
-use explore::{Replay, Subject, chart, corpus};
+use explore::{Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -18,11 +17,15 @@ use crate::args::VerifyArguments;
 use crate::clock::{Deadline, Stopwatch};
 use crate::output::{Listening, WholeFile, write_json};
 use crate::progress::Progress;
+use crate::replay;
 use crate::suite::files;
 use crate::table::grouped;
 use crate::verified;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(path) = &arguments.replay {
+        return replay::replay(path, arguments, out);
+    }
     let names: Vec<&str> = match &arguments.protocol {
         Some(name) => vec![known(name)?],
         None => zoo::ALL.iter().map(|info| info.name).collect(),
@@ -89,9 +92,8 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
         for file in files::in_or_below(path)? {
             let text = files::read_text(&file).map_err(Failure::BadInput)?;
             let name = file.display().to_string();
-            let test = Test::read(&name, &text)
-                .map_err(|error| Failure::BadInput(error.in_file(&name).to_string()))?;
-            tests.push(test);
+            let test = Test::read(&name, &text);
+            tests.push(test.map_err(|error| Failure::BadInput(error.in_file(&name).to_string()))?);
         }
     }
     Ok(tests)
@@ -164,10 +166,8 @@ fn verify_one(
     };
     let verification = verify::verify(subject, tests, &options)?;
     let charts = verification.findings.iter().map(|finding| {
-        let test = &tests[finding.test];
-        let placement = &test.placements[finding.placement];
-        let mut explorer = subject.explorer(finding.bounds, None);
-        explorer.replay(&test.program(), placement, &finding.violation.moves).ok()
+        let trace = Trace::of(subject.info.name, &tests[finding.test], finding);
+        trace.draw(subject, stop).ok()
     });
     let charts = charts.collect();
     Ok((verification, charts))
@@ -317,7 +317,7 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
     })
 }
 
-/// One drawing and one file of moves for each finding.
+/// A chart in text, a drawing and a file that can be replayed, for each finding.
 fn write_charts(
     folder: &Path,
     verification: &Verification,
@@ -330,13 +330,7 @@ fn write_charts(
     for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
         let Some(replay) = replay else { continue };
         let title = title(finding, tests);
-        let mut trace = String::new();
-        for line in title.lines() {
-            let _ = writeln!(trace, "# {line}");
-        }
-        for mv in &finding.violation.moves {
-            let _ = writeln!(trace, "{mv}");
-        }
+        let trace = Trace::of(verification.protocol, &tests[finding.test], finding).to_string();
         let name = |end: &str| folder.join(format!("{}-{}.{end}", verification.protocol, at + 1));
         let first = title.lines().next().unwrap_or_default();
         for (end, text) in
