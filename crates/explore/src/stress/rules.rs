@@ -23,7 +23,8 @@ impl Rules {
             ["hrf-direct", ..] => Ok(Rules { transitive: false, ..scoped }),
             ["hrf-indirect" | "opencl", ..] => Ok(scoped),
             ["opencl-rsp", ..] => Ok(Rules { remote: true, ..scoped }),
-            ["drf", ..] => Ok(Rules { hints: true, ..scoped }),
+            // Who knows fences says nothing of scopes as hints.
+            ["drf", ..] => Ok(Rules { hints: true, fences: false, ..scoped }),
             [model, ..] => Err(format!("no episodes are made for the model `{model}`")),
             [] => Err(String::from("the protocol claims no model")),
         }
