@@ -63,6 +63,7 @@ pub mod stress;
 mod subject;
 mod thread;
 pub mod trace;
+mod twist;
 pub mod verify;
 
 pub use bounds::Bounds;

@@ -40,12 +40,12 @@ use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Fault, Violation, show};
-use crate::made::Twist;
 use crate::moves::Move;
 use crate::placement::Placement;
 use crate::reason;
 use crate::replay::{End, Replay};
 use crate::subject::Subject;
+use crate::twist::Twist;
 use crate::verify::{Finding, Test};
 
 /// A counterexample, with all that is needed to make it again.

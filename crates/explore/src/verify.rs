@@ -16,12 +16,12 @@ use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Fault, Found, Violation};
-use crate::made::Twist;
 use crate::mutants::{self, Mutants};
 use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::rows::{self, RowSet};
 use crate::subject::{Explores, Subject};
+use crate::twist::Twist;
 
 /// On which of the machines a test is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,233 @@
+//! What becomes of a program that was made: other scopes, other orders, and who
+//! runs it.
+
+use core::fmt;
+use core::str::FromStr;
+
+use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
+use proto::{Agent, Symbol as _};
+
+/// What becomes of accesses and fences of device scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wide {
+    /// They stay.
+    Device,
+    /// They have system scope.
+    System,
+    /// The same, and of two threads this one runs on the host.
+    Host(u8),
+    /// They are remote operations.
+    Remote,
+}
+
+/// How a program is changed behind its making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Twist {
+    pub(crate) wide: Wide,
+    /// The order of exchanges, and whether their old values are used.
+    pub(crate) rmw: Option<(Order, bool)>,
+    /// Do fences either acquire or release, as those around them need it?
+    pub(crate) single: bool,
+}
+
+impl Wide {
+    const ALL: [(Wide, &'static str); 5] = [
+        (Wide::Device, "device"),
+        (Wide::System, "system"),
+        (Wide::Host(0), "host-first"),
+        (Wide::Host(1), "host-second"),
+        (Wide::Remote, "remote"),
+    ];
+}
+
+/// As it stands in the file of a trace: `none`, `host-first`, `device Acquire
+/// unused`, `system single`.
+impl fmt::Display for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Twist::NONE {
+            return f.write_str("none");
+        }
+        let name = Wide::ALL.iter().find(|(wide, _)| *wide == self.wide).map_or("", |(_, name)| name);
+        f.write_str(name)?;
+        if let Some((order, is_used)) = self.rmw {
+            write!(f, " {} {}", order.name(), if is_used { "used" } else { "unused" })?;
+        }
+        f.write_str(if self.single { " single" } else { "" })
+    }
+}
+
+impl FromStr for Twist {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Twist, String> {
+        let refuse = || String::from("`none`, `host-first`, `remote Acquire unused` or the like");
+        if text == "none" {
+            return Ok(Twist::NONE);
+        }
+        let words: Vec<&str> = text.split(' ').collect();
+        let (name, rest) = words.split_first().ok_or_else(refuse)?;
+        let (wide, _) = *Wide::ALL.iter().find(|(_, other)| other == name).ok_or_else(refuse)?;
+        let (single, rest) = match *rest {
+            [ref rest @ .., "single"] => (true, rest),
+            _ => (false, rest),
+        };
+        let rmw = match *rest {
+            [] => None,
+            [order, used @ ("used" | "unused")] => {
+                let order = Order::ALL.iter().find(|known| known.name() == order).ok_or_else(refuse)?;
+                Some((*order, used == "used"))
+            }
+            _ => return Err(refuse()),
+        };
+        Ok(Twist { wide, rmw, single })
+    }
+}
+
+impl Twist {
+    pub(crate) const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
+
+    /// Where the threads of a program run.
+    pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
+        let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
+        if let Wide::Host(host) = self.wide {
+            agents = (0..agents.len())
+                .map(|t| if t == usize::from(host) { Agent::Host } else { Agent::Cu(0) })
+                .collect();
+        }
+        agents
+    }
+
+    /// Changes a program. False if that leaves it as it was, or makes no sense.
+    pub(crate) fn apply(self, program: &mut Program) -> bool {
+        let mut changed = self == Twist::NONE;
+        if let Some(rmw) = self.rmw {
+            changed |= change_exchanges(program, rmw);
+            if !changed {
+                return false;
+            }
+        }
+        if self.single {
+            changed |= simplify_fences(program);
+        }
+        match self.wide {
+            Wide::Device => changed,
+            Wide::Remote => make_remote(program),
+            Wide::System => widen(program, None),
+            Wide::Host(host) => widen(program, Some(host)),
+        }
+    }
+}
+
+/// Gives exchanges another order. False if there are none, or if their values
+/// must be used and are not to be.
+fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
+    let mut any = false;
+    let takes = program.threads.iter().flat_map(|thread| &thread.code).any(|instr| instr.target().is_some());
+    if takes && !is_used {
+        return false;
+    }
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        if let Instr::Rmw { dst, access, .. } = instr {
+            access.order = order;
+            if !is_used {
+                *dst = None;
+            }
+            any = true;
+        }
+    }
+    any
+}
+
+/// Has a fence release if an atomic write follows it, and acquire if not.
+fn simplify_fences(program: &mut Program) -> bool {
+    let mut any = false;
+    for thread in &mut program.threads {
+        for at in 0..thread.code.len() {
+            let releases = matches!(thread.code.get(at + 1),
+                Some(Instr::Store { access, .. } | Instr::Rmw { access, .. }) if access.order.is_atomic());
+            if let Instr::Fence(fence) = &mut thread.code[at] {
+                fence.order = if releases { Order::Release } else { Order::Acquire };
+                any = true;
+            }
+        }
+    }
+    any
+}
+
+/// Gives accesses and fences of device scope system scope, and all of a thread
+/// that runs on the host. The host shares no work-group.
+fn widen(program: &mut Program, host: Option<u8>) -> bool {
+    let count = program.threads.len();
+    let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
+        != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
+    let has_barrier =
+        program.threads.iter().flat_map(|thread| &thread.code).any(|i| matches!(i, Instr::Barrier(_)));
+    if host.is_some() && (!is_alone || has_barrier || count < 2) {
+        return false;
+    }
+    let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
+    let scopes = &program.scopes;
+    let mut any = false;
+    for (t, thread) in program.threads.iter_mut().enumerate() {
+        for instr in &mut thread.code {
+            let Some((scope, _)) = synchronizes(instr) else { continue };
+            let is_device = scope.is_some_and(|s| scopes.get(s).level == Level::Device);
+            if is_device || host.map(usize::from) == Some(t) {
+                *scope = Some(system);
+                any = true;
+            }
+        }
+    }
+    any
+}
+
+/// The scope of an instruction that synchronizes, and whether it is remote.
+fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> {
+    match instr {
+        Instr::Fence(fence) => Some((&mut fence.scope, &mut fence.remote)),
+        Instr::Load { access, .. }
+        | Instr::Store { access, .. }
+        | Instr::Rmw { access, .. }
+        | Instr::Await { access, .. }
+            if access.order.is_atomic() =>
+        {
+            Some((&mut access.scope, &mut access.remote))
+        }
+        _ => None,
+    }
+}
+
+/// Makes the accesses and fences of device scope remote. False if there are none,
+/// or if nothing of a narrower scope is left for them to pair with.
+fn make_remote(program: &mut Program) -> bool {
+    let scopes = &program.scopes;
+    let is_device = |scope: Option<ScopeId>| scope.is_some_and(|s| scopes.get(s).level == Level::Device);
+    let (mut remote, mut narrow) = (false, false);
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        let Some((scope, flag)) = synchronizes(instr) else { continue };
+        *flag = is_device(*scope);
+        remote |= *flag;
+        narrow |= !*flag;
+    }
+    remote && narrow
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_reads_back_as_written() {
+        let orders = Order::ALL.iter().flat_map(|&order| [(order, false), (order, true)]);
+        let rmws: Vec<_> = orders.map(Some).chain([None]).collect();
+        for (wide, rmw) in rmws.into_iter().flat_map(|rmw| Wide::ALL.map(|(wide, _)| (wide, rmw))) {
+            for single in [false, true] {
+                let twist = Twist { wide, rmw, single };
+                assert_eq!(twist.to_string().parse(), Ok(twist));
+            }
+        }
+        for bad in ["", "all", "device Acquire", "device Acquire maybe", "device  used", "none none"] {
+            assert!(bad.parse::<Twist>().is_err(), "{bad}");
+        }
+    }
+}
