@@ -226,38 +226,50 @@ fn with_neighbours(
 }
 
 /// The program with fences around relaxed operations in place of those that
-/// acquire and release: fences that do both, and such as do what is needed.
-/// Where somebody waits for a value, with a neighbour as well.
+/// acquire and release, in one of its threads or in both: fences that do both, and
+/// such as do what is needed. Where all have fences, and somebody waits for a
+/// value, with a neighbour as well.
 fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) -> Vec<Test> {
-    let mut skeleton = generated.skeleton.clone();
-    for ops in &mut skeleton.threads {
-        let fenced = |op: &Op| {
-            let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
-            let relaxed = Op { ordering: Ordering::Relaxed, ..*op };
-            match (op.kind.accesses() && op.kind.synchronizes(), op.kind.writes(), op.kind.reads()) {
-                (false, ..) => vec![*op],
-                (true, true, false) => vec![fence, relaxed],
-                (true, false, _) => vec![relaxed, fence],
-                (true, true, true) => vec![fence, relaxed, fence],
-            }
-        };
-        *ops = ops.iter().flat_map(fenced).collect();
-    }
-    if skeleton == generated.skeleton || twist.rmw.is_some() {
+    if twist.rmw.is_some() {
         return Vec::new();
     }
-    let waits = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Await);
     let mut all = Vec::new();
-    for single in [false, true] {
-        let (twist, group) = (Twist { single, ..twist }, group + 2 * usize::from(single));
-        let name = format!("{name}~{}", usize::from(single) + 1);
-        let fenced = skeleton.clone().build(&name);
-        if waits {
-            all.extend(with_neighbours(&fenced, twist, &name, &NEIGHBOURS[..1], group + 1));
+    for which in 1..1usize << generated.skeleton.threads.len() {
+        let mut skeleton = generated.skeleton.clone();
+        for (_, ops) in skeleton.threads.iter_mut().enumerate().filter(|(t, _)| which >> t & 1 == 1) {
+            *ops = fenced(ops);
         }
-        all.push(Test::made(name, fenced, twist, Machines::InTurn, group));
+        if skeleton == generated.skeleton {
+            continue;
+        }
+        let has_all = which + 1 == 1 << skeleton.threads.len();
+        let waits = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Await);
+        for single in [false, true] {
+            let (twist, group) = (Twist { single, ..twist }, group + 2 * usize::from(single));
+            let name = format!("{name}~{}", all.len() + 1);
+            let made = skeleton.clone().build(&name);
+            if waits && has_all {
+                all.extend(with_neighbours(&made, twist, &name, &NEIGHBOURS[..1], group + 1));
+            }
+            all.push(Test::made(name, made, twist, Machines::InTurn, group));
+        }
     }
     all
+}
+
+/// The operations with fences around those that synchronize, which are relaxed.
+fn fenced(ops: &[Op]) -> Vec<Op> {
+    let fenced = |op: &Op| {
+        let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
+        let relaxed = Op { ordering: Ordering::Relaxed, ..*op };
+        match (op.kind.accesses() && op.kind.synchronizes(), op.kind.writes(), op.kind.reads()) {
+            (false, ..) => vec![*op],
+            (true, true, false) => vec![fence, relaxed],
+            (true, false, _) => vec![relaxed, fence],
+            (true, true, true) => vec![fence, relaxed, fence],
+        }
+    };
+    ops.iter().flat_map(fenced).collect()
 }
 
 /// Does the protocol look at scopes within the device? If all its plans are the

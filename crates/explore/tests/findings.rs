@@ -83,3 +83,49 @@ fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, fo
 fn hlrc_reads_an_old_value_of_a_word_that_is_atomic_and_data() {
     refuted_and_repaired::<zoo::hlrc::Hlrc, zoo::hlrc::HlrcRepaired>("drf", &[0]);
 }
+
+/// A release that orders by itself, and an acquire that a fence makes.
+const MIXED: &str = "OPENCL MP+release-fence
+
+{
+[x] = 0;
+[f] = 0;
+}
+
+P0 (global int* x, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_work_group);
+}
+
+P1 (global int* x, global atomic_int* f) {
+  while (!atomic_load_explicit(f, memory_order_relaxed, memory_scope_work_group)) { }
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, memory_scope_work_group);
+  int r0 = *x;
+}
+
+scopeTree (device (work_group P0 P1))
+
+forall (1:r0=1)
+";
+
+/// Why scopes are hints to `hlrc` only where accesses order by themselves, or
+/// fences on both sides: a fence that meets a release needs the scope that holds
+/// both. To DeNovo they are hints there too.
+#[test]
+fn scopes_are_no_hints_to_hlrc_where_a_fence_meets_a_release() {
+    fn stale<P: Protocol>() -> bool {
+        let program = litmus::parse::parse(MIXED).expect("it is a test");
+        let claim = Claim::of("opencl").expect("a known model");
+        let promise = claim.promise(&program, &mut || false).expect("it speaks of it");
+        let asked = Asked { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
+        let apart = Placement {
+            agents: vec![proto::Agent::Cu(0), proto::Agent::Cu(1)],
+            ..Placement::spread(&program)
+        };
+        let mut explorer = Explorer::<P>::new(BOUNDS, None);
+        let found = explorer.explore(&program, &apart, &asked, &mut Limits::default()).expect("supported");
+        found.violation.is_some_and(|violation| violation.fault == Fault::Outcome)
+    }
+    assert!(stale::<zoo::hlrc::Hlrc>() && stale::<zoo::hlrc::HlrcRepaired>());
+    assert!(!stale::<zoo::denovo::DenovoB>() && !stale::<zoo::denovo::DenovoRprio>());
+}
