@@ -237,7 +237,10 @@ pub(crate) fn kill(
         let of_round = in_parallel(options.jobs, round.len(), || {
             |index: usize| {
                 let mutant = &round[index];
-                let fate = trials.fate(mutant, &trials.few(mutant, &killers));
+                let fate = match (options.stop)() {
+                    true => Fate::Undecided,
+                    false => trials.fate(mutant, &trials.few(mutant, &killers)),
+                };
                 if !matches!(fate, Fate::Survives | Fate::Unreached) {
                     one_more();
                 }
@@ -255,7 +258,11 @@ pub(crate) fn kill(
         (0..fates.len()).filter(|&at| matches!(fates[at], Fate::Survives | Fate::Unreached)).collect();
     let again = in_parallel(options.jobs, left.len(), || {
         |index: usize| {
-            let fate = trials.fate(&mutants[left[index]], &trials.many(&mutants[left[index]]));
+            let mutant = &mutants[left[index]];
+            let fate = match (options.stop)() {
+                true => Fate::Undecided,
+                false => trials.fate(mutant, &trials.many(mutant)),
+            };
             one_more();
             fate
         }
