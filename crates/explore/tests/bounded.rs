@@ -68,6 +68,7 @@ verdicts! {
     vi_holds: holds "vi";
     vi_targeted_holds: holds "vi-targeted";
     no_l1_holds: holds "no-l1";
+    rsp_holds: holds "rsp";
     rsp_repaired_holds: holds "rsp-repaired";
     denovo_b_holds: holds "denovo-b";
     denovo_rprio_holds: holds "denovo-rprio";
