@@ -27,6 +27,21 @@ const fn key(level: Level) -> PlanKey {
     PlanKey { op: OpClass::KernelEnd, order: Order::Release, level, remote: false }
 }
 
+/// The end of a kernel, at a scope.
+pub(crate) fn kernel_end(scope: Scope) -> Request {
+    Request {
+        op: Op::KernelEnd(KernelId(0)),
+        order: Order::Release,
+        scope,
+        issuer: Issuer::default(),
+        hints: Hints::default(),
+        array: ArrayId(0),
+        line: LineAddr(0),
+        mask: ByteMask::NONE,
+        data: LineData::default(),
+    }
+}
+
 struct Drain<'a, P: Protocol> {
     controllers: &'a mut Controllers<P>,
     stations: Vec<u32>,
@@ -73,18 +88,7 @@ pub(crate) fn memory<P: Protocol>(
 
 impl<P: Protocol> Drain<'_, P> {
     fn ask(&mut self, node: u8, scope: Scope) -> Result<(), Arc<str>> {
-        let request = Request {
-            op: Op::KernelEnd(KernelId(0)),
-            order: Order::Release,
-            scope,
-            issuer: Issuer::default(),
-            hints: Hints::default(),
-            array: ArrayId(0),
-            line: LineAddr(0),
-            mask: ByteMask::NONE,
-            data: LineData::default(),
-        };
-        let request = self.controllers.request(request);
+        let request = self.controllers.request(kernel_end(scope));
         self.answered = false;
         self.under_way.push_back((node, Told::Ask { slot: self.slot, request }));
         for _ in 0..STEPS_MAX {

@@ -16,7 +16,8 @@ pub struct Line {
 }
 
 /// A number with its digits in groups of three.
-fn grouped(n: u64) -> String {
+#[must_use]
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -74,6 +74,21 @@ impl Drop for Listening {
     }
 }
 
+/// Writes the report on the one protocol that was named, or a list of them.
+pub(crate) fn write_reports(
+    out: &mut dyn Write,
+    is_one: bool,
+    mut reports: Vec<serde_json::Value>,
+) -> Result<(), Failure> {
+    match (is_one, reports.pop()) {
+        (true, Some(one)) => write_json(out, &one),
+        (_, last) => {
+            reports.extend(last);
+            write_json(out, &reports)
+        }
+    }
+}
+
 /// Writes a value as indented JSON and a newline.
 pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::args::StressArguments;
 use crate::clock::{Deadline, Stopwatch};
-use crate::output::{Listening, write_json};
+use crate::output::{Listening, write_reports};
 use crate::table::grouped;
 use crate::verify::known;
 
@@ -35,13 +35,7 @@ pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result
         }
     }
     if arguments.json {
-        match (&arguments.protocol, reports.pop()) {
-            (Some(_), Some(one)) => write_json(out, &one)?,
-            (_, last) => {
-                reports.extend(last);
-                write_json(out, &reports)?;
-            }
-        }
+        write_reports(out, arguments.protocol.is_some(), reports)?;
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }

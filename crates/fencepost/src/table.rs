@@ -1,5 +1,6 @@
 //! Text tables that a person likes to read, and bars.
 
+pub(crate) use explore::results::grouped;
 use std::io::{self, Write};
 
 /// To which side a column leans.
@@ -68,19 +69,6 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
         bar.push(EIGHTHS[eighths % 8 - 1]);
     }
     bar
-}
-
-/// A whole number in groups of three digits.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A size in the unit that leaves one to three digits before the point.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::args::VerifyArguments;
 use crate::clock::{Deadline, Stopwatch};
-use crate::output::{Listening, WholeFile, write_json};
+use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
 use crate::replay;
 use crate::suite::files;
@@ -61,13 +61,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         verified::write(path, &results)?;
     }
     if arguments.json {
-        match (&arguments.protocol, reports.pop()) {
-            (Some(_), Some(one)) => write_json(out, &one)?,
-            (_, last) => {
-                reports.extend(last);
-                write_json(out, &reports)?;
-            }
-        }
+        write_reports(out, arguments.protocol.is_some(), reports)?;
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }

@@ -4,9 +4,10 @@
 use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORDS, cu};
 use super::machine::{Event, Machine, WORD, Wrong, wrong};
 use super::order::Program;
+use crate::drain::kernel_end;
 use proto::{
-    ArrayId, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Order, Protocol, Request, Rmw,
-    RmwKind, Scope, Slot, Width,
+    ArrayId, ByteMask, Hints, Issuer, Level, LineAddr, LineData, Op, Protocol, Request, Rmw, RmwKind, Scope,
+    Slot, Width,
 };
 
 /// Data accesses of a wavefront that may be under way at once.
@@ -188,20 +189,9 @@ impl<P: Protocol> Machine<P> {
     }
 
     fn end_kernel(&mut self, at: usize, node: usize, scope: Scope, program: &Program) -> Result<(), Wrong> {
-        let request = Request {
-            op: Op::KernelEnd(KernelId(0)),
-            order: Order::Release,
-            scope,
-            issuer: Issuer::default(),
-            hints: Hints::default(),
-            array: ArrayId(0),
-            line: LineAddr(0),
-            mask: ByteMask::NONE,
-            data: LineData::default(),
-        };
         self.ending |= 1 << at;
         let slot = Slot((ENDS + at) as u32);
-        self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
+        self.tell(node, |station, world, fx| station.request(slot, &kernel_end(scope), world, fx));
         self.carry_out(node, program)
     }
 
