@@ -35,6 +35,10 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let mut results = Vec::new();
     let mut reports = Vec::new();
     let mut complaints = Vec::new();
+    // A table that cannot be written is known before anything is explored.
+    if let Some(path) = &arguments.table {
+        verified::write(path, &results)?;
+    }
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
     for name in names {
@@ -48,6 +52,10 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
         let (operations, seconds) = (arguments.operations, watch.seconds());
         results.push(Line { verification: verification.clone(), operations, seconds });
+        // As soon as it is known: the next protocol may take an hour.
+        if let Some(path) = &arguments.table {
+            verified::write(path, &results)?;
+        }
         if let Some(folder) = &arguments.charts {
             write_charts(folder, &verification, &tests, &charts)?;
         }
@@ -56,9 +64,6 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         } else {
             show(&verification, &tests, &charts, watch.seconds(), out)?;
         }
-    }
-    if let Some(path) = &arguments.table {
-        verified::write(path, &results)?;
     }
     if arguments.json {
         write_reports(out, arguments.protocol.is_some(), reports)?;
