@@ -257,7 +257,7 @@ impl<P: Protocol> Controllers<P> {
                 station.request(Slot(slot), self.requests.thing(request), world, fx);
             }
             Told::Message { from, msg } => {
-                let msg = self.msgs.thing(msg).clone();
+                let msg = self.msgs.thing(msg);
                 station.message(self.nodes[usize::from(from)], msg, world, fx);
             }
             Told::Memory { reply } => station.memory(self.replies.thing(reply), world, fx),

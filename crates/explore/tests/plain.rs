@@ -258,7 +258,7 @@ impl<P: Protocol> Model for Plain<P> {
             Step::Deliver(from, to) => {
                 let msg = pop(&mut next.channels, (from, to));
                 let sender = self.nodes[from];
-                self.tell(&mut next, to, &|s, world, fx| s.message(sender, msg.clone(), world, fx));
+                self.tell(&mut next, to, &|s, world, fx| s.message(sender, &msg, world, fx));
             }
             Step::Serve(node, line) => self.serve(&mut next, (node, line)),
             Step::Answer(node, line) => {

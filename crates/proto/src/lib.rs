@@ -9,6 +9,7 @@
 //! energy, or anything that a single protocol knows.
 
 mod contract;
+mod divisor;
 mod effects;
 pub mod issue;
 mod line;
@@ -19,6 +20,7 @@ pub mod page;
 pub mod parts;
 mod queue;
 mod request;
+mod room;
 mod shape;
 mod station;
 mod symbols;

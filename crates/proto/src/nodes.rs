@@ -13,13 +13,25 @@ macro_rules! protocol_nodes {
     (@msg $msg:ty) => { $msg };
     ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
         /// All controllers of the protocol.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Debug, PartialEq, Eq, Hash)]
         #[allow(clippy::large_enum_variant)]
         pub enum Node {
             $(
                 #[doc = concat!("A controller of kind ", stringify!($kind), ".")]
                 $kind($controller)
             ),+
+        }
+        impl Clone for Node {
+            fn clone(&self) -> Self {
+                match self { $( Node::$kind(c) => Node::$kind(c.clone()) ),+ }
+            }
+            fn clone_from(&mut self, from: &Self) {
+                match (self, from) {
+                    $( (Node::$kind(c), Node::$kind(from)) => c.clone_from(from), )+
+                    #[allow(unreachable_patterns)]
+                    (node, from) => *node = from.clone(),
+                }
+            }
         }
         /// All messages of the protocol, by the kind that receives them.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! The immutable shape of a machine: a full one to time, or a small one to
 //! explore.
 
+use crate::divisor::Divisor;
 use crate::line::{LINE_BYTES_MAX, LineAddr};
 use std::collections::BTreeMap;
 
@@ -130,7 +131,7 @@ impl AsRef<Shape> for Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
     chiplets: u16,
-    banks_per_chiplet: u16,
+    banks_per_chiplet: Divisor,
     lines_per_page: u64,
     pages: BTreeMap<u64, u16>,
 }
@@ -141,7 +142,7 @@ impl Homes {
     pub fn new(shape: &Shape, lines_per_page: u64) -> Self {
         Homes {
             chiplets: shape.chiplets,
-            banks_per_chiplet: shape.banks / shape.chiplets,
+            banks_per_chiplet: Divisor::new(u32::from(shape.banks / shape.chiplets)),
             lines_per_page: lines_per_page.max(1),
             pages: BTreeMap::new(),
         }
@@ -166,7 +167,7 @@ impl Homes {
     #[inline]
     #[must_use]
     pub fn bank(&self, line: LineAddr) -> u16 {
-        let within = (line.0 % u64::from(self.banks_per_chiplet)) as u16;
-        self.chiplet(line) * self.banks_per_chiplet + within
+        let (_, within) = self.banks_per_chiplet.divide(line.0);
+        self.chiplet(line) * self.banks_per_chiplet.number() as u16 + within as u16
     }
 }

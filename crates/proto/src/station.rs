@@ -174,7 +174,7 @@ impl<P: Protocol> Station<P> {
 
     /// Delivers a message.
     #[inline]
-    pub fn message(&mut self, from: NodeId, msg: P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+    pub fn message(&mut self, from: NodeId, msg: &P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.message_choosing(from, msg, world, fx, |_, _, _| None);
     }
 
@@ -183,21 +183,21 @@ impl<P: Protocol> Station<P> {
     pub fn message_choosing(
         &mut self,
         from: NodeId,
-        msg: P::Msg,
+        msg: &P::Msg,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
         mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
     ) {
         let bypasses = fx.uses.bypasses;
-        let line = ordered_by::<P>(&msg);
+        let line = ordered_by::<P>(msg);
         if let Some(line) = line
             && let Some(older) = self.ordered.get_mut(&(from, line))
         {
-            older.messages.push_back(Box::new(msg));
+            older.messages.push_back(Box::new(msg.clone()));
             return count_access(fx, bypasses, false);
         }
         let found = loop {
-            match self.step_message(from, &msg, world, fx) {
+            match self.step_message(from, msg, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
@@ -207,9 +207,9 @@ impl<P: Protocol> Station<P> {
         }
         if let Some(key) = found.and_then(|found| found.key(fx)) {
             let parked = match line {
-                None => Parked::Message(from, Box::new(msg)),
+                None => Parked::Message(from, Box::new(msg.clone())),
                 Some(line) => {
-                    let messages = Queue::of(Box::new(msg));
+                    let messages = Queue::of(Box::new(msg.clone()));
                     self.ordered.insert((from, line), Line { messages, key });
                     Parked::Turn(from, line)
                 }
@@ -496,8 +496,7 @@ impl<P: Protocol> Station<P> {
     }
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let is_own = self.held.get(&slot).is_some_and(|held| held.own);
-        let Some(mut held) = self.held.remove(&slot).filter(|_| is_own) else {
+        let Some(mut held) = self.held.remove(&slot).filter(|held| held.own) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };

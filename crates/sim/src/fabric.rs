@@ -357,7 +357,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         };
         self.free_messages.push(message);
         self.step(to, out, |station, world, fx, chooser| {
-            station.message_choosing(from, msg, world, fx, |node, set, touched| {
+            station.message_choosing(from, &msg, world, fx, |node, set, touched| {
                 chooser.choose::<P>(node, set, touched)
             });
         });

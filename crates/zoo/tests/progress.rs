@@ -56,11 +56,11 @@ fn is_answered_in_spite_of(op: Op, disturb: &Request) -> bool {
         match sent.pop_front() {
             Some(Msg::Bank(ToBank::Get { line })) => {
                 let data = LineData::default();
-                l1.message(bank, ToL1::Data { line, data }.into(), world, &mut fx);
+                l1.message(bank, &ToL1::Data { line, data }.into(), world, &mut fx);
             }
             Some(Msg::Bank(ToBank::Access { answer: Answer::Request(slot), .. })) => {
                 let data = LineData::default();
-                l1.message(bank, ToL1::Done { slot, bytes: 4, data }.into(), world, &mut fx);
+                l1.message(bank, &ToL1::Done { slot, bytes: 4, data }.into(), world, &mut fx);
             }
             other => assert!(other.is_none(), "{other:?}"),
         }
@@ -92,10 +92,10 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
     let (asker, other) = (Vi::entry(Agent::Cu(0)), Vi::entry(Agent::Cu(1)));
     let mut fx = Effects::default();
     let mut memory = VecDeque::new();
-    bank.message(asker, ask.clone().into(), world, &mut fx);
+    bank.message(asker, &ask.clone().into(), world, &mut fx);
     for _ in 0..ROUNDS {
         memory.extend(fx.memory.drain(..));
-        bank.message(other, disturb.clone().into(), world, &mut fx);
+        bank.message(other, &disturb.clone().into(), world, &mut fx);
         memory.extend(fx.memory.drain(..));
         if let Some(op) = memory.pop_front() {
             bank.memory(&MemoryReply { op, data: LineData::default() }, world, &mut fx);

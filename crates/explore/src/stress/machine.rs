@@ -4,13 +4,13 @@
 use super::draws::Draws;
 use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORDS, cu};
 use super::order::Program;
+use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use proto::{
     Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryAccess, MemoryOp, MemoryReply,
-    Mutation, Node as _, NodeId, Protocol, Rank, Role, SetIndex, Shape, Station, Symbol as _, TimerClass,
-    Way, World, WritePolicy,
+    Mutation, Node as _, NodeId, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _,
+    TimerClass, Way, World, WritePolicy,
 };
-use std::collections::VecDeque;
 
 /// Bytes of a word.
 pub(super) const WORD: usize = 4;
@@ -74,13 +74,41 @@ pub(super) struct Ran {
     pub(super) events: u64,
 }
 
-pub(super) struct Machine<P: Protocol> {
-    pub(super) shape: Shape,
+/// The controllers, and what they have done just now.
+struct Nodes<P: Protocol> {
     params: P::Params,
     homes: Homes,
     mutation: Option<Mutation>,
-    fresh: Vec<P::Node>,
     stations: Vec<Station<P>>,
+    /// By node: when it was last told how much time has passed.
+    clocks: Vec<u64>,
+    fx: Effects<P::Msg>,
+}
+
+impl<P: Protocol> Nodes<P> {
+    #[inline]
+    fn tell(
+        &mut self,
+        node: usize,
+        now: u64,
+        tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
+    ) {
+        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
+        let station = &mut self.stations[node];
+        if P::CLOCKED {
+            let elapsed = (now - self.clocks[node]) as u32;
+            self.clocks[node] = now;
+            station.tick(elapsed, world, &mut self.fx);
+        }
+        tell(station, world, &mut self.fx);
+    }
+}
+
+pub(super) struct Machine<P: Protocol> {
+    pub(super) shape: Shape,
+    nodes: Nodes<P>,
+    /// By node: as it is before anything happened.
+    fresh: Vec<P::Node>,
     /// The first node of each kind.
     kinds: Vec<usize>,
     /// By wavefront: where its requests come in.
@@ -89,11 +117,12 @@ pub(super) struct Machine<P: Protocol> {
     pub(super) firsts: Vec<usize>,
     /// Where the command processor's requests come in.
     pub(super) conductor: usize,
-    channels: Vec<VecDeque<P::Msg>>,
-    asked: Vec<VecDeque<MemoryOp>>,
+    /// By sender and receiver: the messages under way.
+    channels: Queues<P::Msg>,
+    /// By node: what memory is to do for it.
+    asked: Queues<MemoryOp>,
     pub(super) memory: Vec<LineData>,
     timers: Vec<u8>,
-    clocks: Vec<u64>,
     pub(super) ready: Vec<Event>,
     pub(super) waves: Vec<Wave>,
     /// By flag: the value that has been set for certain.
@@ -104,7 +133,8 @@ pub(super) struct Machine<P: Protocol> {
     pub(super) counted: [Vec<u32>; COUNTERS],
     /// A bit for each end of a kernel that is awaited.
     pub(super) ending: u32,
-    fx: Effects<P::Msg>,
+    /// The last replies, while they are looked at.
+    replies: Vec<(Slot, Option<LineData>)>,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: Ran,
     pub(super) draws: Draws,
@@ -129,20 +159,18 @@ impl<P: Protocol> Machine<P> {
         let is_first = |id: &NodeId| P::KINDS[usize::from(id.kind)].role == Role::L1;
         let lines = (WORDS * WORD).div_ceil(usize::from(shape.line_bytes));
         Ok(Machine {
-            homes: Homes::new(&shape, 1),
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
-            channels: (0..ids.len() * ids.len()).map(|_| VecDeque::new()).collect(),
-            asked: vec![VecDeque::new(); ids.len()],
+            channels: Queues::new(ids.len() * ids.len()),
+            asked: Queues::new(ids.len()),
             memory: vec![LineData::default(); lines],
             timers: vec![0; ids.len()],
-            clocks: vec![0; ids.len()],
             ready: Vec::new(),
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
             counted: Default::default(),
             ending: 0,
-            fx: Effects::default(),
+            replies: Vec::new(),
             victims: Vec::new(),
             ran: Ran::default(),
             draws: Draws::new(0),
@@ -150,33 +178,39 @@ impl<P: Protocol> Machine<P> {
             entries: (0..WAVES).map(|wave| of(agent(wave))).collect(),
             firsts: (0..ids.len()).filter(|&node| is_first(&ids[node])).collect(),
             conductor: of(Agent::CommandProcessor),
-            stations,
+            nodes: Nodes {
+                params,
+                homes: Homes::new(&shape, 1),
+                mutation,
+                stations,
+                clocks: vec![0; ids.len()],
+                fx: Effects::default(),
+            },
             kinds,
-            params,
             shape,
-            mutation,
         })
     }
 
     /// Everything as it is before anything happened.
     fn reset(&mut self, seed: u64) {
-        for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
+        for (station, fresh) in self.nodes.stations.iter_mut().zip(&self.fresh) {
             station.begin_anew(fresh);
         }
         if !self.has_ended {
-            self.channels.iter_mut().for_each(VecDeque::clear);
-            self.asked.iter_mut().for_each(VecDeque::clear);
+            self.channels.clear();
+            self.asked.clear();
             self.timers.fill(0);
             self.ready.clear();
             self.sleeping.fill(0);
             self.ending = 0;
         }
         self.memory.fill(LineData::default());
-        self.clocks.fill(0);
+        self.nodes.clocks.fill(0);
         self.waves.fill_with(Wave::default);
         self.set.fill(0);
         self.counted.iter_mut().for_each(Vec::clear);
-        self.fx.clear();
+        self.nodes.fx.clear();
+        self.replies.clear();
         self.ran = Ran::default();
         self.draws = Draws::new(seed);
     }
@@ -195,7 +229,7 @@ impl<P: Protocol> Machine<P> {
             return Err(unfinished(&self.waves, program, "nothing can happen any more"));
         }
         self.end_kernels(program)?;
-        if let Some(station) = self.stations.iter().find(|station| !station.is_quiet()) {
+        if let Some(station) = self.nodes.stations.iter().find(|station| !station.is_quiet()) {
             return Err(wrong(format!("{} is not at rest at the end", name::<P>(station.id()))));
         }
         self.check_memory(program)?;
@@ -215,7 +249,7 @@ impl<P: Protocol> Machine<P> {
             let event = self.ready.swap_remove(at as usize);
             self.happens(event, program)?;
             if draw & 0xff < WHIMS {
-                let node = self.draws.below(self.stations.len());
+                let node = self.draws.below(self.nodes.stations.len());
                 let sets = self.shape.l1.sets.max(self.shape.l2.sets) as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
                 self.give_up(node, set, program)?;
@@ -229,7 +263,7 @@ impl<P: Protocol> Machine<P> {
             Event::Wave(wave) => return self.issue(usize::from(wave), program),
             Event::Need(node, set) => {
                 let node = usize::from(node);
-                let is_wanted = self.stations[node].parked_count(Key::Way(set)) > 0;
+                let is_wanted = self.nodes.stations[node].parked_count(Key::Way(set)) > 0;
                 if is_wanted && !self.give_up(node, set, program)? {
                     self.ready.push(event);
                 }
@@ -237,21 +271,23 @@ impl<P: Protocol> Machine<P> {
             }
             Event::Deliver { from, to } => {
                 let (from, to) = (usize::from(from), usize::from(to));
-                let queue = &mut self.channels[from * self.stations.len() + to];
-                let msg = match P::INFO.channels {
-                    Channels::Fifo => queue.pop_front(),
-                    Channels::Unordered => queue.remove(self.draws.below(queue.len().max(1))),
+                let channel = from * self.nodes.stations.len() + to;
+                let at = match P::INFO.channels {
+                    Channels::Fifo => 0,
+                    Channels::Unordered => self.draws.below(self.channels.len(channel).max(1)),
                 };
-                let Some(msg) = msg else { return Ok(()) };
-                let from = self.stations[from].id();
-                self.tell(to, |station, world, fx| station.message(from, msg, world, fx));
+                let Some(msg) = self.channels.take(channel, at) else { return Ok(()) };
+                let from = self.nodes.stations[from].id();
+                let now = self.ran.events;
+                self.nodes.tell(to, now, |station, world, fx| station.message(from, msg, world, fx));
                 to
             }
             Event::Memory(node) => {
                 let node = usize::from(node);
-                let Some(op) = self.asked[node].pop_front() else { return Ok(()) };
-                let data = self.serve(op);
-                self.tell(node, |station, world, fx| station.memory(&MemoryReply { op, data }, world, fx));
+                let Some(&op) = self.asked.take(node, 0) else { return Ok(()) };
+                let reply = MemoryReply { op, data: serve(&mut self.memory[op.line.0 as usize], &op.access) };
+                let now = self.ran.events;
+                self.nodes.tell(node, now, |station, world, fx| station.memory(&reply, world, fx));
                 node
             }
             Event::Timer(node, class) => {
@@ -270,32 +306,13 @@ impl<P: Protocol> Machine<P> {
         node: usize,
         tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
     ) {
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
-        let station = &mut self.stations[node];
-        if P::CLOCKED {
-            let elapsed = (self.ran.events - self.clocks[node]) as u32;
-            self.clocks[node] = self.ran.events;
-            station.tick(elapsed, world, &mut self.fx);
-        }
-        tell(station, world, &mut self.fx);
-    }
-
-    fn serve(&mut self, op: MemoryOp) -> LineData {
-        let line = &mut self.memory[op.line.0 as usize];
-        match op.access {
-            MemoryAccess::Read => *line,
-            MemoryAccess::Write { mask, data } => {
-                line.merge(&data, mask);
-                LineData::default()
-            }
-            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, &data, mask),
-        }
+        self.nodes.tell(node, self.ran.events, tell);
     }
 
     /// Gives up a way of the set, if there is one to be had.
     fn give_up(&mut self, node: usize, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
         self.victims.clear();
-        let station = &self.stations[node];
+        let station = &self.nodes.stations[node];
         let cache = match P::KINDS[usize::from(station.id().kind)].role {
             Role::L1 | Role::Buffer => &self.shape.l1,
             _ => &self.shape.l2,
@@ -315,43 +332,58 @@ impl<P: Protocol> Machine<P> {
 
     /// Carries out what a node has set off.
     pub(super) fn carry_out(&mut self, node: usize, program: &Program) -> Result<(), Wrong> {
-        let Machine { fx, channels, ready, kinds, stations, asked, timers, .. } = self;
+        let Machine { nodes, channels, ready, kinds, asked, timers, .. } = self;
+        let Nodes { fx, stations, .. } = nodes;
         if let Some(why) = fx.violation.take() {
             return Err(wrong(why));
         }
         let here = node as u8;
-        if !fx.sends.is_empty() {
-            for (to, msg) in fx.sends.drain(..) {
-                let to = number(kinds, to);
-                channels[node * stations.len() + to].push_back(msg);
-                ready.push(Event::Deliver { from: here, to: to as u8 });
+        for (to, msg) in &fx.sends {
+            let to = number(kinds, *to);
+            channels.push(node * stations.len() + to, msg);
+            ready.push(Event::Deliver { from: here, to: to as u8 });
+        }
+        fx.sends.clear();
+        for op in &fx.memory {
+            asked.push(node, op);
+            ready.push(Event::Memory(here));
+        }
+        fx.memory.clear();
+        for &class in &fx.timers {
+            let bit = 1 << class.index();
+            if timers[node] & bit == 0 {
+                timers[node] |= bit;
+                ready.push(Event::Timer(here, class));
             }
         }
-        if !fx.memory.is_empty() {
-            ready.extend(fx.memory.iter().map(|_| Event::Memory(here)));
-            asked[node].extend(fx.memory.drain(..));
+        fx.timers.clear();
+        for &set in &fx.needs {
+            ready.push(Event::Need(here, set));
         }
-        if !fx.timers.is_empty() {
-            for class in fx.timers.drain(..) {
-                let bit = 1 << class.index();
-                if timers[node] & bit == 0 {
-                    timers[node] |= bit;
-                    ready.push(Event::Timer(here, class));
-                }
-            }
-        }
-        if !fx.needs.is_empty() {
-            ready.extend(fx.needs.drain(..).map(|set| Event::Need(here, set)));
-        }
+        fx.needs.clear();
         fx.touches.clear();
         fx.spends.clear();
         if !fx.replies.is_empty() {
-            let mut replies = core::mem::take(&mut fx.replies);
-            let done = replies.drain(..).try_for_each(|(slot, data)| self.answered(slot, data, program));
-            self.fx.replies = replies;
+            let mut replies = core::mem::take(&mut self.replies);
+            core::mem::swap(&mut replies, &mut fx.replies);
+            let done =
+                replies.iter().try_for_each(|(slot, data)| self.answered(*slot, data.as_ref(), program));
+            replies.clear();
+            self.replies = replies;
             done?;
         }
         Ok(())
+    }
+}
+
+fn serve(line: &mut LineData, access: &MemoryAccess) -> LineData {
+    match access {
+        MemoryAccess::Read => *line,
+        MemoryAccess::Write { mask, data } => {
+            line.merge(data, *mask);
+            LineData::default()
+        }
+        MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, data, *mask),
     }
 }
 

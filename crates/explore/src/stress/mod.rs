@@ -14,6 +14,7 @@ mod draws;
 mod episode;
 mod machine;
 mod order;
+mod queues;
 mod rules;
 mod shrink;
 mod waves;

@@ -20,8 +20,8 @@ const ENDS: usize = WAVES * UNDER_WAY_MAX;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
     at: usize,
-    /// The steps under way, with their places in its program.
-    under_way: [Option<(usize, Step)>; UNDER_WAY_MAX],
+    /// The places of the steps under way in its program.
+    under_way: [Option<u16>; UNDER_WAY_MAX],
     /// Is it in the list of what can happen?
     is_ready: bool,
 }
@@ -54,10 +54,13 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), Wrong> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
-        let Some(&step) = program.threads[wave].get(state.at) else { return Ok(()) };
+        let steps = &program.threads[wave];
+        let Some(&step) = steps.get(state.at) else { return Ok(()) };
         // Data accesses of different words overlap; nothing else does.
-        let waits_for =
-            |&(_, other): &(usize, Step)| !step.is_plain() || !other.is_plain() || step.word == other.word;
+        let waits_for = |&other: &u16| {
+            let other = &steps[usize::from(other)];
+            !step.is_plain() || !other.is_plain() || step.word == other.word
+        };
         let is_held = state.under_way.iter().flatten().any(waits_for);
         let Some(free) = state.under_way.iter().position(Option::is_none).filter(|_| !is_held) else {
             return Ok(()); // An answer wakes it.
@@ -66,7 +69,7 @@ impl<P: Protocol> Machine<P> {
             self.sleeping[step.flag()] |= 1 << wave;
             return Ok(());
         }
-        state.under_way[free] = Some((state.at, step));
+        state.under_way[free] = Some(state.at as u16);
         state.at += 1;
         self.ran.operations += 1;
         let request = self.request(wave, step, program);
@@ -119,7 +122,7 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn answered(
         &mut self,
         slot: Slot,
-        data: Option<LineData>,
+        data: Option<&LineData>,
         program: &Program,
     ) -> Result<(), Wrong> {
         let slot = slot.0 as usize;
@@ -130,9 +133,11 @@ impl<P: Protocol> Machine<P> {
             return if is_awaited { Ok(()) } else { Err(wrong(String::from("a kernel has ended twice"))) };
         }
         let (wave, at) = (slot / UNDER_WAY_MAX, slot % UNDER_WAY_MAX);
-        let Some((at, step)) = self.waves[wave].under_way[at].take() else {
+        let Some(at) = self.waves[wave].under_way[at].take() else {
             return Err(wrong(format!("wavefront {wave} is answered what it has not asked")));
         };
+        let at = usize::from(at);
+        let step = &program.threads[wave][at];
         let fails = |what: String| Err(Wrong { what, at: Some((wave, at)) });
         let (_, offset) = self.place(usize::from(step.word), program);
         let found = data.map(|data| data.read(offset, Width::W4) as u32);

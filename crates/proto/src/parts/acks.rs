@@ -1,8 +1,8 @@
 //! Counting acknowledgements.
 
+use super::few::Few;
 use crate::contract::{Cx, Disposition, Protocol};
 use crate::node::{Key, NodeId, Slot};
-use std::collections::BTreeMap;
 
 /// Outstanding writes, counted in two classes so that a flush can wait for
 /// those before it without waiting for those after it. A write carries its
@@ -67,7 +67,7 @@ pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
 /// Acknowledgements that a request still needs, by its slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckCounts {
-    left: BTreeMap<Slot, u32>,
+    left: Few<Slot, u32>,
 }
 
 impl AckCounts {
@@ -81,11 +81,11 @@ impl AckCounts {
     /// One has come: `Some(true)` if it was the last one, `None` if none was due.
     #[must_use]
     pub fn acked(&mut self, slot: Slot) -> Option<bool> {
-        let left = self.left.get_mut(&slot)?;
+        let left = self.left.get_mut(slot)?;
         *left -= 1;
         let last = *left == 0;
         if last {
-            self.left.remove(&slot);
+            self.left.remove(slot);
         }
         Some(last)
     }

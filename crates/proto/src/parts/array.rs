@@ -1,6 +1,7 @@
 //! A set-associative array of lines with real bytes and byte masks.
 
 use crate::contract::LineView;
+use crate::divisor::Divisor;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{SetIndex, Way};
 use crate::shape::CacheShape;
@@ -23,7 +24,7 @@ const PRINTS_AT_ONCE: usize = 8;
 
 /// Tags first, then states, then masks, then bytes: a lookup touches one byte
 /// a way and one tag. The same type serves two lines and four megabytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
     /// A byte a way, made from its tag.
     prints: Vec<u8>,
@@ -33,10 +34,18 @@ pub struct CacheArray<S> {
     /// How many ways of each set are free.
     free: Vec<u32>,
     bytes: Vec<u8>,
-    ways: u32,
-    sets: u32,
-    stride: u32,
+    ways: Divisor,
+    sets: Divisor,
+    stride: Divisor,
+    /// How many prints a set has.
+    prints_per_set: u32,
     line_bytes: u32,
+}
+
+crate::clone_in_place! {
+    [S: Clone] CacheArray<S> {
+        prints, tags, states, masks, free, bytes, ways, sets, stride, prints_per_set, line_bytes
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,8 +61,9 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn new(shape: &CacheShape, line_bytes: u16, stride: u16, absent: S) -> Self {
         let lines = (shape.sets * shape.ways) as usize;
         let ways = shape.ways as usize;
+        let prints_per_set = ways.next_multiple_of(PRINTS_AT_ONCE);
         let mut prints = vec![0; ways];
-        prints.resize(ways.next_multiple_of(PRINTS_AT_ONCE), NO_PRINT);
+        prints.resize(prints_per_set, NO_PRINT);
         CacheArray {
             prints: prints.repeat(shape.sets as usize),
             tags: vec![EMPTY; lines],
@@ -61,9 +71,10 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             masks: vec![Masks::default(); lines],
             free: vec![shape.ways; shape.sets as usize],
             bytes: vec![0; lines * usize::from(line_bytes)],
-            ways: shape.ways,
-            sets: shape.sets,
-            stride: u32::from(stride.max(1)),
+            ways: Divisor::new(shape.ways),
+            sets: Divisor::new(shape.sets),
+            stride: Divisor::new(u32::from(stride.max(1))),
+            prints_per_set: prints_per_set as u32,
             line_bytes: u32::from(line_bytes),
         }
     }
@@ -72,26 +83,23 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn set(&self, line: LineAddr) -> SetIndex {
-        // Divisions are slow.
-        let stride = u64::from(self.stride);
-        let index =
-            if stride.is_power_of_two() { line.0 >> stride.trailing_zeros() } else { line.0 / stride };
-        let sets = u64::from(self.sets);
-        SetIndex(if sets.is_power_of_two() { index & (sets - 1) } else { index % sets } as u32)
+        let (index, _) = self.stride.divide(line.0);
+        let (_, set) = self.sets.divide(index);
+        SetIndex(set as u32)
     }
 
     fn range(&self, set: SetIndex) -> core::ops::Range<usize> {
-        let first = (set.0 * self.ways) as usize;
-        first..first + self.ways as usize
+        let first = (set.0 * self.ways.number()) as usize;
+        first..first + self.ways.number() as usize
     }
 
-    /// The first way of a line's set that holds `tag`.
+    /// The first way of a set that holds `tag`.
     #[inline]
-    fn way_of(&self, line: LineAddr, tag: u64) -> Option<Way> {
+    fn way_of(&self, set: SetIndex, tag: u64) -> Option<Way> {
         const ONES: u64 = 0x0101_0101_0101_0101;
-        let set = self.set(line).0 as usize;
-        let first = set * self.ways as usize;
-        let per_set = (self.ways as usize).next_multiple_of(PRINTS_AT_ONCE);
+        let set = set.0 as usize;
+        let first = set * self.ways.number() as usize;
+        let per_set = self.prints_per_set as usize;
         let wanted = u64::from(print_of(tag)) * ONES;
         let prints = &self.prints[set * per_set..][..per_set];
         for (chunk, eight) in prints.chunks_exact(PRINTS_AT_ONCE).enumerate() {
@@ -113,24 +121,25 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn find(&self, line: LineAddr) -> Option<Way> {
-        self.way_of(line, line.0)
+        self.way_of(self.set(line), line.0)
     }
 
     /// A way that a line could take, if its set has a free one.
     #[inline]
     #[must_use]
     pub fn free_way(&self, line: LineAddr) -> Option<Way> {
-        if self.free[self.set(line).0 as usize] == 0 {
+        let set = self.set(line);
+        if self.free[set.0 as usize] == 0 {
             return None;
         }
-        self.way_of(line, EMPTY)
+        self.way_of(set, EMPTY)
     }
 
     #[inline]
     fn set_tag(&mut self, way: usize, tag: u64) {
-        let (set, within) = (way / self.ways as usize, way % self.ways as usize);
-        let per_set = (self.ways as usize).next_multiple_of(PRINTS_AT_ONCE);
-        self.prints[set * per_set + within] = print_of(tag);
+        let (set, within) = self.ways.divide(way as u64);
+        let set = set as usize;
+        self.prints[set * self.prints_per_set as usize + within as usize] = print_of(tag);
         match (self.tags[way] == EMPTY, tag == EMPTY) {
             (true, false) => self.free[set] -= 1,
             (false, true) => self.free[set] += 1,
@@ -290,7 +299,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// How many ways there are in all.
     #[must_use]
     pub fn way_count(&self) -> u32 {
-        self.sets * self.ways
+        self.sets.number() * self.ways.number()
     }
 
     /// The views of all lines.
@@ -305,8 +314,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// Zeroes the bytes that are not valid and sorts the ways of each set, so
     /// that equal contents compare equal. No way may be named from outside.
     pub fn canonicalize(&mut self) {
-        let (ways, n) = (self.ways as usize, self.line_bytes as usize);
-        for set in 0..self.sets as usize {
+        let (ways, n) = (self.ways.number() as usize, self.line_bytes as usize);
+        for set in 0..self.sets.number() as usize {
             let line = |i: usize| {
                 let data = self.read(Way(i as u32)).masked(self.masks[i].valid);
                 (self.tags[i], self.states[i], self.masks[i], data)

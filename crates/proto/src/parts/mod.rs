@@ -2,12 +2,14 @@
 
 mod acks;
 mod array;
+mod few;
 mod host;
 mod lines;
 mod store_buffer;
 
 pub use acks::{AckCounts, AckParity, peers};
 pub use array::CacheArray;
+pub use few::Few;
 pub use host::Host;
 pub use lines::{EventOf, Lines, Place, StateOf};
 pub use store_buffer::{Popped, StoreBuffer, Waits};

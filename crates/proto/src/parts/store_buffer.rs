@@ -48,7 +48,7 @@ pub enum Popped {
 }
 
 /// The store buffer of one cache. `W` names who waits for a flush.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct StoreBuffer<W = Slot> {
     fifo: VecDeque<Entry<W>>,
     lines: u32,
@@ -56,6 +56,8 @@ pub struct StoreBuffer<W = Slot> {
     pub acks: AckParity,
     closing: Vec<W>,
 }
+
+crate::clone_in_place! { [W: Clone] StoreBuffer<W> { fifo, lines, acks, closing } }
 
 impl<W> Default for StoreBuffer<W> {
     fn default() -> Self {

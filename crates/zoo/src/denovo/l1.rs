@@ -12,7 +12,7 @@ use proto::{
 use std::collections::BTreeMap;
 
 /// An L1 cache.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
     /// Only registrations for atomics take miss registers, beside fills.
     cache: First<LineState>,
@@ -20,6 +20,8 @@ pub struct L1 {
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
 }
+
+proto::clone_in_place! { [] L1 { cache, stored, retains } }
 
 impl L1 {
     /// An empty cache.

@@ -52,12 +52,14 @@ impl<P: Protocol> Waits<P> for Waiter {
 }
 
 /// An L1 cache with the rows of a protocol.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: First<LineState, Waiter>,
     retains: bool,
     rows: PhantomData<T>,
 }
+
+proto::clone_in_place! { [T] L1<T> { cache, retains, rows } }
 
 impl<T: Rows> L1<T> {
     /// An empty cache.

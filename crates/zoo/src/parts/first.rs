@@ -10,7 +10,7 @@ use proto::{
 
 /// A first-level cache: its lines, and what is under way below. `W` names who
 /// may wait for it to flush.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct First<S, W = Slot> {
     /// The lines.
     pub array: CacheArray<S>,
@@ -19,6 +19,8 @@ pub struct First<S, W = Slot> {
     /// Miss registers in use.
     pub fills: u32,
 }
+
+proto::clone_in_place! { [S: Clone, W: Clone] First<S, W> { array, lower, fills } }
 
 /// What an access must find room for before its row is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

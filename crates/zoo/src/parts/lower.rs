@@ -9,7 +9,7 @@ use proto::{Ask, Cause, Cx, Disposition, Key, LineAddr, NodeId, Protocol, Slot, 
 
 /// What is under way between a compute unit and the banks. `W` names who may
 /// wait for a flush.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Lower<W = Slot> {
     /// Lines that must leave, flushes, and writes not yet acknowledged.
     pub buffer: StoreBuffer<W>,
@@ -17,6 +17,8 @@ pub struct Lower<W = Slot> {
     /// For whom the controller must do something now that they are flushed.
     flushed: Vec<W>,
 }
+
+proto::clone_in_place! { [W: Clone] Lower<W> { buffer, banks_due, flushed } }
 
 impl<W> Default for Lower<W> {
     fn default() -> Self {

@@ -11,7 +11,7 @@ use proto::{
 };
 
 /// A bank: its lines, and what memory has been asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Store<S> {
     /// The lines.
     pub array: CacheArray<S>,
@@ -20,6 +20,8 @@ pub struct Store<S> {
     /// Reads of memory that are under way.
     pub fetches: u32,
 }
+
+proto::clone_in_place! { [S: Clone] Store<S> { array, writes, fetches } }
 
 /// Who asks for an access, and for what.
 #[derive(Clone, Copy, Debug)]

@@ -29,7 +29,7 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 }
 
 /// A bank of the L2 with the rows of a protocol.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
     store: Store<BankState>,
     /// Who is registered, of the lines in R, RC and RE.
@@ -40,6 +40,8 @@ pub struct Bank<T> {
     retains: bool,
     rows: PhantomData<T>,
 }
+
+proto::clone_in_place! { [T] Bank<T> { store, owners, recalls, round, retains, rows } }
 
 /// Who asks to be registered.
 #[derive(Clone, Copy, Debug)]

@@ -48,13 +48,15 @@ pub trait Steps: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
 impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> Steps for T {}
 
 /// The L1 with the plans of a protocol.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: vi::L1<Waiter>,
     told: AckCounts,
     locks: Locks,
     plans: PhantomData<T>,
 }
+
+proto::clone_in_place! { [T] L1<T> { cache, told, locks, plans } }
 
 /// What read-modify-writes wait for that meet a lock.
 const LOCKED: Key = Key::Other(0);

@@ -1,7 +1,7 @@
 //! Which remote operations keep read-modify-writes from being performed here.
 
+use proto::parts::Few;
 use proto::{NodeId, Slot};
-use std::collections::BTreeSet;
 
 /// The locks on the read-modify-writes of one L1: one for each remote operation
 /// under way, for nothing keeps two of them apart.
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// or remote operations without end would starve them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Locks {
-    waited_for: BTreeSet<(NodeId, Slot)>,
-    others: BTreeSet<(NodeId, Slot)>,
+    waited_for: Few<(NodeId, Slot)>,
+    others: Few<(NodeId, Slot)>,
 }
 
 impl Locks {
@@ -25,7 +25,7 @@ impl Locks {
 
     /// A remote operation begins.
     pub fn lock(&mut self, node: NodeId, slot: Slot) {
-        self.others.insert((node, slot));
+        self.others.insert((node, slot), ());
     }
 
     /// A remote operation has ended. `true` if that was the last one that
@@ -33,8 +33,8 @@ impl Locks {
     #[must_use]
     pub fn unlock(&mut self, node: NodeId, slot: Slot) -> bool {
         let ended = (node, slot);
-        self.others.remove(&ended);
-        self.waited_for.remove(&ended) && self.waited_for.is_empty()
+        self.others.remove(ended);
+        self.waited_for.remove(ended).is_some() && self.waited_for.is_empty()
     }
 
     /// A read-modify-write waits.

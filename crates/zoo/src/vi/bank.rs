@@ -9,11 +9,13 @@ use proto::{
 };
 
 /// A bank of the L2.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     store: Store<BankState>,
     flush: Flush,
 }
+
+proto::clone_in_place! { [] Bank { store, flush } }
 
 /// Flushes of the bank, in rounds: those that come during one join the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

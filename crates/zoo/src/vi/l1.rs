@@ -43,11 +43,13 @@ impl Writers for () {}
 
 /// An L1 cache. `W` names who may wait for it to flush, `N` what it knows of who
 /// wrote its lines.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<W = Slot, N = ()> {
     cache: First<LineState, W>,
     writers: N,
 }
+
+proto::clone_in_place! { [W: Clone, N: Clone] L1<W, N> { cache, writers } }
 
 /// What an event brings with it.
 #[derive(Clone, Copy, Debug)]

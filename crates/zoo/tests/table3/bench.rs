@@ -180,7 +180,7 @@ impl<P: Protocol> Bench<P> {
                 let msg = self.channels.get_mut(&(from, to)).and_then(VecDeque::pop_front)?;
                 let told = Told::Message(msg.name(), msg.line());
                 let from = self.stations[from].id();
-                self.step(to, told, |station, world, fx| station.message(from, msg, world, fx))
+                self.step(to, told, |station, world, fx| station.message(from, &msg, world, fx))
             }
             Move::Timer(node, class) => {
                 self.timers.remove(&(node, class));

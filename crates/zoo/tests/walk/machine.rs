@@ -282,7 +282,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
                 station.request(Slot(thread as u32), &request, world, &mut fx);
             }
             Told::Message { from, msg } => {
-                let msg = P::Msg::clone(self.msgs.thing(msg));
+                let msg = self.msgs.thing(msg);
                 station.message(self.nodes[from], msg, world, &mut fx);
             }
             Told::Memory { reply } => station.memory(self.answers.thing(reply), world, &mut fx),

@@ -1,0 +1,110 @@
+//! What is under way: messages between two nodes, operations of a node on memory.
+
+/// No room.
+const NONE: u32 = u32::MAX;
+
+/// Many queues, most of them empty. Their elements stand in rooms that all of
+/// them share, and the room left last is used next, while it is near.
+#[derive(Debug)]
+pub(super) struct Queues<T> {
+    rooms: Vec<T>,
+    /// By room: the one behind it in its queue, or among those that are free.
+    behind: Vec<u32>,
+    /// The first free room.
+    free: u32,
+    /// By queue: its first and its last room.
+    ends: Vec<[u32; 2]>,
+}
+
+impl<T: Clone> Queues<T> {
+    /// So many empty queues.
+    pub(super) fn new(count: usize) -> Self {
+        Queues { rooms: Vec::new(), behind: Vec::new(), free: NONE, ends: vec![[NONE; 2]; count] }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, queue: usize, element: &T) {
+        let room = self.free;
+        let room = if room == NONE {
+            self.rooms.push(element.clone());
+            self.behind.push(NONE);
+            self.rooms.len() as u32 - 1
+        } else {
+            self.free = core::mem::replace(&mut self.behind[room as usize], NONE);
+            self.rooms[room as usize].clone_from(element);
+            room
+        };
+        let [first, last] = &mut self.ends[queue];
+        if *first == NONE {
+            *first = room;
+        } else {
+            self.behind[*last as usize] = room;
+        }
+        *last = room;
+    }
+
+    /// Takes the element out that has so many before it.
+    #[inline]
+    pub(super) fn take(&mut self, queue: usize, at: usize) -> Option<&T> {
+        let (mut before, mut room) = (NONE, self.ends[queue][0]);
+        for _ in 0..at {
+            before = room;
+            room = *self.behind.get(room as usize)?;
+        }
+        let next = core::mem::replace(self.behind.get_mut(room as usize)?, self.free);
+        self.free = room;
+        let [first, last] = &mut self.ends[queue];
+        if before == NONE {
+            *first = next;
+        } else {
+            self.behind[before as usize] = next;
+        }
+        if next == NONE {
+            *last = before;
+        }
+        self.rooms.get(room as usize)
+    }
+
+    pub(super) fn len(&self, queue: usize) -> usize {
+        let behind = |room: &u32| self.behind.get(*room as usize).copied();
+        core::iter::successors(Some(self.ends[queue][0]), behind).take_while(|&room| room != NONE).count()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rooms.clear();
+        self.behind.clear();
+        self.free = NONE;
+        self.ends.fill([NONE; 2]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stress::draws::Draws;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn they_do_what_deques_do() {
+        const COUNT: usize = 5;
+        let mut queues = Queues::new(COUNT);
+        let mut oracle = vec![VecDeque::new(); COUNT];
+        let mut draws = Draws::new(1);
+        for number in 0..20_000u32 {
+            let queue = draws.below(COUNT);
+            if draws.chance(120) {
+                queues.push(queue, &number);
+                oracle[queue].push_back(number);
+            } else {
+                let at = draws.below(3);
+                assert_eq!(queues.take(queue, at).copied(), oracle[queue].remove(at));
+            }
+            assert_eq!(queues.len(queue), oracle[queue].len());
+            if number == 10_000 {
+                queues.clear();
+                oracle.iter_mut().for_each(VecDeque::clear);
+            }
+        }
+        assert!(queues.rooms.len() < 2_000, "rooms are used again: {}", queues.rooms.len());
+    }
+}

@@ -1,0 +1,80 @@
+//! A map of a few entries, in one piece.
+
+use core::fmt::Debug;
+use core::hash::Hash;
+use smallvec::SmallVec;
+
+/// A map that seldom has more than a few entries. It needs no room of its own
+/// until it has; equal contents are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Few<K, V = ()> {
+    /// In the order of their keys.
+    entries: SmallVec<[(K, V); 2]>,
+}
+
+impl<K, V> Default for Few<K, V> {
+    fn default() -> Self {
+        Few { entries: SmallVec::new() }
+    }
+}
+
+impl<K: Copy + Ord, V> Few<K, V> {
+    /// Is there none?
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn place(&self, key: K) -> Result<usize, usize> {
+        let at = self.entries.iter().take_while(|(other, _)| *other < key).count();
+        match self.entries.get(at) {
+            Some((other, _)) if *other == key => Ok(at),
+            _ => Err(at),
+        }
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        let at = self.place(key).ok()?;
+        Some(&mut self.entries[at].1)
+    }
+
+    /// Puts a value in; the one that stood there is dropped.
+    pub fn insert(&mut self, key: K, value: V) {
+        match self.place(key) {
+            Ok(at) => self.entries[at].1 = value,
+            Err(at) => self.entries.insert(at, (key, value)),
+        }
+    }
+
+    /// Takes a value out.
+    pub fn remove(&mut self, key: K) -> Option<V> {
+        self.place(key).ok().map(|at| self.entries.remove(at).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn it_does_what_a_map_does() {
+        let (mut few, mut oracle) = (Few::default(), BTreeMap::new());
+        for i in 0..2000u32 {
+            let key = i.wrapping_mul(0x9e37_79b9) >> 28;
+            match i % 4 {
+                0 | 1 => {
+                    few.insert(key, i);
+                    oracle.insert(key, i);
+                }
+                2 => assert_eq!(few.remove(key), oracle.remove(&key)),
+                _ => assert_eq!(few.get_mut(key), oracle.get_mut(&key)),
+            }
+            assert!(few.entries.iter().map(|(key, value)| (key, value)).eq(oracle.iter()));
+            assert_eq!(few.is_empty(), oracle.is_empty());
+        }
+    }
+}
