@@ -209,7 +209,15 @@ impl<P: Protocol> Cx<'_, P> {
         ask: Ask<'_>,
         mut take: impl FnMut(T::Step, &mut Self) -> Option<Disposition>,
     ) -> Disposition {
-        while let Some(step) = self.step_of::<T>(ask.req, self.stage) {
+        let plan = match self.world.mutation {
+            Some(Mutation { table, .. }) if table == T::ID => None,
+            _ => Some(T::plan(PlanKey::of(ask.req))),
+        };
+        let step_at = |cx: &Self| match plan {
+            Some(plan) => plan.get(usize::from(cx.stage)).copied(),
+            None => cx.step_of::<T>(ask.req, cx.stage),
+        };
+        while let Some(step) = step_at(self) {
             let stage = self.stage;
             match take(step, self) {
                 None => self.stage += 1,

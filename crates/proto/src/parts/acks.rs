@@ -101,7 +101,7 @@ impl AckCounts {
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         let before = cx.fx.sends.len();
-        cx.fx.sends.extend(nodes.map(|node| (node, word(slot).into())));
+        nodes.for_each(|node| cx.fx.send(node, word(slot)));
         let told = cx.fx.sends.len() - before;
         if told == 0 {
             return None;
