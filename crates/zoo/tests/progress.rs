@@ -92,10 +92,10 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
     let (asker, other) = (Vi::entry(Agent::Cu(0)), Vi::entry(Agent::Cu(1)));
     let mut fx = Effects::default();
     let mut memory = VecDeque::new();
-    bank.message(asker, &ask.clone().into(), world, &mut fx);
+    bank.message(asker, &(*ask).into(), world, &mut fx);
     for _ in 0..ROUNDS {
         memory.extend(fx.memory.drain(..));
-        bank.message(other, &disturb.clone().into(), world, &mut fx);
+        bank.message(other, &(*disturb).into(), world, &mut fx);
         memory.extend(fx.memory.drain(..));
         if let Some(op) = memory.pop_front() {
             bank.memory(&MemoryReply { op, data: LineData::default() }, world, &mut fx);

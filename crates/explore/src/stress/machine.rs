@@ -338,13 +338,13 @@ impl<P: Protocol> Machine<P> {
             return Err(wrong(why));
         }
         let here = node as u8;
-        for (to, msg) in &mut fx.sends {
+        for (to, msg) in &fx.sends {
             let to = number(kinds, *to);
             channels.push(node * stations.len() + to, msg);
             ready.push(Event::Deliver { from: here, to: to as u8 });
         }
         fx.sends.clear();
-        for op in &mut fx.memory {
+        for op in &fx.memory {
             asked.push(node, op);
             ready.push(Event::Memory(here));
         }

@@ -22,10 +22,8 @@ impl<T: Clone> Queues<T> {
         Queues { rooms: Vec::new(), behind: Vec::new(), free: NONE, ends: vec![[NONE; 2]; count] }
     }
 
-    /// Takes an element, and leaves something old in its place: that costs less
-    /// than to clone it, or to move it out of where it stands.
     #[inline]
-    pub(super) fn push(&mut self, queue: usize, element: &mut T) {
+    pub(super) fn push(&mut self, queue: usize, element: &T) {
         let room = self.free;
         let room = if room == NONE {
             self.rooms.push(element.clone());
@@ -33,7 +31,7 @@ impl<T: Clone> Queues<T> {
             self.rooms.len() as u32 - 1
         } else {
             self.free = core::mem::replace(&mut self.behind[room as usize], NONE);
-            core::mem::swap(&mut self.rooms[room as usize], element);
+            self.rooms[room as usize].clone_from(element);
             room
         };
         let [first, last] = &mut self.ends[queue];
@@ -95,7 +93,7 @@ mod tests {
         for number in 0..20_000u32 {
             let queue = draws.below(COUNT);
             if draws.chance(120) {
-                queues.push(queue, &mut number.clone());
+                queues.push(queue, &number);
                 oracle[queue].push_back(number);
             } else {
                 let at = draws.below(3);

@@ -30,7 +30,7 @@ pub enum Answer {
 }
 
 /// To an L2 bank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToBank {
     /// The whole line, please.
     Get {
@@ -78,7 +78,7 @@ pub enum ToBank {
 }
 
 /// To a first-level cache or port.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToL1 {
     /// The line that was asked for.
     Data {

@@ -5,7 +5,7 @@ use crate::parts::{self, How, operand_bytes};
 use proto::{ByteMask, LineAddr, LineData, Message, NodeId, Op, Slot};
 
 /// To an L2 bank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToBank {
     /// What every bank is told. A flush or an invalidation recalls what is
     /// registered.
@@ -33,7 +33,7 @@ pub enum ToBank {
 }
 
 /// To a first-level cache.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToL1 {
     /// What every first-level cache is told.
     Shared(parts::ToL1),

@@ -4,7 +4,7 @@ use crate::parts;
 use proto::{LineAddr, Message, Slot};
 
 /// To an L1.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToL1 {
     /// A bank answers.
     Bank(parts::ToL1),
