@@ -165,6 +165,17 @@ impl<P: Protocol> Machine<P> {
         Ok(state)
     }
 
+    /// Says that several nodes reach a line: memory's answers about it come
+    /// later.
+    pub(crate) fn share(&mut self, line: u8) {
+        self.shared |= 1u64.checked_shl(line.into()).unwrap_or(0);
+    }
+
+    /// Does memory answer at once?
+    pub(crate) fn merges(&self, line: u8) -> bool {
+        self.shared.checked_shr(line.into()).unwrap_or(0) & 1 == 0
+    }
+
     pub(crate) fn part(&self, part: u32) -> &Part {
         self.parts.thing(part)
     }
