@@ -474,8 +474,9 @@ impl<P: Protocol> Machine<P> {
                 next[usize::from(node)] = self.tell(rest, Told::Memory { reply })?;
             }
             Move::Timer { node, class } => {
-                let mut part =
-                    part_of(self, node).filter(|p| p.timers >> class & 1 == 1).ok_or_else(refuse)?;
+                let mut part = part_of(self, node)
+                    .filter(|p| class < 8 && p.timers >> class & 1 == 1)
+                    .ok_or_else(refuse)?;
                 part.timers &= !(1 << class);
                 let rest = self.parts.number(part);
                 next[usize::from(node)] = self.tell(rest, Told::Timer(class))?;

@@ -8,7 +8,7 @@
 use proto::{
     Agent, ArrayUse, Coverage, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message,
     Mutation, Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
-    TimerClass, Uses, Way, World,
+    TimerClass, Uses, Way, World, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -107,8 +107,8 @@ pub(crate) struct Ways {
     pub(crate) is_needed: bool,
     /// Those that could be given up.
     pub(crate) victims: Vec<Way>,
-    /// Is nothing parked or under way at the station?
-    pub(crate) is_quiet: bool,
+    /// What is not as it must be when everything is over.
+    pub(crate) unrest: Option<String>,
 }
 
 /// [`Fabric`] for one protocol.
@@ -127,6 +127,8 @@ pub(crate) struct Stations<P: Protocol> {
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
+    /// What the private caches do with writes, and what the others do.
+    policies: (WritePolicy, WritePolicy),
     /// Does somebody else say which ways are given up?
     holds_ways: bool,
 }
@@ -182,6 +184,7 @@ impl<P: Protocol> Stations<P> {
             victims: Vec::new(),
             uses: 0,
             line_bytes: u32::from(shape.line_bytes),
+            policies: (shape.l1.policy, shape.l2.policy),
             holds_ways: false,
         })
     }
@@ -441,7 +444,14 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.victims.clear();
         station.node.victims(SetIndex(0), &mut self.victims);
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
-        Ways { is_needed, victims, is_quiet: station.is_quiet() }
+        let policy = match P::KINDS[usize::from(station.id().kind)].role {
+            Role::L1 => self.policies.0,
+            _ => self.policies.1,
+        };
+        // What is written to registered lines stays where it is.
+        let registers = P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R"));
+        let unrest = station.unrest(policy != WritePolicy::Combining && !registers);
+        Ways { is_needed, victims, unrest }
     }
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut Out) {

@@ -75,10 +75,7 @@ pub fn replay(
     let led = zoo::with(subject.info.name, job).ok_or("there is no such protocol")?;
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
-            let at = moves[at].0;
-            let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, &cast, &ground)));
-            let open = open.collect::<Vec<_>>().join(" or ");
-            let open = if open.is_empty() { String::from("nothing") } else { open };
+            let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
             format!("{} cannot be made by the timed machine; open is {open}", named(trace, at))
         }
         other => other.to_string(),
@@ -92,14 +89,16 @@ pub fn replay(
         End::Over(_) => ending(trace.program(), &seen.borrow()),
         End::Unquiet(why) | End::Impossible(why) => (why.clone(), None),
         End::Stuck => (String::from("nothing can move any more, and the program is not over"), None),
-        End::Goes(_) => (String::from("it goes on"), None),
+        End::Goes(open) => (format!("it goes on; open is {}", in_words(open, &cast, &ground)), None),
     };
     let reasons = match outcome {
         Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
         None => Vec::new(),
     };
     let is_same = match trace.violation.fault {
-        Fault::Impossible => matches!(followed.end, End::Impossible(_)) && end == trace.violation.why,
+        Fault::Impossible => {
+            matches!(followed.end, End::Impossible(_)) && nameless(&end) == nameless(&trace.violation.why)
+        }
         Fault::Deadlock => matches!(followed.end, End::Stuck),
         Fault::Unquiet => matches!(followed.end, End::Unquiet(_)),
         Fault::Outcome => end == trace.violation.why && !reasons.is_empty(),
@@ -122,6 +121,15 @@ impl zoo::Visit for Job {
     fn visit<P: Protocol>(self) -> Self::Output {
         follow::<P>(&self.system, self.program, self.mutation, &self.moves)
     }
+}
+
+/// A sentence of a station without the numbers by which it knows requests: each
+/// machine gives its own.
+fn nameless(why: &str) -> String {
+    let mut parts = why.split("Slot(");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    core::iter::once(first).chain(rest).collect::<Vec<_>>().join("Slot(")
 }
 
 /// A move of the trace in words.
@@ -165,6 +173,15 @@ fn moves(
         moves.push((at, event));
     }
     Ok(moves)
+}
+
+/// What is open, as a trace would name it.
+fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
+    if open.is_empty() {
+        return String::from("nothing");
+    }
+    let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, cast, ground)));
+    open.collect::<Vec<_>>().join(" or ")
 }
 
 /// An event as a trace would name it.

@@ -4,6 +4,7 @@
 //! made but those of the test.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use explore::Placement;
@@ -19,6 +20,9 @@ use crate::litmus::{check, kind, semantics};
 
 /// The most silent instructions between two accesses.
 const SILENT_MAX: u32 = 10_000;
+/// The most operations of one thread that are posted and not complete: more than
+/// the explorer lets a thread have.
+const UNDER_WAY_MAX: usize = 64;
 
 /// Who plays the threads.
 #[derive(Clone, Debug)]
@@ -174,11 +178,11 @@ impl Core {
         }
     }
 
-    fn store(&self, to: Array<u32>, at: u64, value: u32, how: Semantics) {
-        let _posted = match self {
+    fn store(&self, to: Array<u32>, at: u64, value: u32, how: Semantics) -> Accepted {
+        match self {
             Core::Wave(w) => w.atomic_store(to, at, value, how),
             Core::Host(host) => host.atomic_store(to, at, value, how.order),
-        };
+        }
     }
 
     fn rmw(
@@ -195,11 +199,18 @@ impl Core {
         }
     }
 
-    /// The same, and nobody looks at the old value.
-    fn update(&self, word: Array<u32>, at: u64, kind: RmwKind, operand: u32, how: Semantics) {
+    /// The same of a wavefront that does not look at the old value.
+    fn update(
+        &self,
+        word: Array<u32>,
+        at: u64,
+        kind: RmwKind,
+        operand: u32,
+        how: Semantics,
+    ) -> Option<Accepted> {
         match self {
-            Core::Wave(w) => drop(w.update(word, at, kind, operand, how)),
-            Core::Host(host) => drop(host.rmw(word, at, kind, operand, how.order)),
+            Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),
+            Core::Host(_) => None,
         }
     }
 
@@ -211,17 +222,17 @@ impl Core {
         }
     }
 
-    fn fence(&self, how: Semantics) {
-        let _posted = match self {
+    fn fence(&self, how: Semantics) -> Accepted {
+        match self {
             Core::Wave(w) => w.fence(how),
             Core::Host(host) => host.fence(how.order),
-        };
+        }
     }
 
-    async fn barrier(&self, how: Semantics) {
+    fn barrier(&self, how: Semantics) -> Accepted {
         match self {
-            Core::Wave(w) => w.barrier_with(how).await,
-            Core::Host(host) => host.fail("a barrier on the host").await,
+            Core::Wave(w) => w.barrier_with(how),
+            Core::Host(host) => host.fail("a barrier on the host"),
         }
     }
 
@@ -245,6 +256,8 @@ struct Coming {
 struct Registers {
     values: Vec<Value>,
     coming: Vec<Coming>,
+    /// Operations without a value, oldest first.
+    unseen: VecDeque<Accepted>,
 }
 
 impl Registers {
@@ -265,13 +278,23 @@ impl Registers {
         }
         true
     }
+
+    /// Waits until so many operations or fewer are under way.
+    async fn keep_at_most(&mut self, most: usize) {
+        while self.coming.len() + self.unseen.len() > most {
+            match self.unseen.pop_front() {
+                Some(unseen) => unseen.await,
+                None => _ = self.arrive(|_| true).await,
+            }
+        }
+    }
 }
 
 impl Play {
     async fn thread(&self, core: Core, thread: usize) {
         let Program { threads, .. } = &self.test;
         let values = threads[thread].registers.iter().map(|register| register.init).collect();
-        let mut registers = Registers { values, coming: Vec::new() };
+        let mut registers = Registers { values, coming: Vec::new(), unseen: VecDeque::new() };
         let (mut pc, mut silent) = (0, 0);
         while let Some(instr) = threads[thread].code.get(pc) {
             pc += 1;
@@ -285,11 +308,12 @@ impl Play {
                 coming.dst.is_some_and(is) || coming.success.is_some_and(|(reg, _)| is(reg))
             };
             while registers.arrive(is_needed).await {}
+            registers.keep_at_most(UNDER_WAY_MAX).await;
             if let Err(why) = self.step(&core, instr, &mut registers, &mut pc).await {
                 core.fail(format!("P{thread}: {why}")).await;
             }
         }
-        while registers.arrive(|_| true).await {}
+        registers.keep_at_most(0).await;
         self.seen.borrow_mut().registers[thread] = registers.values;
     }
 
@@ -315,7 +339,8 @@ impl Play {
             }
             Instr::Fence(fence) => {
                 if is_felt(fence) {
-                    core.fence(semantics(&self.test, fence.order, fence.scope, fence.remote));
+                    let how = semantics(&self.test, fence.order, fence.scope, fence.remote);
+                    registers.unseen.push_back(core.fence(how));
                 }
             }
             Instr::Barrier(barrier) => {
@@ -339,17 +364,23 @@ impl Play {
                 }
             }
             Instr::Store { access, value } => {
-                core.store(memory, place(access)?, word(value)?, self.how(access));
+                registers.unseen.push_back(core.store(
+                    memory,
+                    place(access)?,
+                    word(value)?,
+                    self.how(access),
+                ));
             }
             Instr::Rmw { dst, access, op, operand } => {
                 let kind = kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
                 let (at, operand, how) = (place(access)?, word(operand)?, self.how(access));
-                match dst {
-                    Some(_) => {
-                        let loading = core.rmw(memory, at, kind, operand, how);
-                        registers.await_later(*dst, None, loading);
-                    }
+                let unseen = match dst {
+                    Some(_) => None,
                     None => core.update(memory, at, kind, operand, how),
+                };
+                match unseen {
+                    Some(unseen) => registers.unseen.push_back(unseen),
+                    None => registers.await_later(*dst, None, core.rmw(memory, at, kind, operand, how)),
                 }
             }
             Instr::Cas(cas) => {

@@ -34,6 +34,9 @@ enum Choice {
     Last,
 }
 
+/// So many timers run out before the first move: some never end.
+const TIMERS_MAX: u32 = 10_000;
+
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Makes the moves.
     pub(crate) fn follow(mut self, moves: &[Move]) -> Result<Led, FollowError> {
@@ -67,12 +70,17 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Lets happen what happens by itself. Before the first move (`is_setup`) all
     /// does but what wavefronts and the host issue.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
+        let mut timers = 0;
         while self.failure.is_none()
             && let Some((now, event)) = self.queue.pop()
         {
             let is_by_itself = match self.choice(event) {
                 Choice::None => true,
-                Choice::Last | Choice::Of(Move::Issue(_) | Move::Timer { .. }) => false,
+                Choice::Last | Choice::Of(Move::Issue(_)) => false,
+                Choice::Of(Move::Timer { .. }) => {
+                    timers += 1;
+                    is_setup && timers <= TIMERS_MAX
+                }
                 Choice::Of(_) => is_setup,
             };
             match is_by_itself {
@@ -259,16 +267,23 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !self.waves.iter().all(is_done) || self.host.is_at_work() {
             return Ok(Ended::Otherwise(End::Stuck));
         }
-        let unquiet = (0..self.stations.len() as u32).find(|&station| !self.fabric.ways(station).is_quiet);
-        if let Some(station) = unquiet {
-            let name = &self.stations[station as usize].name;
-            return Ok(Ended::Otherwise(End::Unquiet(format!("at the end {name} is not quiet"))));
+        let mut unrest = (0..self.stations.len() as u32).filter_map(|at| self.fabric.ways(at).unrest);
+        if let Some(why) = unrest.next() {
+            return Ok(Ended::Otherwise(End::Unquiet(why)));
         }
+        drop(unrest);
         self.fabric.hold_ways(false);
         let now = self.queue.now();
         held.into_iter().for_each(|event| self.queue.push(now, event));
         self.watch.progress(now);
-        let cycles = self.run_to_end()?;
+        let cycles = match self.run_to_end() {
+            Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),
+            Err(RunError::Stuck(_)) => {
+                let why = "the program is over, and its kernel does not come to an end";
+                return Ok(Ended::Otherwise(End::Unquiet(why.to_owned())));
+            }
+            ended => ended?,
+        };
         Ok(Ended::Over(Box::new(self.finish(cycles)?)))
     }
 }
