@@ -152,17 +152,18 @@ pub fn show(program: &Program, outcome: &[Value]) -> String {
 pub struct Explorer<P: Protocol> {
     bounds: Bounds,
     mutation: Option<Mutation>,
-    learnt: Option<Controllers<P>>,
+    /// By the shape of the machine.
+    learnt: Vec<Controllers<P>>,
 }
 
-/// What the controllers have learnt is dropped when it takes more.
-const LEARNT_BYTES_MAX: usize = 256 << 20;
+/// What the controllers of one shape have learnt is dropped when it takes more.
+const LEARNT_BYTES_MAX: usize = 64 << 20;
 
 impl<P: Protocol> Explorer<P> {
     /// A machine within these bounds, with a seeded fault if one is given.
     #[must_use]
     pub fn new(bounds: Bounds, mutation: Option<Mutation>) -> Explorer<P> {
-        Explorer { bounds, mutation, learnt: None }
+        Explorer { bounds, mutation, learnt: Vec::new() }
     }
 
     /// The bounds.
@@ -177,7 +178,7 @@ impl<P: Protocol> Explorer<P> {
         program: &Program,
         placement: &Placement,
     ) -> Result<Machine<P>, Unsupported> {
-        Machine::new(program, placement, self.bounds, self.mutation, self.learnt.take())
+        Machine::new(program, placement, self.bounds, self.mutation, &mut self.learnt)
     }
 
     /// Explores a program.
@@ -210,7 +211,7 @@ impl<P: Protocol> Explorer<P> {
         };
         let found = conclude(&mut run, searched, asked, limits);
         if run.machine.controllers.bytes() < LEARNT_BYTES_MAX {
-            self.learnt = Some(run.machine.controllers);
+            self.learnt.push(run.machine.controllers);
         }
         Ok(found)
     }

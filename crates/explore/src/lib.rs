@@ -49,6 +49,7 @@ mod known;
 mod live;
 mod machine;
 mod made;
+mod message;
 mod moves;
 pub mod mutants;
 mod outcome;

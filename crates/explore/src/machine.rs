@@ -85,19 +85,19 @@ type Found<T> = Result<T, Arc<str>>;
 type Drained = Found<Arc<[u32]>>;
 
 impl<P: Protocol> Machine<P> {
-    /// Puts a program on a machine. What the controllers have learnt on the
-    /// same machine may be given back to them.
+    /// Puts a program on a machine. What controllers have learnt on the same
+    /// machine is taken from there.
     pub(crate) fn new(
         program: &Program,
         placement: &Placement,
         bounds: Bounds,
         mutation: Option<Mutation>,
-        learnt: Option<Controllers<P>>,
+        learnt: &mut Vec<Controllers<P>>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
         let shape = bounds.shape(placement.compute_units(), code.line_bytes);
-        let controllers = match learnt.filter(|learnt| learnt.shape == shape) {
-            Some(learnt) => learnt,
+        let controllers = match learnt.iter().position(|learnt| learnt.shape == shape) {
+            Some(at) => learnt.swap_remove(at),
             None => Controllers::new(shape, mutation).map_err(Unsupported)?,
         };
         let entries = placement.agents.iter().map(|&agent| controllers.node(P::entry(agent)));

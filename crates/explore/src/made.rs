@@ -16,6 +16,7 @@ use litmus::program::{Level, Order};
 use proto::{PlanKey, PlansView};
 
 use crate::claim::Claim;
+use crate::message;
 use crate::subject::Subject;
 use crate::twist::{Twist, Wide};
 use crate::verify::{Machines, Test, in_parallel};
@@ -63,6 +64,11 @@ const RMWS: [(Order, bool); 6] = [
     (Order::Release, false),
 ];
 
+/// Is something said of remote operations?
+fn has_remote(claims: &[Claim]) -> bool {
+    claims.iter().any(|claim| claim.model == "opencl-rsp")
+}
+
 /// The families of programs with up to so many operations.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
@@ -96,7 +102,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         let bound = placed(wide, smallest(&[AcquireRelease], false));
         all.push(Family { twist, ..family(letter, bound, 64) });
     }
-    let has_remote = claims.iter().any(|claim| claim.model == "opencl-rsp");
+    let has_remote = has_remote(claims);
     let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
     let wides = || wides.into_iter().filter(|wide| has_remote || *wide != Wide::Remote);
     for wide in wides() {
@@ -301,8 +307,9 @@ pub fn made(
 ) -> Vec<Test> {
     let readings = readings(claims);
     let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
-    let mut tests = Vec::new();
-    for (index, mut family) in families(claims, operations_max).into_iter().enumerate() {
+    let families = families(claims, operations_max);
+    let mut tests = message::all(has_remote(claims), 1 + GROUPS * families.len());
+    for (index, mut family) in families.into_iter().enumerate() {
         family.bound.symmetry = symmetry;
         let programs = Mutex::new(generate::programs(&family.bound).enumerate());
         let taken = in_parallel(jobs, jobs, || {

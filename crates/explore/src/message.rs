@@ -1,0 +1,270 @@
+//! Programs in which one thread tells another something: every way to release a
+//! word, and every way to acquire it, at every scope.
+//!
+//! Programs of few operations seldom have all that a plan is there for: a stale
+//! line that an acquire must drop, dirty bytes that a release must flush, and
+//! somebody who fetches the line or writes into it meanwhile. Here they have it,
+//! whatever the operation is that synchronizes.
+
+use crate::verify::Test;
+
+/// A scope, in the words of OpenCL, and what is put behind the names of functions.
+#[derive(Clone, Copy)]
+struct Reach {
+    scope: &'static str,
+    suffix: &'static str,
+}
+
+const WORK_GROUP: Reach = Reach { scope: "memory_scope_work_group", suffix: "" };
+const DEVICE: Reach = Reach { scope: "memory_scope_device", suffix: "" };
+const SYSTEM: Reach = Reach { scope: "memory_scope_all_svm_devices", suffix: "" };
+const REMOTE: Reach = Reach { suffix: "_remote", ..DEVICE };
+const REMOTE_SYSTEM: Reach = Reach { suffix: "_remote", ..SYSTEM };
+
+/// How far the two threads reach, and which of them is on the host.
+struct Sides {
+    name: &'static str,
+    reaches: [Reach; 2],
+    host: Option<usize>,
+}
+
+const fn sides(name: &'static str, first: Reach, second: Reach) -> Sides {
+    Sides { name, reaches: [first, second], host: None }
+}
+
+const SIDES: [Sides; 4] = [
+    sides("device", DEVICE, DEVICE),
+    sides("system", SYSTEM, SYSTEM),
+    Sides { host: Some(0), ..sides("from-host", SYSTEM, SYSTEM) },
+    Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
+];
+
+const REMOTE_SIDES: [Sides; 5] = [
+    sides("to-remote", WORK_GROUP, REMOTE),
+    sides("from-remote", REMOTE, WORK_GROUP),
+    sides("remote", REMOTE, REMOTE),
+    sides("to-remote-system", WORK_GROUP, REMOTE_SYSTEM),
+    sides("from-remote-system", REMOTE_SYSTEM, WORK_GROUP),
+];
+
+/// What synchronizes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// A load that waits, or a store.
+    Access,
+    /// An exchange whose old value is used.
+    Exchange,
+    /// An exchange whose old value nobody uses.
+    Update,
+    /// A fence beside a relaxed access.
+    Fence,
+}
+
+impl By {
+    const fn name(self) -> &'static str {
+        match self {
+            By::Access => "access",
+            By::Exchange => "exchange",
+            By::Update => "update",
+            By::Fence => "fence",
+        }
+    }
+}
+
+/// Every way to release. The first is tried with every way to acquire.
+const RELEASES: [(By, &str); 11] = [
+    (By::Access, "release"),
+    (By::Access, "seq_cst"),
+    (By::Exchange, "release"),
+    (By::Exchange, "acq_rel"),
+    (By::Exchange, "seq_cst"),
+    (By::Update, "release"),
+    (By::Update, "acq_rel"),
+    (By::Update, "seq_cst"),
+    (By::Fence, "release"),
+    (By::Fence, "acq_rel"),
+    (By::Fence, "seq_cst"),
+];
+
+/// Every way to acquire. The first is tried with every way to release.
+const ACQUIRES: [(By, &str); 8] = [
+    (By::Access, "acquire"),
+    (By::Access, "seq_cst"),
+    (By::Exchange, "acquire"),
+    (By::Exchange, "acq_rel"),
+    (By::Exchange, "seq_cst"),
+    (By::Fence, "acquire"),
+    (By::Fence, "acq_rel"),
+    (By::Fence, "seq_cst"),
+];
+
+/// What sets a word, and releases nothing.
+const SIGNALS: [(By, &str); 5] = [
+    (By::Access, "relaxed"),
+    (By::Exchange, "relaxed"),
+    (By::Exchange, "acquire"),
+    (By::Update, "relaxed"),
+    (By::Update, "acquire"),
+];
+
+/// Who else is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nobody,
+    /// Somebody loads from the line beside the one who listens.
+    Reader,
+    /// Somebody stores into it there.
+    Writer,
+    /// Somebody loads from it beside the one who tells, who looks at the word
+    /// again.
+    ReaderThere,
+}
+
+impl Beside {
+    const ALL: [(Beside, &'static str); 4] = [
+        (Beside::Nobody, ""),
+        (Beside::Reader, "+reader"),
+        (Beside::Writer, "+writer"),
+        (Beside::ReaderThere, "+reader-there"),
+    ];
+}
+
+/// Sets the flag.
+fn tell((by, order): (By, &str), reach: Reach) -> String {
+    let Reach { scope, suffix } = reach;
+    let how = format!("memory_order_{order}, {scope}");
+    match by {
+        By::Access => format!("atomic_store_explicit{suffix}(f, 1, {how});"),
+        By::Exchange => format!("int old = atomic_exchange_explicit{suffix}(f, 1, {how});"),
+        By::Update => format!("atomic_fetch_add_explicit{suffix}(f, 1, {how});"),
+        By::Fence => format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), reach)),
+    }
+}
+
+/// Waits for the flag, or sees whether it is set, and then does something.
+fn listen((by, order): (By, &str), reach: Reach, then: &str) -> String {
+    let Reach { scope, suffix } = reach;
+    let how = format!("memory_order_{order}, {scope}");
+    match by {
+        By::Access => format!("while (!atomic_load_explicit{suffix}(f, {how})) {{ }}\n  {then}"),
+        By::Exchange | By::Update => format!(
+            "int old = atomic_exchange_explicit{suffix}(f, 2, {how});\n  if (old == 1) {{\n    {then}\n  }}"
+        ),
+        By::Fence => {
+            let then = format!("{}\n  {then}", fence(order, reach));
+            listen((By::Access, "relaxed"), reach, &then)
+        }
+    }
+}
+
+fn fence(order: &str, Reach { scope, suffix }: Reach) -> String {
+    format!("atomic_work_item_fence{suffix}(CLK_GLOBAL_MEM_FENCE, memory_order_{order}, {scope});")
+}
+
+/// The words, in the order in which they are declared: the flag, the data, and
+/// what others load and store.
+const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
+/// The others are beside the data, or beside the flag.
+const LINES: [(&str, [u8; 4]); 2] = [("beside-data", [0, 1, 1, 1]), ("beside-flag", [1, 0, 1, 1])];
+
+/// The text of a program. Data are told of only by what releases.
+fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: Beside) -> String {
+    let has_data = !SIGNALS.contains(&told);
+    let [there, here] = sides.reaches;
+    let data = if has_data { "*x = 1;\n  " } else { "" };
+    let again = match beside {
+        Beside::ReaderThere => {
+            let Reach { scope, suffix } = there;
+            format!("\n  int again = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});")
+        }
+        _ => String::new(),
+    };
+    let then = if has_data { "int got = *x;" } else { "int got = 1;" };
+    let tells = format!("{data}{}{again}", tell(told, there));
+    let listens = format!("int seen = *z;\n  {}", listen(heard, here, then));
+    let words = "(global atomic_int* f, global int* x, global int* z, global int* w)";
+    let (there_too, other) = match beside {
+        Beside::Nobody => (None, ""),
+        Beside::Reader => (Some(1), "int seen = *z;"),
+        Beside::Writer => (Some(1), "*w = 1;"),
+        Beside::ReaderThere => (Some(0), "int seen = *z;"),
+    };
+    let mut text = format!("OPENCL {name}\n\n{WORDS}\n");
+    let codes = [tells.as_str(), listens.as_str()].into_iter().chain(there_too.map(|_| other));
+    for (thread, code) in codes.enumerate() {
+        text += &format!("\nP{thread} {words} {{\n  {code}\n}}\n");
+    }
+    let group = |thread: usize| match there_too == Some(thread) {
+        _ if sides.host == Some(thread) => String::new(),
+        true => format!(" (work_group P{thread} P2)"),
+        false => format!(" (work_group P{thread})"),
+    };
+    let old = if told.0 == By::Exchange { " /\\ 0:old=0" } else { "" };
+    let asked = format!("exists (1:got=1{old} /\\ f=1 /\\ x=1 /\\ w=1)");
+    text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
+}
+
+/// The programs, with remote operations or without. Those of one group have the
+/// same sides, and the same others beside them.
+pub(crate) fn all(has_remote: bool, first_group: usize) -> Vec<Test> {
+    let mut all = Vec::new();
+    let mut group = first_group;
+    let sides = SIDES.iter().chain(REMOTE_SIDES.iter().filter(|_| has_remote));
+    for (sides, (beside, others)) in sides.flat_map(|s| Beside::ALL.map(|beside| (s, beside))) {
+        if beside == Beside::ReaderThere && sides.host == Some(0)
+            || matches!(beside, Beside::Reader | Beside::Writer) && sides.host == Some(1)
+        {
+            continue;
+        }
+        let pairs = RELEASES.iter().map(|release| (*release, ACQUIRES[0]));
+        let pairs = pairs.chain(ACQUIRES.iter().skip(1).map(|acquire| (RELEASES[0], *acquire)));
+        let pairs = pairs.chain(SIGNALS.iter().map(|signal| (*signal, (By::Access, "relaxed"))));
+        for (told, heard) in pairs {
+            let way = |(by, order): (By, &str)| format!("{}-{order}", by.name());
+            for (place, lines) in LINES {
+                let name = format!("message/{}/{}/{}{others}/{place}", sides.name, way(told), way(heard));
+                let text = text(&name, sides, told, heard, beside);
+                // A test below reads all of them.
+                let mut test = Test::read(&name, &text).expect("the text is a test");
+                test.placements.truncate(1);
+                if let Some(placement) = test.placements.first_mut() {
+                    placement.lines = lines.to_vec();
+                }
+                test.group = group;
+                all.push(test);
+            }
+        }
+        group += 1;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Claim;
+
+    #[test]
+    fn every_message_is_a_program() {
+        for has_remote in [false, true] {
+            let sides = if has_remote { SIDES.len() + REMOTE_SIDES.len() } else { SIDES.len() };
+            // The host has nobody beside it.
+            let groups = sides * Beside::ALL.len() - 3;
+            let pairs = RELEASES.len() + ACQUIRES.len() - 1 + SIGNALS.len();
+            assert_eq!(all(has_remote, 1).len(), groups * pairs * LINES.len());
+        }
+    }
+
+    #[test]
+    fn what_is_told_does_not_race_and_what_is_only_signalled_says_nothing() {
+        let claim = Claim::of("opencl-rsp").expect("a model");
+        for test in all(true, 1).iter().step_by(5) {
+            let promise = claim.promise(&test.program(), &mut || false).expect("it is defined");
+            assert!(promise.race_free, "{}", test.name);
+            let tells = SIGNALS
+                .iter()
+                .all(|(by, order)| !test.name.contains(&format!("/{}-{order}/access-relaxed", by.name())));
+            assert_eq!(promise.is_synchronized(&test.placements[0]), tells, "{}", test.name);
+        }
+    }
+}
