@@ -45,7 +45,7 @@ impl Bounds {
             banks: 2,
             evictions: false,
             core: IssueRule::InOrder,
-            queue_max: 4,
+            queue_max: 16,
             merge_memory: true,
         }
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use litmus::cat::Model;
 use litmus::check;
 use litmus::hrf::{self, CheckError, Options, RaceKind, Reading, RelaxedAs};
-use litmus::program::{Dialect, Instr, Order, Program, address_value};
+use litmus::program::{Dialect, Instr, Level, Order, Program, ScopeId, address_value};
+use proto::Agent;
 use proto::issue::IssueRule;
 
 use crate::outcome::Outcome;
@@ -76,6 +77,39 @@ fn is_seq_cst(program: &Program) -> bool {
     })
 }
 
+/// Has all synchronization system scope?
+fn reaches_the_host(program: &Program) -> bool {
+    let is_wide =
+        |scope: Option<ScopeId>| scope.is_some_and(|scope| program.scopes.get(scope).level == Level::System);
+    program.threads.iter().flat_map(|t| &t.code).all(|instr| match instr {
+        Instr::Fence(fence) => is_wide(fence.scope),
+        _ => instr.access().is_none_or(|access| !access.order.is_atomic() || is_wide(access.scope)),
+    })
+}
+
+/// Does a branch decide whether something is written, or awaited?
+fn branches(program: &Program) -> bool {
+    program.threads.iter().any(|thread| {
+        let mut code = thread.code.iter();
+        code.any(|instr| instr.target().is_some())
+            && code.any(|instr| {
+                let writes = matches!(instr, Instr::Store { .. } | Instr::Rmw { .. } | Instr::Cas(_));
+                let waits = matches!(instr, Instr::Await { .. } | Instr::Barrier(_));
+                writes || waits || instr.target().is_some()
+            })
+    })
+}
+
+/// Is there anything in the program that waits, or may go round for ever?
+pub(crate) fn may_wait(program: &Program) -> bool {
+    program.threads.iter().any(|thread| {
+        thread.code.iter().enumerate().any(|(pc, instr)| {
+            matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
+                || instr.target().is_some_and(|target| target as usize <= pc)
+        })
+    })
+}
+
 impl Claim {
     /// Is the claim made of the program on such a core?
     ///
@@ -106,6 +140,15 @@ impl Claim {
             }
         };
         Ok(Claim { model: model.to_owned(), method })
+    }
+
+    /// Does it say anything of programs in these placements?
+    ///
+    /// Scopes mean nothing to `drf`, and yet nobody reaches the host but by system
+    /// scope: of programs that try, protocols with this claim say nothing.
+    pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
+        let has_host = placements.iter().any(|placement| placement.agents.contains(&Agent::Host));
+        self.model != "drf" || !has_host || reaches_the_host(program)
     }
 
     /// How the race-free models are read, if it is one of them.
@@ -192,9 +235,6 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let allowed = report.states.iter().map(outcome).collect::<Option<BTreeSet<_>>>();
     let allowed = allowed
         .ok_or_else(|| Silence::Undefined(String::from("a final value is no number and no address")))?;
-    let code = || program.threads.iter().flat_map(|t| &t.code);
-    let waits = code().any(|instr| matches!(instr, Instr::Await { .. }) || instr.target().is_some());
-    let branches = code().any(|instr| instr.target().is_some());
     // What does not race under narrow scopes does not race under the widest, and
     // the search there says which conflicts synchronization orders.
     let reading = Reading::of(hrf::Model::Drf).relaxed_as(RelaxedAs::AcqRel);
@@ -202,9 +242,9 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
     Ok(Promise {
         race_free: !races,
-        // Where every thread makes all its writes, a wait that ends in every order
+        // Where every thread makes all its writes and waits, a wait that ends in every order
         // of the operations ends on every machine: a write is seen some time.
-        may_block: waits && (branches || widest.as_ref().is_none_or(|promise| promise.may_block)),
+        may_block: branches(program) || widest.as_ref().is_none_or(|promise| promise.may_block),
         ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),
     })

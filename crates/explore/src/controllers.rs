@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use proto::{
-    Change, Effects, Homes, Key, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, Mutation,
-    Node as _, NodeId, Protocol, Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way,
-    World, WritePolicy,
+    Effects, Homes, Key, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _,
+    NodeId, Protocol, Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World,
+    WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -251,13 +251,6 @@ impl<P: Protocol> Controllers<P> {
             Told::Evict(way) => station.evict(Way(way), world, fx),
             Told::Tick => station.tick(1, world, fx),
         }
-        if let Some(Mutation { table, change: Change::ForgetByte { row } }) = mutation
-            // What other rows have sent in the same step is not to be touched.
-            && fx.coverage.count(table, usize::from(row)) > 0
-            && fx.coverage.fired().nth(1).is_none()
-        {
-            forget_bytes(fx);
-        }
     }
 
     /// Is what the station did in order by itself?
@@ -338,16 +331,4 @@ fn is_same<M: Eq>(a: &Effects<M>, b: &Effects<M>) -> bool {
         && a.memory == b.memory
         && a.timers == b.timers
         && a.violation == b.violation
-}
-
-/// Lets whatever carries written bytes out forget one.
-fn forget_bytes<M: proto::Message>(fx: &mut Effects<M>) {
-    for (_, msg) in &mut fx.sends {
-        msg.forget_byte();
-    }
-    for op in &mut fx.memory {
-        if let MemoryAccess::Write { mask, .. } = &mut op.access {
-            mask.forget_first();
-        }
-    }
 }

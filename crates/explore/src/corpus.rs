@@ -1,7 +1,7 @@
 //! The tests that come with the tool, and those that are made.
 
 pub use crate::made::{made, scopes_matter};
-use crate::verify::Test;
+use crate::test::Test;
 
 macro_rules! texts {
     ($($path:literal)+) => {
@@ -38,11 +38,13 @@ texts! {
     "c11/lock+relaxed.litmus"
     "c11/lock.litmus"
     "c11/release-sequence.litmus"
+    "caches/dirty-fetch-flushed.litmus"
     "caches/dirty-line.litmus"
     "caches/dropped-fetch-flushed.litmus"
     "caches/dropped-fetch-loaded.litmus"
     "caches/dropped-fetch-read.litmus"
     "caches/fetched-passed.litmus"
+    "caches/fetched-while-acquired.litmus"
     "caches/host-both-ways.litmus"
     "caches/host-late-fill-flushed.litmus"
     "caches/host-late-fill-loaded.litmus"
@@ -58,11 +60,18 @@ texts! {
     "caches/late-fill-passed.litmus"
     "caches/late-fill-updated.litmus"
     "caches/late-fill.litmus"
+    "caches/read-and-written.litmus"
     "caches/released-beside.litmus"
     "caches/stale-line-fences.litmus"
     "caches/stale-line-full-fences.litmus"
     "caches/stale-line-taken.litmus"
+    "caches/told-by-update-both.litmus"
+    "caches/told-by-update.litmus"
     "caches/updated-beside.litmus"
+    "caches/updated-in-order-while-acquired.litmus"
+    "caches/updated-while-acquired.litmus"
+    "caches/updated-while-dirty.litmus"
+    "caches/updated-while-passed.litmus"
     "hrf/fig2.litmus"
     "hrf/fig5-other-wg.litmus"
     "hrf/fig5-same-wg.litmus"

@@ -209,6 +209,9 @@ impl<P: Protocol> Explorer<P> {
             run.machine.again();
             (run.outcomes, run.forbidden) = (BTreeMap::new(), None);
         };
+        if let Some(why) = run.machine.beyond.take() {
+            return Err(Unsupported(why));
+        }
         let found = conclude(&mut run, searched, asked, limits);
         if run.machine.controllers.bytes() < LEARNT_BYTES_MAX {
             self.learnt.push(run.machine.controllers);

@@ -20,7 +20,7 @@ use crate::intern::Interner;
 use crate::known::{Does, FAULT, Known, Local};
 use crate::moves::Move;
 use crate::placement::{Placement, Unsupported};
-use crate::thread::{Code, Offer, PENDING_MAX, ThreadState};
+use crate::thread::{Code, Offer, PENDING_MAX, ThreadState, Trouble};
 
 /// All that belongs to one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -74,6 +74,8 @@ pub(crate) struct Machine<P: Protocol> {
     /// What was read, and what was written, where.
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Wrote)>,
+    /// What the program asks for that no machine here has.
+    pub(crate) beyond: Option<String>,
     /// What threads have been answered, if somebody listens: the thread, what
     /// it asked, and the value it read.
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
@@ -121,6 +123,7 @@ impl<P: Protocol> Machine<P> {
             keys: Vec::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
+            beyond: None,
             heard: None,
         })
     }
@@ -140,7 +143,7 @@ impl<P: Protocol> Machine<P> {
             let mut threads = SmallVec::new();
             for thread in 0..self.entries.len() {
                 if self.entries[thread] == node {
-                    let start = self.code.start(thread).map_err(Unsupported)?;
+                    let start = self.code.start(thread).map_err(|trouble| Unsupported(trouble.why()))?;
                     threads.push((thread as u8, self.threads.number(start)));
                 }
             }
@@ -386,7 +389,8 @@ impl<P: Protocol> Machine<P> {
     fn issue(&mut self, part: &Part, at: usize) -> Found<Option<u32>> {
         let (thread, state) = part.threads[at];
         let t = usize::from(thread);
-        let offer = self.code.offer(t, self.threads.thing(state)).map_err(Arc::from)?;
+        let offer =
+            self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
         let mut part = part.clone();
         let (id, request, mut next, is_sent) = match offer {
             Offer::Nothing => return Ok(None),
@@ -409,6 +413,17 @@ impl<P: Protocol> Machine<P> {
             part = self.told(part, Told::Ask { slot, request })?;
         }
         self.settled(part).map(Some)
+    }
+
+    /// Why a thread cannot go on, in words.
+    fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
+        match trouble {
+            Trouble::Protocol(why) => Arc::from(why),
+            Trouble::Program(why) => {
+                let why = self.beyond.get_or_insert(why);
+                Arc::from(why.as_str())
+            }
+        }
     }
 
     fn note_key(&mut self, key: PlanKey) {
@@ -552,7 +567,7 @@ impl<P: Protocol> Machine<P> {
         let completed = self
             .code
             .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
-            .map_err(Arc::from)?;
+            .map_err(|trouble| self.note_trouble(trouble))?;
         self.reads.extend(completed.read);
         if let Some(heard) = &mut self.heard {
             heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
@@ -573,7 +588,7 @@ impl<P: Protocol> Machine<P> {
                 .iter()
                 .map(|&(t, state)| (usize::from(t), self.threads.thing(state).clone()))
                 .collect();
-            if self.code.meet(&mut threads).map_err(Arc::from)? {
+            if self.code.meet(&mut threads).map_err(|trouble| self.note_trouble(trouble))? {
                 for (at, (_, state)) in threads.into_iter().enumerate() {
                     part.threads[at].1 = self.threads.number(state);
                 }

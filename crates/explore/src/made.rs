@@ -17,9 +17,10 @@ use proto::{PlanKey, PlansView};
 
 use crate::claim::Claim;
 use crate::message;
+use crate::parallel::in_parallel;
 use crate::subject::Subject;
+use crate::test::{Machines, Test};
 use crate::twist::{Twist, Wide};
-use crate::verify::{Machines, Test, in_parallel};
 
 /// A family of programs.
 struct Family {
@@ -69,6 +70,11 @@ fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.model == "opencl-rsp")
 }
 
+/// Does some claim not look at scopes?
+fn is_unscoped(claims: &[Claim]) -> bool {
+    claims.iter().any(|claim| claim.model == "drf")
+}
+
 /// The families of programs with up to so many operations.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
@@ -97,7 +103,16 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
         _ => bound,
     };
-    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
+    for (letter, wide) in [
+        ('Y', Wide::System),
+        ('Y', Wide::SystemOf(0)),
+        ('Y', Wide::SystemOf(1)),
+        ('H', Wide::Host(0)),
+        ('H', Wide::Host(1)),
+    ] {
+        if matches!(wide, Wide::SystemOf(_)) && !is_unscoped(claims) {
+            continue;
+        }
         let twist = Twist { wide, ..Twist::NONE };
         let bound = placed(wide, smallest(&[AcquireRelease], false));
         all.push(Family { twist, ..family(letter, bound, 64) });
@@ -202,6 +217,7 @@ fn with_neighbours(
     let lines: BTreeSet<u8> = skeleton.lines.iter().copied().collect();
     let places = units.iter().flat_map(|unit| lines.iter().map(move |line| (*unit, *line)));
     let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
     for ((unit, line), (at, kinds)) in
         places.flat_map(|place| kinds.iter().enumerate().map(move |k| (place, k)))
     {
@@ -224,6 +240,9 @@ fn with_neighbours(
             more.tree[device][threads] = 0;
         }
         more.compute_units.push(unit);
+        if twist.is_symmetric() && !seen.insert(generate::signature(&more)) {
+            continue;
+        }
         let name = format!("{name}+{}", all.len() + 1);
         let neighboured = more.build(&name);
         all.push(Test::made(name, neighboured, twist, Machines::InTurn, group + at));
@@ -240,12 +259,15 @@ fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) ->
         return Vec::new();
     }
     let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
     for which in 1..1usize << generated.skeleton.threads.len() {
         let mut skeleton = generated.skeleton.clone();
         for (_, ops) in skeleton.threads.iter_mut().enumerate().filter(|(t, _)| which >> t & 1 == 1) {
             *ops = fenced(ops);
         }
-        if skeleton == generated.skeleton {
+        if skeleton == generated.skeleton
+            || twist.is_symmetric() && !seen.insert(generate::signature(&skeleton))
+        {
             continue;
         }
         let has_all = which + 1 == 1 << skeleton.threads.len();
@@ -308,7 +330,7 @@ pub fn made(
     let readings = readings(claims);
     let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
     let families = families(claims, operations_max);
-    let mut tests = message::all(has_remote(claims), 1 + GROUPS * families.len());
+    let mut tests = message::all(has_remote(claims), is_unscoped(claims), 1 + GROUPS * families.len());
     for (index, mut family) in families.into_iter().enumerate() {
         family.bound.symmetry = symmetry;
         let programs = Mutex::new(generate::programs(&family.bound).enumerate());

@@ -6,7 +6,7 @@
 //! somebody who fetches the line or writes into it meanwhile. Here they have it,
 //! whatever the operation is that synchronizes.
 
-use crate::verify::Test;
+use crate::test::Test;
 
 /// A scope, in the words of OpenCL, and what is put behind the names of functions.
 #[derive(Clone, Copy)]
@@ -38,6 +38,10 @@ const SIDES: [Sides; 4] = [
     Sides { host: Some(0), ..sides("from-host", SYSTEM, SYSTEM) },
     Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
 ];
+
+/// What is said of them by models only that do not look at scopes.
+const MIXED_SIDES: [Sides; 2] =
+    [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
 
 const REMOTE_SIDES: [Sides; 5] = [
     sides("to-remote", WORK_GROUP, REMOTE),
@@ -146,7 +150,7 @@ fn listen((by, order): (By, &str), reach: Reach, then: &str) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
     match by {
-        By::Access => format!("while (!atomic_load_explicit{suffix}(f, {how})) {{ }}\n  {then}"),
+        By::Access => format!("await{suffix}(f == 1, {how});\n  {then}"),
         By::Exchange | By::Update => format!(
             "int old = atomic_exchange_explicit{suffix}(f, 2, {how});\n  if (old == 1) {{\n    {then}\n  }}"
         ),
@@ -204,12 +208,14 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
 
-/// The programs, with remote operations or without. Those of one group have the
-/// same sides, and the same others beside them.
-pub(crate) fn all(has_remote: bool, first_group: usize) -> Vec<Test> {
+/// The programs, some of them for claims of remote operations, or for claims that
+/// do not look at scopes. Those of one group have the same sides, and the same
+/// others beside them.
+pub(crate) fn all(has_remote: bool, is_unscoped: bool, first_group: usize) -> Vec<Test> {
     let mut all = Vec::new();
     let mut group = first_group;
-    let sides = SIDES.iter().chain(REMOTE_SIDES.iter().filter(|_| has_remote));
+    let remote = REMOTE_SIDES.iter().filter(|_| has_remote);
+    let sides = SIDES.iter().chain(MIXED_SIDES.iter().filter(|_| is_unscoped)).chain(remote);
     for (sides, (beside, others)) in sides.flat_map(|s| Beside::ALL.map(|beside| (s, beside))) {
         if beside == Beside::ReaderThere && sides.host == Some(0)
             || matches!(beside, Beside::Reader | Beside::Writer) && sides.host == Some(1)
@@ -246,20 +252,22 @@ mod tests {
 
     #[test]
     fn every_message_is_a_program() {
-        for has_remote in [false, true] {
-            let sides = if has_remote { SIDES.len() + REMOTE_SIDES.len() } else { SIDES.len() };
+        for is_all in [false, true] {
+            let more = if is_all { MIXED_SIDES.len() + REMOTE_SIDES.len() } else { 0 };
+            let sides = SIDES.len() + more;
             // The host has nobody beside it.
             let groups = sides * Beside::ALL.len() - 3;
             let pairs = RELEASES.len() + ACQUIRES.len() - 1 + SIGNALS.len();
-            assert_eq!(all(has_remote, 1).len(), groups * pairs * LINES.len());
+            assert_eq!(all(is_all, is_all, 1).len(), groups * pairs * LINES.len());
         }
     }
 
     #[test]
     fn what_is_told_does_not_race_and_what_is_only_signalled_says_nothing() {
-        let claim = Claim::of("opencl-rsp").expect("a model");
-        for test in all(true, 1).iter().step_by(5) {
-            let promise = claim.promise(&test.program(), &mut || false).expect("it is defined");
+        let scoped = Claim::of("opencl-rsp").expect("a model");
+        // Only scopes differ from the others.
+        for test in all(true, false, 1).iter().step_by(5) {
+            let promise = scoped.promise(&test.program(), &mut || false).expect("it is defined");
             assert!(promise.race_free, "{}", test.name);
             let tells = SIGNALS
                 .iter()

@@ -13,9 +13,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::engine::Limits;
 use crate::equivalent;
 use crate::explorer::Asked;
+use crate::parallel::in_parallel;
 use crate::rows;
+use crate::run::{Explorers, Run};
 use crate::subject::Subject;
-use crate::verify::{Explorers, Options, Progress, Run, Test, explorer_of, explorers, in_parallel};
+use crate::test::Test;
+use crate::verify::{Options, Progress};
 
 /// A protocol with one fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,10 +202,11 @@ const FIRST_MAX: usize = 48;
 const SHIPPED_FIRST: usize = 16;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
-/// Then, on how many runs in all; and on how many if it is argued to be
-/// equivalent.
-const TRIALS_MAX: usize = 3000;
-const TRIALS_OF_ARGUED_MAX: usize = 200;
+/// Then, on how many runs in all, and with how many states together.
+const TRIALS_MAX: usize = 1000;
+const STATES_MAX: u64 = 3_000_000;
+/// One that has made no difference in so many runs is taken to make none.
+const UNALTERED_MAX: usize = 200;
 
 /// All that mutants are tried on.
 struct Trials<'a> {
@@ -293,12 +297,18 @@ impl Trials<'_> {
                 (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
                 (Fate::Survives, None) => result.survivors.push(mutant.name),
                 // Where nothing is sent, there is nothing to forget.
-                (Fate::Unreached, _) if matches!(mutant.mutation.change, Change::ForgetByte { .. }) => {}
+                (Fate::Unreached, _) if self.has_nothing_to_forget(&mutant) => {}
                 (Fate::Unreached, _) => result.unreached.push(mutant.name),
                 (Fate::Undecided, _) => result.undecided.push(mutant.name),
             }
         }
         result
+    }
+
+    /// Is it a row that fired, and sent no bytes?
+    fn has_nothing_to_forget(&self, mutant: &Mutant) -> bool {
+        matches!(mutant.mutation.change, Change::ForgetByte { .. })
+            && mutant.row.is_some_and(|row| self.witnesses.iter().any(|w| w.run.rows.contains(row)))
     }
 
     /// The runs that reach what the mutant changes: first the smallest of each
@@ -339,16 +349,23 @@ impl Trials<'_> {
     }
 
     fn many(&self, mutant: &Mutant) -> Vec<usize> {
-        let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
         let mut many = self.reaching(mutant);
-        many.truncate(if is_argued { TRIALS_OF_ARGUED_MAX } else { TRIALS_MAX });
+        many.truncate(TRIALS_MAX);
+        let mut states = 0;
+        many.retain(|&at| {
+            states += self.witnesses[at].run.states;
+            states <= STATES_MAX
+        });
         many
     }
 
     fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {
-        let mut explorers: Explorers = explorers(self.subject, &self.options.bounds, Some(mutant.mutation));
+        let mut explorers = Explorers::new(self.subject, Some(mutant.mutation));
         let mut altered = false;
-        for &at in witnesses {
+        for (tried, &at) in witnesses.iter().enumerate() {
+            if !altered && tried >= UNALTERED_MAX {
+                break;
+            }
             if (self.options.stop)() {
                 return Fate::Undecided;
             }
@@ -358,12 +375,12 @@ impl Trials<'_> {
             let asked = Asked { allowed: run.allowed.as_deref(), may_block };
             let mut limits = Limits {
                 states_max: 1000 + GROWTH_MAX * run.states,
+                memory_bytes: self.options.memory_bytes / self.options.jobs.max(1) as u64,
                 stop: Box::new(|| (self.options.stop)()),
                 ..Limits::default()
             };
             let placement = &test.placements[run.placement];
-            let explorer = &mut explorers[run.bounds][explorer_of(program)];
-            let found = explorer.explore(program, placement, &asked, &mut limits);
+            let found = explorers.within(run.bounds).explore(program, placement, &asked, &mut limits);
             let Ok(found) = found else { continue };
             altered |= found.altered;
             if let Some(violation) = found.violation {

@@ -134,6 +134,7 @@ mod tests {
             protocol,
             claims: Vec::new(),
             tests: 1,
+            unsupported: std::collections::BTreeMap::new(),
             race_free: 1,
             synchronized: 1,
             runs: 1,

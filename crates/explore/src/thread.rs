@@ -74,6 +74,24 @@ pub(crate) struct Completed {
     pub(crate) send: Option<u8>,
 }
 
+/// Why a thread cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// It was not served as it must be.
+    Protocol(String),
+    /// The program asks for what no machine here has.
+    Program(String),
+}
+
+impl Trouble {
+    /// In words.
+    pub(crate) fn why(self) -> String {
+        match self {
+            Trouble::Protocol(why) | Trouble::Program(why) => why,
+        }
+    }
+}
+
 impl Code {
     pub(crate) fn new(
         program: &Program,
@@ -130,7 +148,7 @@ impl Code {
     }
 
     /// A thread before anything happened.
-    pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, String> {
+    pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, Trouble> {
         // A host is an in-order core.
         let rule = match self.placement.agents[thread] {
             Agent::Host => IssueRule::InOrder,
@@ -172,9 +190,9 @@ impl Code {
     }
 
     /// Takes the silent instructions up to the next one that reaches memory.
-    fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), String> {
+    fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), Trouble> {
         let value = |state: &ThreadState, expr: &Expr| {
-            expr.eval(&state.registers).map_err(|error| format!("P{thread}: {error}"))
+            expr.eval(&state.registers).map_err(|error| Trouble::Program(format!("P{thread}: {error}")))
         };
         for _ in 0..SILENT_MAX {
             match self.instr(thread, state.pc) {
@@ -195,7 +213,7 @@ impl Code {
                 }
             }
         }
-        Err(format!("P{thread} runs without end and reaches no memory"))
+        Err(Trouble::Program(format!("P{thread} runs without end and reaches no memory")))
     }
 
     /// Registers that nobody will look at have one value.
@@ -211,7 +229,7 @@ impl Code {
     }
 
     /// What the thread may do next.
-    pub(crate) fn offer(&self, thread: usize, state: &ThreadState) -> Result<Offer, String> {
+    pub(crate) fn offer(&self, thread: usize, state: &ThreadState) -> Result<Offer, Trouble> {
         let Some(instr) = self.instr(thread, state.pc) else { return Ok(Offer::Nothing) };
         let waits = targets(instr).iter().flatten().any(|&reg| self.is_pending(thread, state, reg));
         if waits || state.pending.iter().any(|p| p.pc == state.pc && stays(instr)) {
@@ -239,7 +257,8 @@ impl Code {
             Verdict::Hold => Ok(Offer::Nothing),
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
-                let from = from.ok_or_else(|| format!("P{thread} is to read what it never wrote"))?;
+                let from = from
+                    .ok_or_else(|| Trouble::Protocol(format!("P{thread} is to read what it never wrote")))?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
                 next.registers[usize::from(dst.0)] = from.value.cast_signed().into();
                 next.pc += 1;
@@ -267,15 +286,19 @@ impl Code {
         thread: usize,
         state: &ThreadState,
         instr: &Instr,
-    ) -> Result<Option<(Request, IssueKind)>, String> {
-        let eval = |expr: &Expr| expr.eval(&state.registers).map_err(|error| format!("P{thread}: {error}"));
+    ) -> Result<Option<(Request, IssueKind)>, Trouble> {
+        let eval = |expr: &Expr| {
+            expr.eval(&state.registers).map_err(|error| Trouble::Program(format!("P{thread}: {error}")))
+        };
+        let bits = |value| bits(value).map_err(Trouble::Program);
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
         let (op, kind, data) = match instr {
             Instr::Load { .. } | Instr::Await { .. } => (Op::Load, IssueKind::Load, 0),
             Instr::Store { value, .. } => (Op::Store, IssueKind::Store, bits(eval(value)?)?),
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = bits(eval(operand)?)?;
-                let kind = rmw_kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
+                let kind =
+                    rmw_kind(*op).ok_or_else(|| Trouble::Program(format!("no cache performs {op:?}")))?;
                 (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
             }
             Instr::Cas(cas) => {
@@ -303,7 +326,8 @@ impl Code {
         let address = eval(&access.address)?;
         let loc = litmus::program::value_address(address);
         let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
-        let loc = loc.ok_or_else(|| format!("P{thread} reaches {address}, which is no location"))?;
+        let loc = loc
+            .ok_or_else(|| Trouble::Program(format!("P{thread} reaches {address}, which is no location")))?;
         let word = self.word(loc);
         let mut bytes = LineData::default();
         bytes.write(word.offset, Width::W4, data);
@@ -351,14 +375,15 @@ impl Code {
         id: u8,
         request: &Request,
         data: Option<&LineData>,
-    ) -> Result<Completed, String> {
+    ) -> Result<Completed, Trouble> {
+        let fault = |what: &str| Trouble::Protocol(format!("P{thread} {what}"));
         let at = state.pending.iter().position(|p| p.id == id);
-        let at = at.ok_or_else(|| format!("P{thread} is answered, but has asked for nothing"))?;
+        let at = at.ok_or_else(|| fault("is answered, but has asked for nothing"))?;
         let pending = state.pending.remove(at);
         let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
         let Some(instr) = self.instr(thread, pending.pc) else { return Ok(Completed { read: None, send }) };
         let read = if request.reads() {
-            let data = data.ok_or_else(|| format!("P{thread} reads, and is answered without bytes"))?;
+            let data = data.ok_or_else(|| fault("reads, and is answered without bytes"))?;
             let bits = data.read(request.mask.first().unwrap_or(0), Width::W4);
             Some((bits as u32).cast_signed().into())
         } else {
@@ -375,12 +400,13 @@ impl Code {
             Instr::Cas(cas) => {
                 set(state, cas.dst, read);
                 let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, .. }) = request.op else {
-                    return Err(format!("P{thread} has lost a compare-and-swap"));
+                    return Err(fault("has lost a compare-and-swap"));
                 };
                 set(state, cas.success, read.map(|read: Value| Value::from(bits(read) == Ok(expected))));
             }
             Instr::Await { dst, cmp, value, .. } => {
-                let value = value.eval(&state.registers).map_err(|error| format!("P{thread}: {error}"))?;
+                let value = value.eval(&state.registers);
+                let value = value.map_err(|error| Trouble::Program(format!("P{thread}: {error}")))?;
                 if read.is_some_and(|read| holds(*cmp, read, value)) {
                     set(state, *dst, read);
                     state.pc += 1;
@@ -406,7 +432,7 @@ impl Code {
 
     /// Lets threads pass a barrier that all of them have come to. True if
     /// anything has changed.
-    pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, String> {
+    pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, Trouble> {
         let mut changed = false;
         for (t, state) in threads.iter_mut() {
             let Some(Instr::Barrier(barrier)) = self.instr(*t, state.pc) else { continue };

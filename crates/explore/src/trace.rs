@@ -49,8 +49,9 @@ use crate::placement::Placement;
 use crate::reason;
 use crate::replay::{End, Replay};
 use crate::subject::Subject;
+use crate::test::Test;
 use crate::twist::Twist;
-use crate::verify::{Finding, Test};
+use crate::verify::Finding;
 
 /// A counterexample, with all that is needed to make it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,7 +222,9 @@ impl Trace {
             Fault::Livelock | Fault::ThinAir => {
                 let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
                 let mut explorer = subject.explorer(self.bounds, self.mutation());
-                let asked = Asked::default();
+                // Waits were none of the question where a stray byte was the answer.
+                let may_block = self.violation.fault == Fault::ThinAir;
+                let asked = Asked { may_block, ..Asked::default() };
                 let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
                 let found = found.map_err(|error| error.to_string())?;
                 if let Some(incomplete) = found.incomplete {

@@ -14,7 +14,9 @@ pub(crate) enum Wide {
     Device,
     /// They have system scope.
     System,
-    /// The same, and of two threads this one runs on the host.
+    /// Those of this thread have.
+    SystemOf(u8),
+    /// They have system scope, and of two threads this one runs on the host.
     Host(u8),
     /// They are remote operations.
     Remote,
@@ -31,9 +33,11 @@ pub(crate) struct Twist {
 }
 
 impl Wide {
-    const ALL: [(Wide, &'static str); 5] = [
+    const ALL: [(Wide, &'static str); 7] = [
         (Wide::Device, "device"),
         (Wide::System, "system"),
+        (Wide::SystemOf(0), "system-first"),
+        (Wide::SystemOf(1), "system-second"),
         (Wide::Host(0), "host-first"),
         (Wide::Host(1), "host-second"),
         (Wide::Remote, "remote"),
@@ -84,6 +88,11 @@ impl FromStr for Twist {
 }
 
 impl Twist {
+    /// Does it do the same to programs that differ only in the names of threads?
+    pub(crate) fn is_symmetric(self) -> bool {
+        matches!(self.wide, Wide::Device | Wide::System | Wide::Remote)
+    }
+
     pub(crate) const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
 
     /// Where the threads of a program run.
@@ -112,27 +121,29 @@ impl Twist {
         match self.wide {
             Wide::Device => changed,
             Wide::Remote => make_remote(program),
-            Wide::System => widen(program, None),
-            Wide::Host(host) => widen(program, Some(host)),
+            Wide::System => widen(program, |_| true),
+            Wide::SystemOf(thread) => widen(program, |t| t == usize::from(thread)),
+            Wide::Host(host) => reach_the_host(program, usize::from(host)),
         }
     }
 }
 
-/// Gives exchanges another order. False if there are none, or if their values
+/// Gives exchanges another order. False if that changes none, or if their values
 /// must be used and are not to be.
 fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
-    let mut any = false;
     let takes = program.threads.iter().flat_map(|thread| &thread.code).any(|instr| instr.target().is_some());
     if takes && !is_used {
         return false;
     }
+    // Those are made for nothing else.
+    let mut any = takes;
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         if let Instr::Rmw { dst, access, .. } = instr {
+            any |= access.order != order || !is_used;
             access.order = order;
             if !is_used {
                 *dst = None;
             }
-            any = true;
         }
     }
     any
@@ -154,29 +165,38 @@ fn simplify_fences(program: &mut Program) -> bool {
     any
 }
 
-/// Gives accesses and fences of device scope system scope, and all of a thread
-/// that runs on the host. The host shares no work-group.
-fn widen(program: &mut Program, host: Option<u8>) -> bool {
-    let count = program.threads.len();
-    let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
-        != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
-    let has_barrier =
-        program.threads.iter().flat_map(|thread| &thread.code).any(|i| matches!(i, Instr::Barrier(_)));
-    if host.is_some() && (!is_alone || has_barrier || count < 2) {
-        return false;
-    }
+/// Gives accesses and fences of device scope system scope, in these threads.
+/// False if there are none.
+fn widen(program: &mut Program, is_wide: impl Fn(usize) -> bool) -> bool {
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
     let scopes = &program.scopes;
     let mut any = false;
-    for (t, thread) in program.threads.iter_mut().enumerate() {
-        for instr in &mut thread.code {
-            let Some((scope, _)) = synchronizes(instr) else { continue };
-            let is_device = scope.is_some_and(|s| scopes.get(s).level == Level::Device);
-            if is_device || host.map(usize::from) == Some(t) {
+    for (_, thread) in program.threads.iter_mut().enumerate().filter(|(t, _)| is_wide(*t)) {
+        for (scope, _) in thread.code.iter_mut().filter_map(synchronizes) {
+            if scope.is_some_and(|s| scopes.get(s).level == Level::Device) {
                 *scope = Some(system);
                 any = true;
             }
         }
+    }
+    any
+}
+
+/// Gives accesses and fences of device scope system scope, and all of the thread
+/// that runs on the host. The host shares no work-group.
+fn reach_the_host(program: &mut Program, host: usize) -> bool {
+    let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
+        != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
+    let has_barrier =
+        program.threads.iter().flat_map(|thread| &thread.code).any(|i| matches!(i, Instr::Barrier(_)));
+    if !is_alone || has_barrier || program.threads.len() < 2 {
+        return false;
+    }
+    let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
+    let mut any = widen(program, |_| true);
+    for (scope, _) in program.threads[host].code.iter_mut().filter_map(synchronizes) {
+        any |= *scope != Some(system);
+        *scope = Some(system);
     }
     any
 }

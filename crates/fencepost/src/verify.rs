@@ -175,7 +175,11 @@ fn verify_one(
 fn complaint(verification: &Verification) -> Option<String> {
     let status = verification.claims.iter().map(|(_, status)| *status).max()?;
     match status {
-        Status::Verified => None,
+        Status::Verified if verification.findings.is_empty() => None,
+        Status::Verified => Some(format!(
+            "{} does what nothing may do, in programs of which it claims nothing",
+            verification.protocol
+        )),
         Status::Refuted => {
             let refuted = verification.claims.iter().filter(|(_, s)| *s == Status::Refuted);
             let models: Vec<&str> = refuted.map(|(model, _)| model.as_str()).collect();
@@ -236,6 +240,9 @@ fn show(
     )?;
     for (gap, count) in &verification.gaps {
         writeln!(out, "  not covered: {gap} ({count} times)")?;
+    }
+    for (why, count) in &verification.unsupported {
+        writeln!(out, "  left out, for no machine can run them: {why} ({count} tests)")?;
     }
     let (total, unreached) = &verification.rows;
     writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
@@ -304,6 +311,7 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
         "tests": verification.tests,
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
+        "unsupported": verification.unsupported,
         "runs": verification.runs,
         "states": verification.states,
         "transitions": verification.transitions,

@@ -180,7 +180,7 @@ impl<P: Protocol> Cx<'_, P> {
         let events = T::Event::ALL.len();
         let index = state.index() * events + event.index();
         self.fx.coverage.fire(T::ID, index, T::State::ALL.len() * events);
-        let looked = Looked { row: T::row(state, event), skip: None };
+        let looked = Looked { row: T::row(state, event), skip: None, forgets: false };
         match self.world.mutation {
             Some(mutation) if mutation.table == T::ID => mutated::<T>(looked, index, mutation.change),
             _ => looked,
@@ -234,6 +234,7 @@ fn mutated<T: Table>(
             let next = T::State::ALL.get(usize::from(state)).copied();
             Looked { row: Row::Do { actions, next, after }, ..looked }
         }
+        (Change::ForgetByte { row }, _) if usize::from(row) == index => Looked { forgets: true, ..looked },
         _ => looked,
     }
 }

@@ -1,6 +1,6 @@
 //! What a step does to the outside, written down for the driver.
 
-use crate::contract::MemoryOp;
+use crate::contract::{MemoryAccess, MemoryOp, Message};
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
@@ -89,6 +89,22 @@ impl<M> Effects<M> {
     #[inline]
     pub fn send(&mut self, to: NodeId, msg: impl Into<M>) {
         self.sends.push((to, msg.into()));
+    }
+
+    /// Lets whatever carries written bytes forget one, of the messages and the
+    /// operations on memory from these on: the checker is being checked.
+    pub(crate) fn forget_bytes(&mut self, (sends, memory): (usize, usize))
+    where
+        M: Message,
+    {
+        for (_, msg) in &mut self.sends[sends..] {
+            msg.forget_byte();
+        }
+        for op in &mut self.memory[memory..] {
+            if let MemoryAccess::Write { mask, .. } = &mut op.access {
+                mask.forget_first();
+            }
+        }
     }
 
     /// Answers a request with bytes.

@@ -265,6 +265,8 @@ pub struct Looked<S: 'static, A: 'static> {
     pub row: Row<S, A>,
     /// An action that is left out.
     pub skip: Option<u8>,
+    /// Does what the row sends forget a byte?
+    pub forgets: bool,
 }
 
 /// How often each row was used.

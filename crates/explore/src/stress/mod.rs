@@ -18,7 +18,7 @@ mod rules;
 mod shrink;
 mod waves;
 
-use crate::verify::in_parallel;
+use crate::parallel::in_parallel;
 use core::fmt;
 use draws::Draws;
 use episode::{Episode, cu};

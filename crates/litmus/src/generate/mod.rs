@@ -141,6 +141,12 @@ impl Generated {
     }
 }
 
+/// The same for all skeletons that differ only in names.
+#[must_use]
+pub fn signature(skeleton: &Skeleton) -> Vec<u8> {
+    symmetry::Symmetry::new(skeleton.threads.len()).signature(skeleton)
+}
+
 /// The verdict on a program if it tests synchronization: race-free in every
 /// execution, and some data conflict is ordered in one.
 ///

@@ -124,10 +124,14 @@ pub trait Lines<P: Protocol> {
             let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
             self.array().insert(way, place.line, Self::ABSENT);
         }
+        let sent = (cx.fx.sends.len(), cx.fx.memory.len());
         for (i, &action) in actions.iter().enumerate() {
             if looked.skip != Some(i as u8) {
                 self.act(action, place, carried, cx);
             }
+        }
+        if looked.forgets {
+            cx.fx.forget_bytes(sent);
         }
         if let Some(way) = place.way {
             if next == Some(Self::ABSENT) {

@@ -90,8 +90,15 @@ impl Function<'_> {
             self.emit(line, Instr::Store { access: Access::plain(address), value });
             return Ok(());
         }
-        // The value is dropped; a load for it stays.
-        self.expression().map(|_| ())
+        // The value is dropped: a load for it stays, and an update has nobody who
+        // looks at the old value.
+        let value = self.expression()?;
+        if let (Expr::Reg(value), Some(Instr::Rmw { dst, .. })) = (value, self.thread.code.last_mut())
+            && *dst == Some(value)
+        {
+            *dst = None;
+        }
+        Ok(())
     }
 
     fn declaration(&mut self, line: u32) -> Result<(), TextError> {

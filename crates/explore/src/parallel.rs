@@ -1,0 +1,31 @@
+//! Work on several cores, with results in order.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Does something for every number below `count`, several at once. `worker`
+/// makes what each of those who do it needs. Results come in order.
+pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
+    jobs: usize,
+    count: usize,
+    worker: impl Fn() -> W + Sync,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut worker = worker();
+            let mut own = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return own;
+                }
+                own.push((index, worker(index)));
+            }
+        };
+        let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        // A worker that panicked has found a broken invariant: so have we.
+        handles.into_iter().flat_map(|handle| handle.join().expect("a worker ends")).collect()
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,241 @@
+//! What becomes of one test: on every machine, in every placement, against every
+//! claim.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use litmus::program::Program;
+use proto::issue::IssueRule;
+use proto::{Mutation, PlanKey};
+
+use crate::bounds::Bounds;
+use crate::claim::{self, Claim, Promise, Silence};
+use crate::engine::Limits;
+use crate::explorer::{Asked, Fault, Found, Violation};
+use crate::outcome::Outcome;
+use crate::rows::RowSet;
+use crate::subject::{Explores, Subject};
+use crate::test::{Machines, Test};
+use crate::verify::{Finding, Options};
+
+/// A test on a machine in a placement, as it went.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) test: usize,
+    pub(crate) placement: usize,
+    pub(crate) bounds: Bounds,
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    pub(crate) rows: RowSet,
+    pub(crate) keys: Box<[PlanKey]>,
+    /// Was everything seen, with nothing against it?
+    pub(crate) is_sound: bool,
+    /// The outcomes that were allowed.
+    pub(crate) allowed: Option<Arc<BTreeSet<Outcome>>>,
+}
+
+/// What became of one test.
+#[derive(Debug, Default)]
+pub(crate) struct Tested {
+    pub(crate) may_block: bool,
+    pub(crate) race_free: bool,
+    pub(crate) synchronized: bool,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) findings: Vec<Finding>,
+    /// The models that something is against.
+    pub(crate) refuted: BTreeSet<String>,
+    pub(crate) gaps: Vec<String>,
+    /// What no machine has that the program needs.
+    pub(crate) unsupported: Option<String>,
+}
+
+/// What is not covered when somebody has it end.
+const STOPPED: &str = "stopped before the end";
+
+/// What is not covered when a core had to wait for room in a channel.
+const THROTTLED: &str = "a core had to wait because a channel was full";
+
+/// The most findings that are kept of a test.
+const FINDINGS_MAX: usize = 3;
+
+/// Programs of more threads or instructions than that lose a line only when its
+/// way is needed: machines have one way a cache for that.
+const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
+const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
+
+/// The explorers of the machines that were needed so far.
+pub(crate) struct Explorers<'a> {
+    subject: &'a Subject,
+    mutation: Option<Mutation>,
+    all: Vec<Box<dyn Explores>>,
+}
+
+impl<'a> Explorers<'a> {
+    /// With a seeded fault, if one is given.
+    pub(crate) fn new(subject: &'a Subject, mutation: Option<Mutation>) -> Explorers<'a> {
+        Explorers { subject, mutation, all: Vec::new() }
+    }
+
+    /// The explorer of the machine within these bounds.
+    pub(crate) fn within(&mut self, bounds: Bounds) -> &mut dyn Explores {
+        let at = self.all.iter().position(|explorer| explorer.bounds() == bounds).unwrap_or_else(|| {
+            self.all.push(self.subject.explorer(bounds, self.mutation));
+            self.all.len() - 1
+        });
+        &mut *self.all[at]
+    }
+}
+
+/// The bounds within which a program is explored on a machine.
+///
+/// Where all claims that say something of it are made of cores that issue in
+/// order, the machine has such cores.
+fn bounds_for(machine: Bounds, program: &Program, promises: &[(&Claim, Promise)]) -> Bounds {
+    let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
+    let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
+        || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
+    let mut says = promises.iter().filter(|(_, promise)| promise.allowed.is_some()).peekable();
+    let is_strict = says.peek().is_some() && !says.any(|(claim, _)| claim.is_made(program, machine.core));
+    Bounds {
+        evictions: machine.evictions && !is_large,
+        core: if is_strict { IssueRule::InOrder } else { machine.core },
+        ..machine
+    }
+}
+
+/// Explores a test on every machine and in every placement that it asks for.
+pub(crate) fn test(
+    explorers: &mut Explorers<'_>,
+    claims: &[Claim],
+    tests: &[Test],
+    index: usize,
+    options: &Options<'_>,
+) -> Tested {
+    let mut tested = Tested::default();
+    // There may be very many tests left when somebody has it end.
+    if (options.stop)() {
+        tested.gaps.push(String::from(STOPPED));
+        return tested;
+    }
+    let test = &tests[index];
+    let program = &*test.program();
+    let mut promises: Vec<(&Claim, Promise)> = Vec::new();
+    for claim in claims.iter().filter(|claim| claim.speaks_of(program, &test.placements)) {
+        match claim.promise(program, &mut || (options.stop)()) {
+            Ok(promise) => promises.push((claim, promise)),
+            Err(Silence::Undefined(_)) => {}
+            Err(Silence::Incomplete(why)) => tested.gaps.push(format!("{}: {why}", claim.model)),
+        }
+    }
+    tested.race_free = promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
+    let of_race_free = || promises.iter().filter(|(_, p)| p.race_free);
+    tested.synchronized =
+        test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
+    // One model that knows of no endless wait is enough.
+    tested.may_block = claim::may_wait(program) && promises.iter().all(|(_, p)| p.may_block);
+    let turn = index % options.bounds.len().max(1);
+    for (at, &machine) in options.bounds.iter().enumerate() {
+        if test.machines == Machines::InTurn && at != turn {
+            continue;
+        }
+        let bounds = bounds_for(machine, program, &promises);
+        let explorer = explorers.within(bounds);
+        for (number, placement) in test.placements.iter().enumerate() {
+            if (options.stop)() {
+                tested.gaps.push(String::from(STOPPED));
+                return tested;
+            }
+            // Claims that are made of this core, but for those that have failed.
+            let mut open: Vec<&(&Claim, Promise)> =
+                promises.iter().filter(|(claim, _)| claim.is_made(program, bounds.core)).collect();
+            let mut is_first = true;
+            loop {
+                let allowed = allowed(&open).map(Arc::new);
+                let asked = Asked { allowed: allowed.as_deref(), may_block: tested.may_block };
+                let mut limits = Limits {
+                    memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
+                    stop: Box::new(|| (options.stop)()),
+                    ..Limits::default()
+                };
+                let found = match explorer.explore(program, placement, &asked, &mut limits) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        tested.unsupported = Some(why.to_string());
+                        break;
+                    }
+                };
+                tested.note_run(&found, (index, number, bounds), is_first, allowed);
+                let Some(violation) = found.violation else { break };
+                let is_outcome = violation.fault == Fault::Outcome;
+                let against: Vec<String> = match &found.forbidden {
+                    Some(outcome) => {
+                        let breaks = |p: &Promise| p.allowed.as_ref().is_some_and(|a| !a.contains(outcome));
+                        let broken = open.iter().filter(|(_, p)| breaks(p));
+                        broken.map(|(claim, _)| claim.model.clone()).collect()
+                    }
+                    // What the machine must never do is against whatever is claimed.
+                    None => claims.iter().map(|claim| claim.model.clone()).collect(),
+                };
+                open.retain(|(claim, _)| !against.contains(&claim.model));
+                let goes_on = is_outcome && !against.is_empty();
+                tested.refuted.extend(against.iter().cloned());
+                tested.note_finding(index, number, bounds, against, violation);
+                if !goes_on {
+                    break;
+                }
+                is_first = false;
+            }
+        }
+    }
+    tested
+}
+
+impl Tested {
+    fn note_run(
+        &mut self,
+        found: &Found,
+        (test, placement, bounds): (usize, usize, Bounds),
+        is_first: bool,
+        allowed: Option<Arc<BTreeSet<Outcome>>>,
+    ) {
+        if let Some(incomplete) = found.incomplete {
+            self.gaps.push(incomplete.to_string());
+        }
+        if found.throttled {
+            self.gaps.push(String::from(THROTTLED));
+        }
+        self.runs.push(Run {
+            test,
+            placement,
+            bounds,
+            states: found.states,
+            transitions: found.transitions,
+            rows: RowSet::of(&found.rows),
+            keys: found.keys.as_slice().into(),
+            is_sound: found.violation.is_none() && found.incomplete.is_none() && is_first,
+            allowed,
+        });
+    }
+
+    fn note_finding(
+        &mut self,
+        test: usize,
+        placement: usize,
+        bounds: Bounds,
+        models: Vec<String>,
+        violation: Violation,
+    ) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(Finding { test, placement, bounds, models, violation });
+        }
+    }
+}
+
+/// The outcomes that all of them allow.
+fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
+    let of = open.iter().filter_map(|(_, promise)| promise.allowed.as_ref());
+    of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {
+        None => Some(allowed.clone()),
+        Some(all) => Some(all.intersection(allowed).cloned().collect()),
+    })
+}
