@@ -186,25 +186,11 @@ impl<P: Protocol> Controllers<P> {
         let station = self.stations.thing(number);
         let mut victims = Vec::new();
         station.node.victims(SetIndex(0), &mut victims);
-        let views = self.views(number);
-        let id = station.id();
-        let kind = P::KINDS[usize::from(id.kind)];
-        let policy = match kind.role {
+        let policy = match P::KINDS[usize::from(station.id().kind)].role {
             proto::Role::L1 => self.shape.l1.policy,
             _ => self.shape.l2.policy,
         };
-        let is_dirty = views.iter().any(|view| !view.dirty.is_empty());
-        let name = || format!("{}[{}]", kind.name, id.index);
-        let unrest = if !station.is_quiet() {
-            let keys: Vec<_> = station.parked_keys().map(|(key, _)| format!("{key:?}")).collect();
-            Some(format!("at the end {} is not quiet; inputs are parked under [{}]", name(), keys.join(", ")))
-        } else if views.len() != victims.len() {
-            Some(format!("at the end {} cannot give up some of its lines", name()))
-        } else if is_dirty && policy != WritePolicy::Combining && !self.registers {
-            Some(format!("at the end {} holds dirty bytes, and its policy is to pass them on", name()))
-        } else {
-            None
-        };
+        let unrest = station.unrest(policy != WritePolicy::Combining && !self.registers);
         Look {
             needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
             victims: victims.iter().map(|(way, _)| way.0 as u8).collect(),

@@ -75,7 +75,7 @@ pub use engine::{Incomplete, Limits};
 pub use explorer::{Asked, Explorer, Fault, Found, Violation, show};
 pub use moves::Move;
 pub use outcome::Outcome;
-pub use placement::{Placement, Unsupported};
+pub use placement::{Placement, Unsupported, Word};
 pub use replay::{End, Replay, Step};
 pub use subject::{Explores, Subject};
 pub use trace::Trace;

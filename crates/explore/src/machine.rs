@@ -168,6 +168,17 @@ impl<P: Protocol> Machine<P> {
         Ok(state)
     }
 
+    /// Says that several nodes reach a line: memory's answers about it come
+    /// later.
+    pub(crate) fn share(&mut self, line: u8) {
+        self.shared |= 1u64.checked_shl(line.into()).unwrap_or(0);
+    }
+
+    /// Does memory answer at once?
+    pub(crate) fn merges(&self, line: u8) -> bool {
+        self.shared.checked_shr(line.into()).unwrap_or(0) & 1 == 0
+    }
+
     pub(crate) fn part(&self, part: u32) -> &Part {
         self.parts.thing(part)
     }
@@ -478,8 +489,9 @@ impl<P: Protocol> Machine<P> {
                 next[usize::from(node)] = self.tell(rest, Told::Memory { reply })?;
             }
             Move::Timer { node, class } => {
-                let mut part =
-                    part_of(self, node).filter(|p| p.timers >> class & 1 == 1).ok_or_else(refuse)?;
+                let mut part = part_of(self, node)
+                    .filter(|p| class < 8 && p.timers >> class & 1 == 1)
+                    .ok_or_else(refuse)?;
                 part.timers &= !(1 << class);
                 let rest = self.parts.number(part);
                 next[usize::from(node)] = self.tell(rest, Told::Timer(class))?;

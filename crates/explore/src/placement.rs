@@ -97,6 +97,14 @@ impl Placement {
         Placement { lines, ..self }
     }
 
+    /// Where every location is, and how many bytes a line has.
+    ///
+    /// # Errors
+    /// If a location has no line, or a line would be too long.
+    pub fn layout(&self, program: &Program) -> Result<(Vec<Word>, u16), Unsupported> {
+        layout(program, self)
+    }
+
     /// How many compute units are used.
     #[must_use]
     pub fn compute_units(&self) -> u16 {
@@ -124,11 +132,11 @@ impl fmt::Display for Placement {
 
 /// A word of memory: its line and the offset there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub struct Word {
     /// The line.
-    pub(crate) line: LineAddr,
+    pub line: LineAddr,
     /// The first byte in the line.
-    pub(crate) offset: usize,
+    pub offset: usize,
 }
 
 /// Where every location is, and how long lines must be.

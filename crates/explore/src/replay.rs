@@ -22,6 +22,8 @@ pub struct Step {
     pub lanes: (usize, usize),
     /// What goes there, or happens.
     pub text: String,
+    /// Did memory's answer come with it?
+    pub merged: bool,
     /// What threads have learnt by it, and what caches hold now, if that has
     /// changed.
     pub notes: Vec<String>,
@@ -72,6 +74,11 @@ impl<P: Protocol> Explorer<P> {
         // A move of memory means the same as in the search that made the trace
         // once it is known which lines are shared.
         let mut machine = self.machine(program, placement)?;
+        for mv in moves {
+            if let Move::Answer { line, .. } = *mv {
+                machine.share(line);
+            }
+        }
         loop {
             let replay = replay(&mut machine, moves)?;
             if !machine.is_stale {
@@ -104,7 +111,8 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
             }
             Err(why) => replay.fault = Some(why.to_string()),
         }
-        replay.steps.push(Step { mv, lanes, text, notes });
+        let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
+        replay.steps.push(Step { mv, lanes, text, merged, notes });
         if replay.fault.is_some() || machine.is_stale {
             break;
         }

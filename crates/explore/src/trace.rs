@@ -1,6 +1,7 @@
 //! The file of a counterexample: all that is needed to make its moves again.
 //!
-//! A line a field, in this order, then the program's text, then the moves:
+//! A line a field, in this order, then the program's text, then the moves. A
+//! line `seeded NAME` behind the protocol names a seeded fault.
 //!
 //! ```text
 //! fencepost trace 1
@@ -32,15 +33,18 @@
 
 use core::fmt;
 use core::str::FromStr;
+use std::collections::BTreeSet;
 
 use litmus::program::Program;
-use proto::{Agent, Symbol};
+use proto::{Agent, Mutation, Symbol};
 
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Fault, Violation, show};
 use crate::moves::Move;
+use crate::mutants::{self, Mutant};
+use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::reason;
 use crate::replay::{End, Replay};
@@ -56,6 +60,8 @@ pub struct Trace {
     pub test: String,
     /// The name of the protocol.
     pub protocol: String,
+    /// The fault that was seeded into it, if it is not the protocol itself.
+    pub mutant: Option<Mutant>,
     /// The claims that it is against.
     pub models: Vec<String>,
     /// The machine.
@@ -122,6 +128,7 @@ impl Trace {
             // One line, whatever a file is called.
             test: test.name.split_whitespace().collect::<Vec<_>>().join(" "),
             protocol: protocol.to_owned(),
+            mutant: None,
             models: finding.models.clone(),
             bounds: finding.bounds,
             placement: test.placements[finding.placement].clone(),
@@ -130,6 +137,18 @@ impl Trace {
             program,
             twist,
         }
+    }
+
+    /// The same of the protocol with a seeded fault.
+    #[must_use]
+    pub fn seeded(self, mutant: Mutant) -> Trace {
+        Trace { mutant: Some(mutant), ..self }
+    }
+
+    /// The seeded fault.
+    #[must_use]
+    pub fn mutation(&self) -> Option<Mutation> {
+        self.mutant.as_ref().map(|mutant| mutant.mutation)
     }
 
     /// The program.
@@ -152,15 +171,27 @@ impl Trace {
     /// If the machine has no means for something in the program, or there is no
     /// such model, or the question was stopped.
     pub fn draw(&self, subject: &Subject, stop: &dyn Fn() -> bool) -> Result<Replay, String> {
-        let mut explorer = subject.explorer(self.bounds, None);
+        let mut explorer = subject.explorer(self.bounds, self.mutation());
         let replay = explorer.replay(&self.program, &self.placement, &self.violation.moves);
         let mut replay = replay.map_err(|error| error.to_string())?;
         if let End::Over(outcomes) = &replay.end {
-            let promises = promises(&self.program, &self.models, stop)?;
-            let of = outcomes.iter().flat_map(|outcome| reason::of(&self.program, outcome, &promises, stop));
-            replay.reasons = of.collect();
+            replay.reasons = self.reasons(outcomes, stop)?;
         }
         Ok(replay)
+    }
+
+    /// Why the models that the trace is against forbid these outcomes, a line
+    /// each.
+    ///
+    /// # Errors
+    /// If there is no such model, or the question was stopped.
+    pub fn reasons(
+        &self,
+        outcomes: &BTreeSet<Outcome>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, String> {
+        let promises = promises(&self.program, &self.models, stop)?;
+        Ok(outcomes.iter().flat_map(|outcome| reason::of(&self.program, outcome, &promises, stop)).collect())
     }
 
     /// Makes the moves again, and says whether the same fault comes out. Some
@@ -190,7 +221,7 @@ impl Trace {
             Fault::Outcome => end == self.violation.why && !replay.reasons.is_empty(),
             Fault::Livelock | Fault::ThinAir => {
                 let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
-                let mut explorer = subject.explorer(self.bounds, None);
+                let mut explorer = subject.explorer(self.bounds, self.mutation());
                 // Waits were none of the question where a stray byte was the answer.
                 let may_block = self.violation.fault == Fault::ThinAir;
                 let asked = Asked { may_block, ..Asked::default() };
@@ -245,6 +276,9 @@ impl fmt::Display for Trace {
         let Bounds { l1, l2, ways, misses, store_buffer, banks, evictions, core, queue_max, merge_memory } =
             self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
+        if let Some(mutant) = &self.mutant {
+            writeln!(f, "seeded {}", mutant.name)?;
+        }
         writeln!(f, "models {}", list(&self.models, String::clone))?;
         writeln!(f, "l1 {}\nl2 {}", l1.name(), l2.name())?;
         writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
@@ -333,6 +367,19 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The seeded fault, if a line names one.
+    fn mutant(&mut self, protocol: &str) -> Result<Option<Mutant>, TraceError> {
+        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
+            return Ok(None);
+        }
+        let name = self.field("seeded")?;
+        let all = Subject::named(protocol).map_or_else(Vec::new, |subject| mutants::all(&subject));
+        match all.into_iter().find(|mutant| mutant.name == name) {
+            Some(mutant) => Ok(Some(mutant)),
+            None => self.expected(name, &format!("a fault that can be seeded into `{protocol}`")),
+        }
+    }
+
     fn bounds(&mut self) -> Result<Bounds, TraceError> {
         Ok(Bounds {
             l1: self.symbol("l1")?,
@@ -400,6 +447,7 @@ impl FromStr for Trace {
         }
         let test = lines.field("test")?.to_owned();
         let protocol = lines.field("protocol")?.to_owned();
+        let mutant = lines.mutant(&protocol)?;
         let models = lines.field("models")?.split_whitespace().map(str::to_owned).collect();
         let bounds = lines.bounds()?;
         let agents = lines.agents()?;
@@ -426,6 +474,6 @@ impl FromStr for Trace {
             }
         }
         let violation = Violation { fault, why, moves };
-        Ok(Trace { test, protocol, models, bounds, placement, violation, text, program, twist })
+        Ok(Trace { test, protocol, mutant, models, bounds, placement, violation, text, program, twist })
     }
 }

@@ -304,11 +304,13 @@ pub(crate) struct LitmusArguments {
   fencepost verify --all --mutants --jobs 2 --memory 8G
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
   fencepost verify --replay charts/hlrc-1.trace
+  fencepost verify --replay charts/hlrc-1.trace --system hrf-8cu
 
 Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
 there as a chart), not everything was covered (--memory, --timeout, Ctrl-C), or a seeded fault
 was not noticed (--mutants); 2 bad input.
-With --replay: 0 the counterexample is none any more; 1 the same fault comes out.")]
+With --replay: 0 the counterexample is none any more; 1 the same fault comes out, or another outcome
+that is forbidden; 2 the file is none, or the machine of --system cannot make one of its moves.")]
 pub(crate) struct VerifyArguments {
     /// The protocol: a name of `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
@@ -320,6 +322,11 @@ pub(crate) struct VerifyArguments {
     /// and say whether the same fault comes out
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "mutants", "charts", "table"])]
     pub(crate) replay: Option<PathBuf>,
+    /// With --replay: make the moves in the timed simulator, on a machine with the
+    /// caches and cores of the file and the latencies of this one; a name of
+    /// `list systems`, or the path of a TOML file
+    #[arg(long, short, value_name = "NAME|FILE", requires = "replay")]
+    pub(crate) system: Option<String>,
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,

@@ -1,17 +1,21 @@
-//! `fencepost verify --replay`: a counterexample from a file, made again.
+//! `fencepost verify --replay`: a counterexample from a file, made again by the
+//! explorer or with the timing.
 
 use std::io::Write;
 use std::path::Path;
 
 use explore::trace::Replayed;
-use explore::{Subject, Trace, chart};
-use serde_json::json;
+use explore::{Replay, Subject, Trace, chart};
+use lab::replay::Timed;
+use lab::systems::Systems;
+use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::args::VerifyArguments;
 use crate::clock::Deadline;
 use crate::output::{Listening, write_json};
 use crate::suite::files;
+use crate::table::grouped;
 use crate::verify::known;
 
 /// Makes the moves of a file again. The check fails if the fault is still there.
@@ -26,33 +30,79 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
     let Some(subject) = Subject::named(name) else { return Ok(()) };
-    let Replayed { replay, is_same, end } = match trace.replay(&subject, &stop) {
-        Err(why) if stop() => return Err(Failure::CheckFailed(format!("stopped before the end: {why}"))),
-        replayed => replayed.map_err(place)?,
+    let stopped = |why: String| match stop() {
+        true => Failure::CheckFailed(format!("stopped before the end: {why}")),
+        false => place(why),
     };
-    let shown = chart::text(&replay, &trace.title());
+    let mut report = json!({
+        "protocol": name,
+        "test": trace.test,
+        "models": trace.models,
+        "why": trace.violation.why,
+    });
+    let (shown, is_same, end, reasons) = match &arguments.system {
+        None => {
+            let Replayed { replay, is_same, end } = trace.replay(&subject, &stop).map_err(stopped)?;
+            let shown = chart::text(&replay, &trace.title());
+            report["chart"] = json!(shown);
+            (shown, is_same, end, replay.reasons)
+        }
+        Some(system) => {
+            let system = Systems::default().load(system)?;
+            let timed = lab::replay::replay(&trace, &subject, &system, &stop).map_err(stopped)?;
+            report["system"] = json!(system.name);
+            report["moves"] = moves(&timed);
+            (timed_text(&trace, &timed, &system.name), timed.is_same, timed.end, timed.reasons)
+        }
+    };
     if arguments.json {
-        write_json(
-            out,
-            &json!({
-                "protocol": name,
-                "test": trace.test,
-                "models": trace.models,
-                "why": trace.violation.why,
-                "end": end,
-                "same": is_same,
-                "reasons": replay.reasons,
-                "chart": shown,
-            }),
-        )?;
+        report["end"] = json!(end);
+        report["same"] = json!(is_same);
+        report["reasons"] = json!(reasons);
+        write_json(out, &report)?;
     } else {
         writeln!(out, "{shown}")?;
         let verdict = if is_same { "The same fault comes out" } else { "Another end" };
         writeln!(out, "{verdict}: {end}")?;
     }
     // Another outcome that is forbidden is no better.
-    if is_same || !replay.reasons.is_empty() {
+    if is_same || !reasons.is_empty() {
         return Err(Failure::CheckFailed(format!("{name} fails {}: {end}", trace.test)));
     }
     Ok(())
+}
+
+/// Who does what in a move, in words.
+fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
+    let step = explored.steps.get(at)?;
+    let lane = |lane: usize| explored.lanes.get(lane).map_or("?", String::as_str);
+    let place = match step.lanes {
+        (from, to) if from == to => lane(from).to_owned(),
+        (from, to) => format!("{} -> {}", lane(from), lane(to)),
+    };
+    Some((place, &step.text))
+}
+
+/// The moves with their cycles.
+fn moves(timed: &Timed) -> Value {
+    let moves = timed.cycles.iter().enumerate().map(|(at, cycle)| {
+        let (place, text) = what(&timed.explored, at).unwrap_or_default();
+        json!({ "cycle": cycle, "at": place, "what": text })
+    });
+    moves.collect()
+}
+
+fn timed_text(trace: &Trace, timed: &Timed, system: &str) -> String {
+    let mut lines = vec![trace.title(), format!("timed, with the latencies of {system}"), String::new()];
+    for (at, cycle) in timed.cycles.iter().enumerate() {
+        let Some(cycle) = cycle else { continue };
+        let (place, text) = what(&timed.explored, at).unwrap_or_default();
+        let line = format!("{:>3}  cycle {:>8}  {place:<18}  {text}", at + 1, grouped(*cycle));
+        lines.push(line.trim_end().to_owned());
+    }
+    if !timed.reasons.is_empty() {
+        lines.push(String::new());
+        lines.extend(timed.reasons.iter().cloned());
+    }
+    lines.join("\n") + "\n"
 }

@@ -35,6 +35,44 @@ fn the_kept_counterexample_fails_again() {
 }
 
 #[test]
+fn the_kept_counterexample_fails_again_with_the_timing() {
+    let file = finding("trace");
+    let file = file.to_str().expect("a plain name");
+    let (code, out, err) = run(&["verify", "--replay", file, "--system", "hrf-8cu"]);
+    assert_eq!((code, &*err), (1, "fencepost: hlrc fails hlrc.litmus: it ends with 0:r0=0;\n"));
+    for part in [
+        "timed, with the latencies of hrf-8cu",
+        "L2[0] -> L1[0]      Grant [x]",
+        "drf forbids 0:r0=0;",
+        "The same fault comes out: it ends with 0:r0=0;",
+    ] {
+        assert!(out.contains(part), "{part} in:\n{out}");
+    }
+    let (code, out, _) = run(&["verify", "--replay", file, "--system", "hrf-8cu", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &value["same"], &value["system"]), (1, &true.into(), &"hrf-8cu".into()));
+    let moves = value["moves"].as_array().expect("a list");
+    assert_eq!((moves.len(), &moves[1]["what"]), (7, &"Register [x]".into()));
+    assert!(moves.iter().all(|mv| mv["cycle"].is_u64()), "{moves:?}");
+    // A machine is for replaying only, and must be one.
+    let (code, _, err) = run(&["verify", "vi", "--system", "hrf-8cu"]);
+    assert_eq!(code, 2, "{err}");
+    let (code, _, err) = run(&["verify", "--replay", file, "--system", "hrf-9cu"]);
+    assert!(code == 2 && err.contains("hrf-8cu"), "{err}");
+}
+
+#[test]
+fn a_changed_file_is_refused_with_the_move() {
+    let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
+    let file = folder("changed").join("changed.trace");
+    std::fs::write(&file, good.replacen("serve 1 0", "serve 2 0", 1)).expect("it can be written");
+    let path = file.to_str().expect("a plain name");
+    let (code, out, err) = run(&["verify", "--replay", path, "--system", "hrf-8cu"]);
+    let why = "move 3, `serve 2 0`, cannot be made by the timed machine; open is `serve 1 0`";
+    assert_eq!((code, &*out, err), (2, "", format!("fencepost: {path}: {why}\n")));
+}
+
+#[test]
 fn what_verify_writes_can_be_replayed() {
     let charts = folder("charts");
     let litmus = finding("litmus");

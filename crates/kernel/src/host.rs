@@ -21,7 +21,7 @@ use crate::{Mask, Word};
 pub const ARRAY_ALIGN_BYTES: u64 = 256;
 
 /// The address of the first array: address 0 belongs to nobody.
-const FIRST_ADDR: u64 = 4096;
+pub const FIRST_ADDR: u64 = 4096;
 
 /// The most arrays and the most launches of a program: both have 16-bit numbers.
 const NUMBERED_MAX: usize = u16::MAX as usize;

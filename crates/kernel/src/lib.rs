@@ -36,7 +36,7 @@ pub use agent::{Accepted, Loading, Reading};
 pub use answer::{Answer, Part, WrongAnswer};
 pub use array::{Array, ArrayInfo, Lds, Target, Use};
 pub use fault::{Fault, FaultKind, Who};
-pub use host::{ARRAY_ALIGN_BYTES, Host, Program};
+pub use host::{ARRAY_ALIGN_BYTES, FIRST_ADDR, Host, Program};
 pub use lanes::{Lanes, Operand};
 pub use launch::{Grid, Kernel, Launch, Placement, Shape};
 pub use mask::Mask;

@@ -19,6 +19,7 @@ pub mod paper;
 mod place;
 pub mod race;
 mod record;
+pub mod replay;
 pub mod report;
 pub mod results;
 pub mod run;

@@ -112,7 +112,7 @@ fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
     (roles, groups.len() as u32, waves)
 }
 
-fn check(test: &Program) -> Result<(), Unsupported> {
+pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
     let refuse = |what: &str| Err(Unsupported(what.to_owned()));
     for (thread, code) in test.threads.iter().map(|t| &t.code).enumerate() {
         for instr in code {
@@ -151,7 +151,7 @@ fn check(test: &Program) -> Result<(), Unsupported> {
     Ok(())
 }
 
-fn kind(op: RmwOp) -> Option<RmwKind> {
+pub(crate) fn kind(op: RmwOp) -> Option<RmwKind> {
     Some(match op {
         RmwOp::Add => RmwKind::Add,
         RmwOp::Sub => RmwKind::Sub,
@@ -241,7 +241,7 @@ fn linger(rng: &mut Rng, most: u32) {
     let _idle = (0..count).fold(Lanes::splat(0u32), |idle, _| idle + 1);
 }
 
-fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, remote: bool) -> Semantics {
+pub(crate) fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, remote: bool) -> Semantics {
     let level = scope.map_or(Level::System, |scope| test.scopes.get(scope).level);
     let semantics = Semantics::new(order, level);
     if remote { semantics.remote() } else { semantics }

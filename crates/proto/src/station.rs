@@ -247,6 +247,30 @@ impl<P: Protocol> Station<P> {
         self.parked.is_empty() && self.waiting.is_empty() && self.held.is_empty() && self.node.is_quiet()
     }
 
+    /// What of a station with one set is not as it must be when everything is
+    /// over. Does its policy pass writes on?
+    #[must_use]
+    pub fn unrest(&self, passes_on: bool) -> Option<String> {
+        let (mut views, mut victims) = (Vec::new(), Vec::new());
+        self.node.lines(&mut views);
+        self.node.victims(SetIndex(0), &mut victims);
+        let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
+        let name = format!("{kind}[{}]", self.id.index);
+        if !self.is_quiet() {
+            let keys: Vec<_> = self.parked_keys().map(|(key, _)| format!("{key:?}")).collect();
+            return Some(format!(
+                "at the end {name} is not quiet; inputs are parked under [{}]",
+                keys.join(", ")
+            ));
+        }
+        if views.len() != victims.len() {
+            return Some(format!("at the end {name} cannot give up some of its lines"));
+        }
+        let is_dirty = views.iter().any(|view| !view.dirty.is_empty());
+        (passes_on && is_dirty)
+            .then(|| format!("at the end {name} holds dirty bytes, and its policy is to pass them on"))
+    }
+
     /// How many inputs are parked under a key.
     #[must_use]
     pub fn parked_count(&self, key: Key) -> usize {

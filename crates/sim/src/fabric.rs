@@ -6,9 +6,9 @@
 //! which way is given up (the least recently used of the lowest rank).
 
 use proto::{
-    Agent, ArrayUse, Coverage, Effects, Homes, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
-    Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station, TimerClass, Uses,
-    Way, World,
+    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message,
+    Mutation, Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
+    TimerClass, Uses, Way, World, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -90,6 +90,25 @@ pub(crate) trait Fabric {
     fn parked(&self, at: StationId) -> Vec<Parked>;
     /// How often each row fired.
     fn coverage(&self) -> &Coverage;
+    /// From now on somebody else says which ways are given up, with
+    /// [`Fabric::evict`]; or nobody else any more.
+    fn hold_ways(&mut self, held: bool);
+    /// What whoever says so has to know of a station, whose ways are sorted by
+    /// their lines for it.
+    fn ways(&mut self, at: StationId) -> Ways;
+    /// Gives up a way.
+    fn evict(&mut self, to: StationId, way: Way, out: &mut Out);
+}
+
+/// The ways of the one set of a station.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    /// Does anybody wait for one?
+    pub(crate) is_needed: bool,
+    /// Those that could be given up.
+    pub(crate) victims: Vec<Way>,
+    /// What is not as it must be when everything is over.
+    pub(crate) unrest: Option<String>,
 }
 
 /// [`Fabric`] for one protocol.
@@ -108,6 +127,10 @@ pub(crate) struct Stations<P: Protocol> {
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
+    /// What the private caches do with writes, and what the others do.
+    policies: (WritePolicy, WritePolicy),
+    /// Does somebody else say which ways are given up?
+    holds_ways: bool,
 }
 
 /// When each way of a station was last used.
@@ -161,6 +184,8 @@ impl<P: Protocol> Stations<P> {
             victims: Vec::new(),
             uses: 0,
             line_bytes: u32::from(shape.line_bytes),
+            policies: (shape.l1.policy, shape.l2.policy),
+            holds_ways: false,
         })
     }
 
@@ -191,7 +216,8 @@ impl<P: Protocol> Stations<P> {
         let station = &mut self.stations[at as usize];
         self.fx.clear();
         let recency = &mut self.recency[at as usize];
-        let mut chooser = Chooser { recency, victims: &mut self.victims, uses: &mut self.uses };
+        let holds = self.holds_ways;
+        let mut chooser = Chooser { recency, victims: &mut self.victims, uses: &mut self.uses, holds };
         input(station, world, &mut self.fx, &mut chooser);
         chooser.touch(&self.fx.touches);
         self.fx.touches.clear();
@@ -254,6 +280,8 @@ struct Chooser<'a> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
+    /// Is that for somebody else to say?
+    holds: bool,
 }
 
 impl Chooser<'_> {
@@ -270,6 +298,9 @@ impl Chooser<'_> {
     /// Of the ways that may go, the least recently used of the lowest rank.
     fn choose<P: Protocol>(&mut self, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
         self.touch(touched);
+        if self.holds {
+            return None;
+        }
         self.victims.clear();
         node.victims(set, self.victims);
         // Uses are counted, and no run counts to 2^56.
@@ -400,5 +431,30 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn coverage(&self) -> &Coverage {
         &self.fx.coverage
+    }
+
+    fn hold_ways(&mut self, held: bool) {
+        self.holds_ways = held;
+    }
+
+    fn ways(&mut self, at: StationId) -> Ways {
+        let station = &mut self.stations[at as usize];
+        station.node.canonicalize();
+        let is_needed = station.parked_keys().any(|(key, _)| matches!(key, Key::Way(_)));
+        self.victims.clear();
+        station.node.victims(SetIndex(0), &mut self.victims);
+        let victims = self.victims.iter().map(|(way, _)| *way).collect();
+        let policy = match P::KINDS[usize::from(station.id().kind)].role {
+            Role::L1 => self.policies.0,
+            _ => self.policies.1,
+        };
+        // What is written to registered lines stays where it is.
+        let registers = P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R"));
+        let unrest = station.unrest(policy != WritePolicy::Combining && !registers);
+        Ways { is_needed, victims, unrest }
+    }
+
+    fn evict(&mut self, to: StationId, way: Way, out: &mut Out) {
+        self.step(to, out, |station, world, fx, _| station.evict(way, world, fx));
     }
 }

@@ -19,6 +19,7 @@ pub mod dram;
 pub mod energy;
 pub mod error;
 mod fabric;
+pub mod follow;
 mod history;
 mod machine;
 pub mod memory;

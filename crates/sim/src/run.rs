@@ -33,13 +33,17 @@ pub fn run<P: Protocol, Pr: Probe>(
 ) -> Result<Outcome, RunError> {
     let shape = system.shape();
     shape.check().map_err(RunError::Machine)?;
-    let homes = Homes::new(&shape, PAGE_BYTES / u64::from(system.l1.line_bytes.max(1)));
-    let stations = Stations::<P>::new(&shape, homes, options.mutation).map_err(RunError::Machine)?;
+    let stations = Stations::<P>::new(&shape, homes(system), options.mutation).map_err(RunError::Machine)?;
     let machine = Machine::new(system, program, options, probe, Box::new(stations))?;
     Ok(outcome(system, machine.run()?))
 }
 
-fn outcome(system: &System, finished: Finished) -> Outcome {
+/// Where lines live.
+pub(crate) fn homes(system: &System) -> Homes {
+    Homes::new(&system.shape(), PAGE_BYTES / u64::from(system.l1.line_bytes.max(1)))
+}
+
+pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {
     let noc = finished.noc.traffic();
     let mut counters = finished.tally.entries(&noc, &finished.dram);
     for (cause, cycles) in finished.attribution.entries() {

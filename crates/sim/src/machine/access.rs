@@ -206,7 +206,7 @@ fn extent(op: &Posted) -> (u64, u64) {
     (first | space, (last + bytes - 1) | space)
 }
 
-fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
+pub(super) fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
     let kind = match op.action {
         Action::Load => IssueKind::Load,
         Action::Store => IssueKind::Store,

@@ -36,6 +36,11 @@ impl HostState {
         self.ended
     }
 
+    /// Has it something to issue, or to wait for, but the end of kernels?
+    pub(super) fn is_at_work(&self) -> bool {
+        self.current.is_some() || !self.pending.is_empty()
+    }
+
     fn may_go_on(&self) -> bool {
         self.current.is_none() && !self.is_draining() && !self.waits_for_release
     }

@@ -66,6 +66,11 @@ impl Port {
             is_full: false,
         }
     }
+
+    /// However many requests are under way, it takes the next one.
+    pub(super) fn let_all_in(&mut self) {
+        self.flights_max = usize::MAX;
+    }
 }
 
 /// The part of a request without a line.

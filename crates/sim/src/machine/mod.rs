@@ -11,6 +11,7 @@
 
 mod access;
 mod complete;
+mod follow;
 mod host;
 mod kernels;
 mod l1;
@@ -43,6 +44,7 @@ use crate::queue::{Cycle, EventQueue};
 use crate::slab::Slab;
 
 use access::Instr;
+pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Port;
@@ -331,6 +333,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 
     /// Runs the program to its end.
     pub(crate) fn run(mut self) -> Result<Finished, RunError> {
+        self.poll_host();
         let ended = self.run_to_end();
         self.probe.arrays(&self.session.arrays());
         let cycles = ended?;
@@ -340,7 +343,6 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 
     /// Runs until nothing is left to do; says when the program had ended.
     fn run_to_end(&mut self) -> Result<Cycle, RunError> {
-        self.poll_host();
         let mut end = None;
         loop {
             if self.failure.is_some() || self.live == 0 || self.host.has_ended() {

@@ -94,6 +94,11 @@ pub(super) struct Simd {
 }
 
 impl Simd {
+    /// The wavefront whose arithmetic it does.
+    pub(super) fn running(&self) -> Option<u32> {
+        self.running
+    }
+
     /// Takes the next of the ready wavefronts.
     fn take(&mut self, waves: &[Wave], rule: Scheduler, slots: u32) -> Option<u32> {
         let key = |&wave: &u32| {

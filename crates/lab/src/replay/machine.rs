@@ -1,0 +1,107 @@
+//! The timed machine of a trace: caches, banks and cores as the trace has them,
+//! latencies as a description has them.
+
+use std::num::NonZeroU32;
+
+use explore::{Trace, Word};
+use proto::issue::IssueRule;
+use proto::{LineAddr, WritePolicy};
+use sim::config::{self, EndOfKernel, System};
+use sim::noc::Topology;
+
+use super::program::Cast;
+
+/// Where the words of a program are.
+#[derive(Clone, Debug)]
+pub(super) struct Ground {
+    words: Vec<Word>,
+    line_bytes: u64,
+    /// The first line: it lies in the first bank.
+    first: u64,
+}
+
+/// Bytes of a word.
+pub(super) const WORD: u64 = 4;
+
+impl Ground {
+    pub(super) fn of(trace: &Trace) -> Result<Ground, String> {
+        let (words, bytes) = trace.placement.layout(trace.program()).map_err(|error| error.to_string())?;
+        // The timed machine finds lines by bits of an address.
+        let line_bytes = u64::from(bytes).next_power_of_two();
+        let banks = u64::from(trace.bounds.banks);
+        let first = (kernel::FIRST_ADDR / line_bytes).next_multiple_of(banks);
+        Ok(Ground { words, line_bytes, first })
+    }
+
+    /// A line of the trace.
+    pub(super) fn line(&self, line: u8) -> LineAddr {
+        LineAddr(self.first + u64::from(line))
+    }
+
+    /// And back.
+    pub(super) fn line_in_trace(&self, line: LineAddr) -> u8 {
+        line.0.checked_sub(self.first).and_then(|line| u8::try_from(line).ok()).unwrap_or(u8::MAX)
+    }
+
+    /// The position of a location in the first array of a program.
+    pub(super) fn position(&self, loc: usize) -> u64 {
+        let Word { line, offset } = self.words[loc];
+        ((self.first + line.0) * self.line_bytes + offset as u64 - kernel::FIRST_ADDR) / WORD
+    }
+
+    /// How many words that array must have.
+    pub(super) fn len(&self) -> u64 {
+        (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
+    }
+
+    /// The machine.
+    pub(super) fn system(&self, trace: &Trace, cast: &Cast, latencies: &System) -> System {
+        let bounds = &trace.bounds;
+        let mut system = latencies.clone();
+        let (cus, banks) = (cast.compute_units, u32::from(bounds.banks));
+        let cache = |ways: u32| self.line_bytes * u64::from(ways);
+        system.chiplets = 1;
+        system.issue_rule = rule(bounds.core);
+        system.cu.count = cus;
+        // A wavefront that waits for its turn keeps its SIMD unit.
+        system.cu.wavefront_slots = cast.waves_per_cu();
+        system.cu.simd_units = cast.waves_per_cu();
+        system.cu.work_group_slots = cast.waves_per_cu();
+        system.cu.lanes = 1;
+        system.l1.bytes = cache(bounds.ways.0);
+        system.l1.ways = bounds.ways.0;
+        system.l1.line_bytes = self.line_bytes as u32;
+        system.l1.miss_registers = bounds.misses.0;
+        system.l1.store_fifo_entries = bounds.store_buffer;
+        system.l1.write_policy = policy(bounds.l1);
+        system.l2.bytes = cache(bounds.ways.1) * u64::from(banks);
+        system.l2.ways = bounds.ways.1;
+        system.l2.banks = banks;
+        system.l2.miss_registers = bounds.misses.1;
+        system.l2.store_fifo_entries = bounds.store_buffer;
+        system.l2.write_policy = policy(bounds.l2);
+        let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);
+        system.noc.topology = Topology::Crossbar { ports };
+        // As the explorer ends programs.
+        system.launch.end_of_kernel = EndOfKernel::System;
+        system
+    }
+}
+
+fn rule(rule: IssueRule) -> config::IssueRule {
+    match rule {
+        IssueRule::InOrder => config::IssueRule::InOrder,
+        IssueRule::Gpu => config::IssueRule::Gpu,
+        IssueRule::ScWriteBuffer => config::IssueRule::ScWriteBuffer,
+        IssueRule::Tso => config::IssueRule::Tso,
+        IssueRule::Rmo => config::IssueRule::Rmo,
+    }
+}
+
+fn policy(policy: WritePolicy) -> config::WritePolicy {
+    policy.pick(
+        config::WritePolicy::Combining,
+        config::WritePolicy::Through,
+        config::WritePolicy::ThroughInvalidate,
+    )
+}

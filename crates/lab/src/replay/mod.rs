@@ -1,0 +1,248 @@
+//! A counterexample of the explorer, made again with the timing: the machine is
+//! told in which order things happen, and says when.
+//!
+//! The machine has the caches, banks and cores of the trace, and the latencies of
+//! a description. Each move of the trace is one event of the timed machine:
+//!
+//! | move | event |
+//! |---|---|
+//! | `issue` | a wavefront, or the host, issues its next operation |
+//! | `deliver` | the oldest message between two stations arrives |
+//! | `serve`, `answer` | memory performs an operation, and its answer comes; where the trace has both in one, both |
+//! | `timer` | a timer runs out |
+//! | `evict` | a way is given up; no other ever is |
+//! | `tick` | none: no protocol that looks at a clock can be led |
+//!
+//! Beyond the trace are the beginning of the kernel, which finds empty caches, and
+//! its end, which releases to the host; in between nothing happens that no move
+//! names.
+
+mod machine;
+mod program;
+
+use std::collections::BTreeSet;
+
+use explore::{Fault, Replay, Subject, Trace, show};
+use litmus::program::{Program, Term, Value};
+use proto::{Agent, Channels, LineAddr, Mutation, Protocol, Symbol as _, TimerClass, Way};
+use sim::config::System;
+use sim::follow::{End, FollowError, Followed, Issues, Move, follow};
+
+use machine::Ground;
+use program::{Cast, Seen};
+
+/// A trace that was made again with the timing.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// The same in the explorer.
+    pub explored: Replay,
+    /// The cycle of each move; none for those that are no event.
+    pub cycles: Vec<Option<u64>>,
+    /// Does it end with the fault that the trace tells of?
+    pub is_same: bool,
+    /// How it ends, in words.
+    pub end: String,
+    /// Why that must not be, a line each.
+    pub reasons: Vec<String>,
+}
+
+/// Makes the moves of a trace on a machine with the latencies of `latencies`.
+/// `stop` ends what the explorer and the models are asked.
+///
+/// # Errors
+/// A sentence: what the machine has no means for, or which move it cannot make,
+/// and what it could do in its place.
+pub fn replay(
+    trace: &Trace,
+    subject: &Subject,
+    latencies: &System,
+    stop: &dyn Fn() -> bool,
+) -> Result<Timed, String> {
+    if subject.info.channels == Channels::Unordered {
+        return Err(format!("the messages of {} come in any order; timed they do not", subject.info.name));
+    }
+    let explored = trace.replay(subject, stop)?;
+    let cast = Cast::of(trace.program(), &trace.placement)?;
+    let ground = Ground::of(trace)?;
+    let (program, seen) = program::of(trace.program(), &cast, &ground)?;
+    let moves = moves(trace, &cast, &ground, &explored.replay)?;
+    let job = Job {
+        system: ground.system(trace, &cast, latencies),
+        program,
+        mutation: trace.mutation(),
+        moves: moves.iter().map(|(_, mv)| *mv).collect(),
+    };
+    let led = zoo::with(subject.info.name, job).ok_or("there is no such protocol")?;
+    let followed = led.map_err(|error| match error {
+        FollowError::NotOpen { at, open } => {
+            let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
+            format!("{} cannot be made by the timed machine; open is {open}", named(trace, at))
+        }
+        other => other.to_string(),
+    })?;
+    compare(trace, &explored.replay, &moves, &followed)?;
+    let mut cycles = vec![None; trace.violation.moves.len()];
+    for ((at, _), step) in moves.iter().zip(&followed.steps) {
+        cycles[*at] = Some(step.cycle);
+    }
+    let (end, outcome) = match &followed.end {
+        End::Over(_) => ending(trace.program(), &seen.borrow()),
+        End::Unquiet(why) | End::Impossible(why) => (why.clone(), None),
+        End::Stuck => (String::from("nothing can move any more, and the program is not over"), None),
+        End::Goes(open) => (format!("it goes on; open is {}", in_words(open, &cast, &ground)), None),
+    };
+    let reasons = match outcome {
+        Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
+        None => Vec::new(),
+    };
+    let is_same = match trace.violation.fault {
+        Fault::Impossible => {
+            matches!(followed.end, End::Impossible(_)) && nameless(&end) == nameless(&trace.violation.why)
+        }
+        Fault::Deadlock => matches!(followed.end, End::Stuck),
+        Fault::Unquiet => matches!(followed.end, End::Unquiet(_)),
+        Fault::Outcome => end == trace.violation.why && !reasons.is_empty(),
+        // No fault of one run, but of all: the explorer has looked at them.
+        Fault::Livelock | Fault::ThinAir => explored.is_same,
+    };
+    Ok(Timed { explored: explored.replay, cycles, is_same, end, reasons })
+}
+
+struct Job {
+    system: System,
+    program: kernel::Program,
+    mutation: Option<Mutation>,
+    moves: Vec<Move>,
+}
+
+impl zoo::Visit for Job {
+    type Output = Result<Followed, FollowError>;
+
+    fn visit<P: Protocol>(self) -> Self::Output {
+        follow::<P>(&self.system, self.program, self.mutation, &self.moves)
+    }
+}
+
+/// A sentence of a station without the numbers by which it knows requests: each
+/// machine gives its own.
+fn nameless(why: &str) -> String {
+    let mut parts = why.split("Slot(");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    core::iter::once(first).chain(rest).collect::<Vec<_>>().join("Slot(")
+}
+
+/// A move of the trace in words.
+fn named(trace: &Trace, at: usize) -> String {
+    format!("move {}, `{}`,", at + 1, trace.violation.moves[at])
+}
+
+/// The events that the moves are, each with the number of its move.
+fn moves(
+    trace: &Trace,
+    cast: &Cast,
+    ground: &Ground,
+    explored: &Replay,
+) -> Result<Vec<(usize, Move)>, String> {
+    let mut moves = Vec::new();
+    for (at, &mv) in trace.violation.moves.iter().enumerate() {
+        let refuse = |what: &str| Err(format!("{} {what}", named(trace, at)));
+        let event = match mv {
+            explore::Move::Issue { thread } => match cast.roles.get(usize::from(thread)) {
+                Some(&issues) => Move::Issue(issues),
+                None => return refuse("names a thread that there is not"),
+            },
+            explore::Move::Deliver { nth, .. } if nth > 0 => {
+                return refuse("lets a message overtake another, and timed channels keep their order");
+            }
+            explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
+            explore::Move::Serve { node, line } => {
+                let answers = explored.steps.get(at).is_some_and(|step| step.merged);
+                Move::Serve { station: node.into(), line: ground.line(line), answers }
+            }
+            explore::Move::Answer { node, line } => {
+                Move::Answer { station: node.into(), line: ground.line(line) }
+            }
+            explore::Move::Timer { node, class } => match TimerClass::ALL.get(usize::from(class)) {
+                Some(&class) => Move::Timer { station: node.into(), class },
+                None => return refuse("names a timer that there is not"),
+            },
+            explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
+            explore::Move::Tick => continue,
+        };
+        moves.push((at, event));
+    }
+    Ok(moves)
+}
+
+/// What is open, as a trace would name it.
+fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
+    if open.is_empty() {
+        return String::from("nothing");
+    }
+    let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, cast, ground)));
+    open.collect::<Vec<_>>().join(" or ")
+}
+
+/// An event as a trace would name it.
+fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
+    let line = |line: LineAddr| ground.line_in_trace(line);
+    match mv {
+        Move::Issue(issues) => {
+            let thread = cast.roles.iter().position(|&role| role == issues).unwrap_or(0);
+            explore::Move::Issue { thread: thread as u8 }
+        }
+        Move::Deliver { from, to } => explore::Move::Deliver { from: from as u8, to: to as u8, nth: 0 },
+        Move::Serve { station, line: at, .. } => explore::Move::Serve { node: station as u8, line: line(at) },
+        Move::Answer { station, line: at } => explore::Move::Answer { node: station as u8, line: line(at) },
+        Move::Timer { station, class } => explore::Move::Timer { node: station as u8, class: class as u8 },
+        Move::Evict { station, way } => explore::Move::Evict { node: station as u8, way: way.0 as u8 },
+    }
+}
+
+/// Was what happened the same here and in the explorer?
+fn compare(
+    trace: &Trace,
+    explored: &Replay,
+    moves: &[(usize, Move)],
+    followed: &Followed,
+) -> Result<(), String> {
+    if !explored.lanes.starts_with(&followed.stations) {
+        let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));
+        return Err(format!("the timed machine has {here}; the explored one has {there}"));
+    }
+    for ((at, _), timed) in moves.iter().zip(&followed.steps) {
+        let Some(step) = explored.steps.get(*at) else { break };
+        if !timed.what.is_empty() && step.text.split(' ').next() != Some(timed.what) {
+            let (there, here) = (&step.text, timed.what);
+            return Err(format!(
+                "{} is `{there}` when it is explored and `{here}` when it is timed",
+                named(trace, *at)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How the program ended, and the values of its terms, unless the test leaves
+/// such an end out.
+fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
+    let mut value = |term: Term| match term {
+        Term::Const(value) => value,
+        Term::Loc(loc) => seen.locations[usize::from(program.loc(loc).physical.0)],
+        Term::Reg(thread, reg) => seen.registers[usize::from(thread.0)][usize::from(reg.0)],
+    };
+    if program.filter.as_ref().is_some_and(|filter| !filter.holds(&mut value)) {
+        return (String::from("it comes to an end that the test leaves out"), None);
+    }
+    let outcome: Vec<Value> = program.state_terms().into_iter().map(value).collect();
+    (format!("it ends with {}", show(program, &outcome)), Some(outcome))
+}
+
+/// Who plays a thread.
+fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
+    match agent {
+        Agent::Host => Issues::Host,
+        _ => Issues::Wave { work_group, wave },
+    }
+}

@@ -1,0 +1,371 @@
+//! Counterexamples of the explorer, made again with the timing: the same fault
+//! comes out, and a file that was changed is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use explore::claim::Claim;
+use explore::mutants::{self, Mutant};
+use explore::verify::{self, Finding, Options, Test};
+use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Subject, Trace, corpus, show};
+use lab::replay::{Timed, replay};
+use lab::systems::Systems;
+use proto::issue::IssueRule;
+use proto::{Protocol, WritePolicy};
+use sim::config::System;
+
+const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+/// The file that is kept of hLRC.
+const KEPT: &str = include_str!("../../../docs/findings/hlrc.trace");
+
+fn machine(name: &str) -> System {
+    Systems::with_folder("none").load(name).expect("a built-in machine")
+}
+
+fn timed(trace: &Trace) -> Result<Timed, String> {
+    let subject = Subject::named(&trace.protocol).expect("a protocol");
+    replay(trace, &subject, &machine("hrf-8cu"), &|| false)
+}
+
+/// The trace survives its file, and the same fault comes out of it with the timing.
+fn comes_out(trace: &Trace) {
+    let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    assert_eq!(&read, trace);
+    let timed = timed(&read).unwrap_or_else(|why| panic!("{why}:\n{trace}"));
+    assert!(timed.is_same, "{}:\n{trace}", timed.end);
+}
+
+/// The counterexamples to the claims of a protocol.
+fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
+    let options = Options {
+        bounds: vec![bounds],
+        jobs: 1,
+        memory_bytes: 1 << 30,
+        mutants: false,
+        stop: &|| false,
+        progress: &|_| {},
+    };
+    let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
+    verification.findings.iter().map(|f| Trace::of(P::INFO.name, &tests[f.test], f)).collect()
+}
+
+fn shipped(path: &str) -> Test {
+    let (path, text) = corpus::SHIPPED.iter().find(|(known, _)| *known == path).expect("shipped");
+    Test::read(path, text).expect("a test")
+}
+
+/// What is wrong with a test, with a claim or what else is asked.
+fn refuted(
+    explorer: &mut dyn Explores,
+    protocol: &str,
+    test: &Test,
+    placement: usize,
+    models: &[&str],
+    asked: &Asked<'_>,
+) -> Option<Trace> {
+    let mut limits = Limits { states_max: 30_000, ..Limits::default() };
+    let found = explorer.explore(&test.program(), &test.placements[placement], asked, &mut limits).ok()?;
+    let models = models.iter().map(|&model| model.to_owned()).collect();
+    let finding =
+        Finding { test: 0, placement, bounds: explorer.bounds(), models, violation: found.violation? };
+    Some(Trace::of(protocol, test, &finding))
+}
+
+#[test]
+fn the_kept_counterexample_comes_out_on_every_machine() {
+    let trace: Trace = KEPT.parse().expect("it is kept");
+    let subject = Subject::of::<zoo::hlrc::Hlrc>();
+    for name in Systems::with_folder("none").names() {
+        let timed = replay(&trace, &subject, &machine(&name), &|| false);
+        let timed = timed.unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(timed.is_same, "{name}: {}", timed.end);
+        assert_eq!(timed.end, "it ends with 0:r0=0;");
+        assert_eq!(timed.reasons[0], "drf forbids 0:r0=0;");
+        let cycles: Vec<u64> =
+            timed.cycles.iter().copied().collect::<Option<_>>().expect("each has its cycle");
+        assert!(cycles.is_sorted() && cycles.len() == 7 && cycles[0] < cycles[6], "{cycles:?}");
+    }
+    // The repaired protocol does something else when it is led there.
+    let mut other = trace;
+    other.protocol = "hlrc-repaired".to_owned();
+    assert!(!timed(&other).is_ok_and(|timed| timed.is_same));
+}
+
+/// Programs that were made, exchanges of every order among them, and hosts.
+#[test]
+fn counterexamples_of_hlrc_come_out() {
+    let claims = [Claim::of("drf").expect("a known model")];
+    let scopes = corpus::scopes_matter(&Subject::of::<zoo::hlrc::Hlrc>());
+    let tests = corpus::made(&claims, scopes, 2, true, 1, &|| false);
+    for bounds in [COMBINING, COMBINING.evicting()] {
+        let traces = found::<zoo::hlrc::Hlrc>(&tests, bounds);
+        assert!(traces.len() > 3, "{}", traces.len());
+        for trace in &traces {
+            assert_eq!(trace.violation.fault, Fault::Outcome);
+            comes_out(trace);
+        }
+    }
+}
+
+#[test]
+fn figure_6_comes_out_of_targeted_flushes() {
+    let test = shipped("hrf/fig6.litmus");
+    let claim = Claim::of("hrf-indirect").expect("a known model");
+    let allowed = claim.promise(&test.program(), &mut || false).expect("defined").allowed;
+    let asked = Asked { allowed: allowed.as_ref(), may_block: false };
+    for bounds in [COMBINING, COMBINING.evicting(), COMBINING.core(IssueRule::Gpu)] {
+        let mut explorer = Explorer::<zoo::vi_targeted::ViTargeted>::new(bounds, None);
+        let trace =
+            refuted(&mut explorer, "vi-targeted", &test, 0, &["hrf-indirect"], &asked).expect("it fails");
+        comes_out(&trace);
+        assert_eq!(timed(&trace).expect("it can be led").end, "it ends with 1:R2=1; 2:R3=0;");
+    }
+}
+
+fn mutant(protocol: &str, name: &str) -> Mutant {
+    let subject = Subject::named(protocol).expect("a protocol");
+    let found = mutants::all(&subject).into_iter().find(|mutant| mutant.name.ends_with(name));
+    found.unwrap_or_else(|| panic!("{protocol} has no mutant {name}"))
+}
+
+/// What comes first of a seeded fault.
+fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
+    let subject = Subject::named(protocol).expect("a protocol");
+    for bounds in [COMBINING, COMBINING.evicting()] {
+        let mut explorer = subject.explorer(bounds, Some(mutant.mutation));
+        for test in corpus::shipped().expect("they are tests") {
+            let model = subject.info.claims[0].model;
+            let promise = Claim::of(model).expect("known").promise(&test.program(), &mut || false);
+            let Ok(promise) = promise else { continue };
+            let asked = Asked { allowed: promise.allowed.as_ref(), may_block: true };
+            if promise.allowed.is_none() || test.program().threads.len() > 3 {
+                continue;
+            }
+            for placement in 0..test.placements.len() {
+                let trace = refuted(&mut *explorer, protocol, &test, placement, &[model], &asked);
+                if let Some(trace) = trace.filter(|trace| trace.violation.fault < Fault::Livelock) {
+                    return trace.seeded(mutant.clone());
+                }
+            }
+        }
+    }
+    panic!("{protocol}: {} is not noticed", mutant.name);
+}
+
+#[test]
+fn a_protocol_that_never_flushes_fails_with_the_timing() {
+    let protocols = [
+        ("vi", "no Flush"),
+        ("rsp", "no FlushOthers"),
+        ("rsp", "no LockAll"),
+        ("denovo-b", "no RegisterStores"),
+    ];
+    for (protocol, fault) in protocols {
+        let trace = first_of(protocol, &mutant(protocol, fault));
+        assert!(trace.to_string().contains(&format!("protocol {protocol}\nseeded ")), "{trace}");
+        comes_out(&trace);
+        // By the fault alone.
+        let mut sound = trace;
+        sound.mutant = None;
+        assert!(!timed(&sound).is_ok_and(|timed| timed.is_same));
+    }
+}
+
+/// The last of the outcomes that there are, by the shortest way.
+fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
+    let mut explorer = Subject::named(protocol)?.explorer(bounds, None);
+    let mut limits = Limits { states_max: 5_000, ..Limits::default() };
+    let any = Asked { allowed: None, may_block: true };
+    let program = test.program();
+    let found = explorer.explore(&program, &test.placements[placement], &any, &mut limits).ok()?;
+    if found.incomplete.is_some() || found.violation.is_some() {
+        return None;
+    }
+    let mut others = found.outcomes;
+    let last = others.pop_last()?;
+    let asked = Asked { allowed: Some(&others), may_block: true };
+    let trace = refuted(&mut *explorer, protocol, test, placement, &[], &asked)?;
+    assert_eq!(trace.violation.why, format!("it ends with {}", show(&program, &last)));
+    Some(trace)
+}
+
+/// Where the explorer can go, the timed machine can be led: on every protocol,
+/// in every placement, with every policy and core, evictions and the host.
+#[test]
+fn the_machine_can_be_led_where_the_explorer_went() {
+    let through = Bounds::new(WritePolicy::Through, WritePolicy::Through);
+    let drop = Bounds::new(WritePolicy::ThroughInvalidate, WritePolicy::ThroughInvalidate);
+    let machines = [
+        COMBINING.evicting(),
+        COMBINING.tight().core(IssueRule::Gpu),
+        through.core(IssueRule::Tso),
+        drop.evicting().core(IssueRule::Rmo),
+        through.in_full().core(IssueRule::ScWriteBuffer),
+    ];
+    let tests = corpus::shipped().expect("they are tests");
+    let (mut led, mut kinds) = (0, BTreeMap::<&str, usize>::new());
+    let mut turn = 0;
+    for info in zoo::ALL {
+        for test in &tests {
+            turn += 1;
+            let placement = turn / 7 % test.placements.len().max(1);
+            if turn % 3 != 0 || test.placements.is_empty() || test.program().threads.len() > 3 {
+                continue;
+            }
+            let Some(trace) = last_end(info.name, test, placement, machines[turn % machines.len()]) else {
+                continue;
+            };
+            match timed(&trace) {
+                Ok(timed) => assert_eq!(timed.end, trace.violation.why, "{trace}"),
+                Err(why) => {
+                    let known = [
+                        "and never looks whether",
+                        "work-groups of different sizes",
+                        "a weak compare",
+                        "a scope outside of",
+                    ];
+                    assert!(known.iter().any(|known| why.contains(known)), "{why}:\n{trace}");
+                    continue;
+                }
+            }
+            led += 1;
+            for mv in &trace.violation.moves {
+                let text = mv.to_string();
+                *kinds
+                    .entry(
+                        ["issue", "deliver", "serve", "answer", "timer", "evict"]
+                            .into_iter()
+                            .find(|kind| text.starts_with(kind))
+                            .unwrap_or("tick"),
+                    )
+                    .or_default() += 1;
+            }
+        }
+    }
+    assert!(led > 50, "{led}");
+    let seen: BTreeSet<&str> = kinds.keys().copied().collect();
+    assert_eq!(seen, BTreeSet::from(["answer", "deliver", "evict", "issue", "serve", "timer"]), "{kinds:?}");
+}
+
+/// Deadlocks, what tables call impossible, and what is left over.
+#[test]
+fn other_faults_than_outcomes_come_out() {
+    let mut seen = BTreeMap::<Fault, usize>::new();
+    let test = shipped("hrf/fig6.litmus");
+    for protocol in ["vi", "hlrc-repaired"] {
+        let subject = Subject::named(protocol).expect("a protocol");
+        for mutant in mutants::all(&subject).into_iter().step_by(11) {
+            let mut explorer = subject.explorer(COMBINING.evicting(), Some(mutant.mutation));
+            let asked = Asked { allowed: None, may_block: false };
+            let Some(trace) = refuted(&mut *explorer, protocol, &test, 0, &[], &asked) else { continue };
+            let trace = trace.seeded(mutant);
+            match trace.violation.fault {
+                // What the explorer asks of a step beside the tables.
+                Fault::Impossible if trace.violation.why.starts_with("NodeId") => continue,
+                Fault::Impossible | Fault::Deadlock | Fault::Unquiet => {}
+                Fault::Outcome | Fault::Livelock | Fault::ThinAir => continue,
+            }
+            *seen.entry(trace.violation.fault).or_default() += 1;
+            comes_out(&trace);
+        }
+    }
+    assert!(seen.len() == 3, "{seen:?}");
+}
+
+#[test]
+fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
+    let cases = [
+        (
+            "deliver 0 1 0\nserve",
+            "deliver 0 2 0\nserve",
+            "move 2, `deliver 0 2 0`, cannot be made by the timed machine; open is `deliver 0 1 0`",
+        ),
+        (
+            "serve 1 0",
+            "serve 1 1",
+            "move 3, `serve 1 1`, cannot be made by the timed machine; open is `serve 1 0`",
+        ),
+        ("serve 1 0", "evict 200 9", "move 3, `evict 200 9`, cannot be made"),
+        ("serve 1 0", "issue 0", "move 3, `issue 0`, cannot be made"),
+        ("serve 1 0", "issue 7", "move 3, `issue 7`, names a thread that there is not"),
+        ("serve 1 0", "timer 0 9", "move 3, `timer 0 9`, names a timer that there is not"),
+        ("serve 1 0", "deliver 1 0 3", "move 3, `deliver 1 0 3`, lets a message overtake another"),
+    ];
+    for (from, to, what) in cases {
+        let trace: Trace = KEPT.replacen(from, to, 1).parse().expect("it is one still");
+        let why = timed(&trace).map(|timed| timed.end).expect_err(to);
+        assert!(why.starts_with(what) && why.lines().count() == 1, "{why}");
+    }
+    // Led half of the way it goes on.
+    let mut short: Trace = KEPT.parse().expect("it is kept");
+    short.violation.moves.pop();
+    let timed = timed(&short).expect("it can be led");
+    assert_eq!((timed.is_same, &*timed.end), (false, "it goes on; open is `deliver 1 0 0`"));
+}
+
+#[test]
+fn a_thread_that_never_waits_posts_no_more_than_it_may() {
+    let text = KEPT.replacen("|   int r0 = *x;", "|   while (1) { *x = 1; }\n|   int r0 = *x;", 1);
+    let mut trace: Trace = text.parse().expect("it is a test still");
+    trace.violation.moves.truncate(1);
+    let timed = timed(&trace).expect("it can be led");
+    assert_eq!(timed.end, "it goes on; open is `deliver 0 1 0`");
+}
+
+#[test]
+fn what_no_timed_machine_has_is_told() {
+    let with = |from: &str, to: &str| {
+        let text = KEPT.replacen(from, to, 1);
+        assert_ne!(text, KEPT);
+        match text.parse::<Trace>() {
+            Ok(trace) => timed(&trace).map(|timed| timed.end).expect_err(to),
+            Err(error) => error.to_string(),
+        }
+    };
+    assert!(with("agents cu0", "agents command-processor").contains("command processor"));
+    assert!(with("lines 0", "lines 200").contains("no line below"));
+    assert!(with("protocol hlrc\n", "protocol hlrc\nseeded none\n").contains("found `none`"));
+}
+
+/// A small deterministic source of choices.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides.max(1)
+    }
+}
+
+#[test]
+fn no_file_does_worse_than_to_be_refused() {
+    const WORDS: [&str; 14] = [
+        "0", "1", "255", "64", "3", "yes", "host", "cu1", "Gpu", "Livelock", "issue", "Through", "acq_rel",
+        "|",
+    ];
+    let machine = machine("hrf-8cu");
+    let mut dice = Dice(1);
+    let (mut refused, mut ended) = (0, 0);
+    for _ in 0..1000 {
+        let mut lines: Vec<Vec<&str>> = KEPT.lines().map(|line| line.split(' ').collect()).collect();
+        for _ in 0..1 + dice.roll(3) {
+            let (at, other) = (dice.roll(lines.len()), dice.roll(lines.len()));
+            let word = dice.roll(lines[at].len());
+            match dice.roll(5) {
+                0..=2 => lines[at][word] = WORDS[dice.roll(WORDS.len())],
+                3 => lines.swap(at, other),
+                _ => lines.insert(at, lines[other].clone()),
+            }
+        }
+        let text: String = lines.iter().map(|line| line.join(" ") + "\n").collect();
+        let Ok(trace) = text.parse::<Trace>() else { continue };
+        let Some(subject) = Subject::named(&trace.protocol) else { continue };
+        match replay(&trace, &subject, &machine, &|| false) {
+            Ok(_) => ended += 1,
+            Err(why) => {
+                refused += 1;
+                assert!(!why.is_empty() && why.lines().count() == 1, "{why}");
+            }
+        }
+    }
+    assert!(ended > 10 && refused > 10, "{ended} came to an end, {refused} were refused");
+}

@@ -1,0 +1,166 @@
+//! A run whose order is told: whoever asks says what happens next, and the
+//! machine only says when.
+//!
+//! In an ordinary run latencies decide which of two messages arrives first, and
+//! the least recently used way is given up. Here a list of [`Move`]s decides: an
+//! event of the machine that is a choice of the environment waits until a move
+//! names it, and takes place at the cycle that the machine has come to. All else
+//! (arithmetic, ports, the way across the network, the launch of kernels) goes on
+//! by itself.
+
+use kernel::Program;
+use proto::{Homes, LineAddr, Mutation, Protocol, TimerClass, Way};
+
+use crate::config::System;
+use crate::error::RunError;
+use crate::fabric::Stations;
+use crate::machine::{Ended, Machine, RunOptions};
+use crate::outcome::Outcome;
+use crate::queue::Cycle;
+use crate::run::{homes, outcome};
+
+/// Who issues an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issues {
+    /// A wavefront.
+    Wave {
+        /// Its work-group in the grid.
+        work_group: u32,
+        /// The wavefront in its work-group.
+        wave: u32,
+    },
+    /// The host.
+    Host,
+}
+
+/// What happens next. Stations are numbered in the order of their protocol's
+/// kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// A wavefront or the host issues its next operation; or it goes on behind a
+    /// barrier, with what the barrier acquires.
+    Issue(Issues),
+    /// The oldest message between two stations arrives.
+    Deliver {
+        /// Who sent it.
+        from: u32,
+        /// Who gets it.
+        to: u32,
+    },
+    /// Memory performs the oldest operation of a station on a line.
+    Serve {
+        /// The station.
+        station: u32,
+        /// The line.
+        line: LineAddr,
+        /// Does the answer come at once?
+        answers: bool,
+    },
+    /// Memory's oldest answer about a line comes to a station.
+    Answer {
+        /// The station.
+        station: u32,
+        /// The line.
+        line: LineAddr,
+    },
+    /// A timer runs out.
+    Timer {
+        /// The station.
+        station: u32,
+        /// Which one.
+        class: TimerClass,
+    },
+    /// A way is given up, by its number when the ways are sorted by their lines.
+    Evict {
+        /// The station.
+        station: u32,
+        /// The way.
+        way: Way,
+    },
+}
+
+/// A move that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When.
+    pub cycle: Cycle,
+    /// The message's name, or what memory does: `reads`, `writes`, `updates`.
+    pub what: &'static str,
+}
+
+/// How it stands behind the last move.
+#[derive(Debug)]
+pub enum End {
+    /// Every thread had come to its end, and nothing was under way; so the kernel
+    /// ended, and the program after it.
+    Over(Box<Outcome>),
+    /// Every thread had come to its end, and something was not at rest.
+    Unquiet(String),
+    /// Nothing can move, and some thread has not come to its end.
+    Stuck,
+    /// Something can move still: this.
+    Goes(Vec<Move>),
+    /// The protocol came to what its tables call impossible.
+    Impossible(String),
+}
+
+/// A run that was told its order.
+#[derive(Debug)]
+pub struct Followed {
+    /// The names of the stations, by their numbers.
+    pub stations: Vec<String>,
+    /// The moves that were made.
+    pub steps: Vec<Step>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Why a machine cannot do as it is told.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The run has no result, whoever decides the order.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A move is none that the machine could make.
+    #[error("move {} is not open", .at + 1)]
+    NotOpen {
+        /// Which one, from zero.
+        at: usize,
+        /// What could happen in its place.
+        open: Vec<Move>,
+    },
+    /// The controllers look at a clock, and these moves do not say what time it
+    /// is.
+    #[error("the protocol looks at the time, and no list of moves says what time it is")]
+    Clocked,
+}
+
+/// Runs `program` on `system` under protocol `P`, and makes these moves in this
+/// order once every wavefront stands before its first operation. Each cache has
+/// one set. The kernels must end with arithmetic, so that none has ended before
+/// the moves are over.
+///
+/// # Errors
+/// As [`crate::run`]; and if a move is not open when its turn comes.
+pub fn follow<P: Protocol>(
+    system: &System,
+    program: Program,
+    mutation: Option<Mutation>,
+    moves: &[Move],
+) -> Result<Followed, FollowError> {
+    if P::CLOCKED {
+        return Err(FollowError::Clocked);
+    }
+    let shape = system.shape();
+    shape.check().map_err(RunError::Machine)?;
+    let homes: Homes = homes(system);
+    let stations = Stations::<P>::new(&shape, homes, mutation).map_err(RunError::Machine)?;
+    let (options, mut probe) = (RunOptions::default(), ());
+    let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
+    let led = machine.follow(moves)?;
+    let end = match led.end {
+        Ended::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
+        Ended::Otherwise(end) => end,
+    };
+    Ok(Followed { stations: led.stations, steps: led.steps, end })
+}

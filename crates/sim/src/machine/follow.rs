@@ -1,0 +1,289 @@
+//! The machine as it is led: what is a choice waits until a move names it. See
+//! [`crate::follow`].
+
+use proto::issue::{IssueId, Verdict};
+
+use super::access::{Phase, issue_op};
+use super::travel::Origin;
+use super::wave::Stage;
+use super::{Event, Finished, Machine, Owner};
+use crate::attribution::Trail;
+use crate::error::RunError;
+use crate::follow::{End, FollowError, Issues, Move, Step};
+use crate::probe::Probe;
+
+/// What came of it.
+pub(crate) struct Led {
+    pub(crate) stations: Vec<String>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) end: Ended,
+}
+
+pub(crate) enum Ended {
+    Over(Box<Finished>),
+    Otherwise(End),
+}
+
+/// What an event is to whoever leads the machine.
+enum Choice {
+    /// It takes place by itself.
+    None,
+    /// A move names it.
+    Of(Move),
+    /// A wavefront's last arithmetic: after all moves.
+    Last,
+}
+
+/// So many timers run out before the first move: some never end.
+const TIMERS_MAX: u32 = 10_000;
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Makes the moves.
+    pub(crate) fn follow(mut self, moves: &[Move]) -> Result<Led, FollowError> {
+        for port in &mut self.ports {
+            port.let_all_in();
+        }
+        let mut held = Vec::new();
+        self.poll_host();
+        self.go_on(&mut held, true)?;
+        self.fabric.hold_ways(true);
+        let mut steps = Vec::new();
+        let mut impossible = None;
+        for (at, &mv) in moves.iter().enumerate() {
+            let Some(step) = self.make(mv, &mut held)? else {
+                return Err(FollowError::NotOpen { at, open: self.open(&held) });
+            };
+            steps.push(step);
+            impossible = self.impossible()?;
+            if impossible.is_some() {
+                break;
+            }
+        }
+        let stations = self.stations.iter().map(|station| station.name.clone()).collect();
+        let end = match impossible {
+            Some(why) => Ended::Otherwise(End::Impossible(why)),
+            None => self.close(held)?,
+        };
+        Ok(Led { stations, steps, end })
+    }
+
+    /// Lets happen what happens by itself. Before the first move (`is_setup`) all
+    /// does but what wavefronts and the host issue.
+    fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
+        let mut timers = 0;
+        while self.failure.is_none()
+            && let Some((now, event)) = self.queue.pop()
+        {
+            let is_by_itself = match self.choice(event) {
+                Choice::None => true,
+                Choice::Last | Choice::Of(Move::Issue(_)) => false,
+                Choice::Of(Move::Timer { .. }) => {
+                    timers += 1;
+                    is_setup && timers <= TIMERS_MAX
+                }
+                Choice::Of(_) => is_setup,
+            };
+            match is_by_itself {
+                true => self.happen(now, event),
+                false => held.push(event),
+            }
+        }
+        match (is_setup, self.failure.take()) {
+            (true, Some(failure)) => Err(failure),
+            (_, failure) => {
+                self.failure = failure;
+                Ok(())
+            }
+        }
+    }
+
+    fn choice(&self, event: Event) -> Choice {
+        match event {
+            Event::Simd(unit) => match self.simds[unit as usize].running() {
+                Some(wave) => self.choice_of_wave(wave),
+                None => Choice::None,
+            },
+            Event::Complete(number) => match self.instrs.get(number) {
+                Some(instr) if instr.phase == Phase::BarrierWait => match (instr.owner, instr.op) {
+                    (Owner::Wave(wave), Some(op))
+                        if self.session.ops().get(op).semantics.order.acquires() =>
+                    {
+                        self.issues(wave)
+                    }
+                    _ => Choice::None,
+                },
+                _ => Choice::None,
+            },
+            Event::Host => Choice::Of(Move::Issue(Issues::Host)),
+            Event::Arrive(number) => match self.transits.get(number) {
+                Some(transit) => Choice::Of(Move::Deliver { from: transit.from, to: transit.to }),
+                None => Choice::None,
+            },
+            Event::MemoryStart(number) => match self.memory_ops.get(number) {
+                Some((station, _, reply)) => {
+                    Choice::Of(Move::Serve { station: *station, line: reply.op.line, answers: false })
+                }
+                None => Choice::None,
+            },
+            Event::MemoryDone(number) => match self.memory_ops.get(number) {
+                Some((station, _, reply)) => {
+                    Choice::Of(Move::Answer { station: *station, line: reply.op.line })
+                }
+                None => Choice::None,
+            },
+            Event::Timer(station, class) => Choice::Of(Move::Timer { station, class }),
+            Event::WaveStart(_) | Event::Port(_) | Event::Depart(_) | Event::Launch | Event::Dispatch => {
+                Choice::None
+            }
+        }
+    }
+
+    fn choice_of_wave(&self, wave: u32) -> Choice {
+        let Stage::Arithmetic(Some(op)) = self.waves[wave as usize].stage else { return Choice::Last };
+        let ops = self.session.ops();
+        let op = ops.get(op);
+        // A barrier that releases nothing is reached without asking anybody.
+        let is_silent = op.action == kernel::Action::Barrier && !op.semantics.order.releases();
+        if is_silent { Choice::None } else { self.issues(wave) }
+    }
+
+    fn issues(&self, wave: u32) -> Choice {
+        let at = self.waves[wave as usize].at;
+        Choice::Of(Move::Issue(Issues::Wave { work_group: at.work_group, wave: at.wave }))
+    }
+
+    /// The move that the event is, unless it must wait for others.
+    fn is_open(&self, event: Event) -> Option<Move> {
+        let Choice::Of(mv) = self.choice(event) else { return None };
+        if let Event::Simd(unit) = event
+            && let Some(wave) = self.simds[unit as usize].running()
+        {
+            let wave = &self.waves[wave as usize];
+            let Stage::Arithmetic(Some(op)) = wave.stage else { return None };
+            let op = issue_op(self.session.ops().get(op), IssueId(wave.next_issue));
+            if wave.issue.clone().offer(op) == Verdict::Hold {
+                return None;
+            }
+        }
+        Some(mv)
+    }
+
+    /// The first of the events that the move names.
+    fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
+        let mv = match mv {
+            Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
+            other => other,
+        };
+        held.iter().position(|&event| self.is_open(event) == Some(mv))
+    }
+
+    /// Makes a move, if it is open, and lets happen what follows by itself.
+    fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<Step>, RunError> {
+        let cycle = self.queue.now();
+        let what = match mv {
+            Move::Evict { station, way } => {
+                if !self.evict(station, way) {
+                    return Ok(None);
+                }
+                ""
+            }
+            _ => {
+                let Some(at) = self.find(mv, held) else { return Ok(None) };
+                let event = held.remove(at);
+                let what = self.what(event);
+                self.happen(cycle, event);
+                what
+            }
+        };
+        self.go_on(held, false)?;
+        if let Move::Serve { station, line, answers: true } = mv
+            && self.failure.is_none()
+        {
+            return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| Step { cycle, what }));
+        }
+        Ok(Some(Step { cycle, what }))
+    }
+
+    fn what(&self, event: Event) -> &'static str {
+        use proto::MemoryAccess::{Read, Rmw, Write};
+        match event {
+            Event::Arrive(number) => self.transits.get(number).map_or("", |transit| transit.name),
+            Event::MemoryStart(number) => {
+                self.memory_ops.get(number).map_or("", |(_, _, reply)| match reply.op.access {
+                    Read => "reads",
+                    Write { .. } => "writes",
+                    Rmw { .. } => "updates",
+                })
+            }
+            _ => "",
+        }
+    }
+
+    fn evict(&mut self, station: u32, way: proto::Way) -> bool {
+        if station as usize >= self.stations.len() || !self.fabric.ways(station).victims.contains(&way) {
+            return false;
+        }
+        self.fabric.evict(station, way, self.out.get_or_insert_default());
+        self.carry_out(self.queue.now(), station, Origin::Timer, Trail::default());
+        true
+    }
+
+    /// What the protocol did that its tables call impossible, if it did.
+    fn impossible(&mut self) -> Result<Option<String>, RunError> {
+        match self.failure.take() {
+            None => Ok(None),
+            Some(RunError::Violation { why, .. }) => Ok(Some(why)),
+            Some(other) => Err(other),
+        }
+    }
+
+    /// Everything that could happen next.
+    fn open(&mut self, held: &[Event]) -> Vec<Move> {
+        let mut open: Vec<Move> = Vec::new();
+        for &event in held {
+            open.extend(self.is_open(event).filter(|mv| !open.contains(mv)));
+        }
+        for station in 0..self.stations.len() as u32 {
+            let ways = self.fabric.ways(station);
+            if ways.is_needed {
+                open.extend(ways.victims.into_iter().map(|way| Move::Evict { station, way }));
+            }
+        }
+        open
+    }
+
+    /// How it stands behind the last move. If all is over, the kernel ends and
+    /// the host goes on.
+    fn close(mut self, held: Vec<Event>) -> Result<Ended, RunError> {
+        let open = self.open(&held);
+        if !open.is_empty() {
+            return Ok(Ended::Otherwise(End::Goes(open)));
+        }
+        let is_done = |wave: &super::wave::Wave| {
+            let is_live = wave.task.is_some() || wave.ended;
+            let is_last = wave.stage == Stage::Arithmetic(None) && wave.pending.is_empty();
+            !is_live || is_last && wave.outstanding == 0
+        };
+        if !self.waves.iter().all(is_done) || self.host.is_at_work() {
+            return Ok(Ended::Otherwise(End::Stuck));
+        }
+        let mut unrest = (0..self.stations.len() as u32).filter_map(|at| self.fabric.ways(at).unrest);
+        if let Some(why) = unrest.next() {
+            return Ok(Ended::Otherwise(End::Unquiet(why)));
+        }
+        drop(unrest);
+        self.fabric.hold_ways(false);
+        let now = self.queue.now();
+        held.into_iter().for_each(|event| self.queue.push(now, event));
+        self.watch.progress(now);
+        let cycles = match self.run_to_end() {
+            Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),
+            Err(RunError::Stuck(_)) => {
+                let why = "the program is over, and its kernel does not come to an end";
+                return Ok(Ended::Otherwise(End::Unquiet(why.to_owned())));
+            }
+            ended => ended?,
+        };
+        Ok(Ended::Over(Box::new(self.finish(cycles)?)))
+    }
+}
