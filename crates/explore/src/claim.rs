@@ -105,7 +105,7 @@ pub(crate) fn may_wait(program: &Program) -> bool {
     program.threads.iter().any(|thread| {
         thread.code.iter().enumerate().any(|(pc, instr)| {
             matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
-                || instr.target().is_some_and(|target| target as usize <= pc)
+                || instr.target().is_some_and(|target| target <= pc)
         })
     })
 }

@@ -103,16 +103,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
         _ => bound,
     };
-    for (letter, wide) in [
-        ('Y', Wide::System),
-        ('Y', Wide::SystemOf(0)),
-        ('Y', Wide::SystemOf(1)),
-        ('H', Wide::Host(0)),
-        ('H', Wide::Host(1)),
-    ] {
-        if matches!(wide, Wide::SystemOf(_)) && !is_unscoped(claims) {
-            continue;
-        }
+    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
         let twist = Twist { wide, ..Twist::NONE };
         let bound = placed(wide, smallest(&[AcquireRelease], false));
         all.push(Family { twist, ..family(letter, bound, 64) });
@@ -164,8 +155,9 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 
 /// Is there a program in the family that differs only in scopes, and in which
 /// work-items share a work-group?
-fn is_twin(skeleton: &Skeleton) -> bool {
-    let mut ops = skeleton.threads.iter().flatten();
+fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
+    // Beside system scope, work-group scope stands for all that are narrower.
+    let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != Wide::System);
     let Some(groups) = skeleton.tree.first() else { return false };
     let shares = (1..groups.len()).any(|t| groups[..t].contains(&groups[t]));
     let meets = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Barrier);
@@ -350,7 +342,7 @@ pub fn made(
                         if !family.twist.apply(&mut generated.program) {
                             continue;
                         }
-                        if !scopes_matter && is_twin(&generated.skeleton) {
+                        if !scopes_matter && is_twin(&generated.skeleton, family.twist.wide) {
                             continue;
                         }
                         let tells = tells(&generated, &readings);

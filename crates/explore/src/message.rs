@@ -58,7 +58,7 @@ enum By {
     Access,
     /// An exchange whose old value is used.
     Exchange,
-    /// An exchange whose old value nobody uses.
+    /// An update whose old value nobody uses.
     Update,
     /// A fence beside a relaxed access.
     Fence,
@@ -91,12 +91,15 @@ const RELEASES: [(By, &str); 11] = [
 ];
 
 /// Every way to acquire. The first is tried with every way to release.
-const ACQUIRES: [(By, &str); 8] = [
+const ACQUIRES: [(By, &str); 11] = [
     (By::Access, "acquire"),
     (By::Access, "seq_cst"),
     (By::Exchange, "acquire"),
     (By::Exchange, "acq_rel"),
     (By::Exchange, "seq_cst"),
+    (By::Update, "acquire"),
+    (By::Update, "acq_rel"),
+    (By::Update, "seq_cst"),
     (By::Fence, "acquire"),
     (By::Fence, "acq_rel"),
     (By::Fence, "seq_cst"),
@@ -151,8 +154,14 @@ fn listen((by, order): (By, &str), reach: Reach, then: &str) -> String {
     let how = format!("memory_order_{order}, {scope}");
     match by {
         By::Access => format!("await{suffix}(f == 1, {how});\n  {then}"),
-        By::Exchange | By::Update => format!(
+        By::Exchange => format!(
             "int old = atomic_exchange_explicit{suffix}(f, 2, {how});\n  if (old == 1) {{\n    {then}\n  }}"
+        ),
+        // Nobody looks at the old value, and the sum tells whether the flag was set.
+        By::Update => format!(
+            "atomic_fetch_add_explicit{suffix}(f, 1, {how});\n  \
+             int sum = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});\n  \
+             if (sum == 2) {{\n    {then}\n  }}"
         ),
         By::Fence => {
             let then = format!("{}\n  {then}", fence(order, reach));

@@ -14,8 +14,6 @@ pub(crate) enum Wide {
     Device,
     /// They have system scope.
     System,
-    /// Those of this thread have.
-    SystemOf(u8),
     /// They have system scope, and of two threads this one runs on the host.
     Host(u8),
     /// They are remote operations.
@@ -33,11 +31,9 @@ pub(crate) struct Twist {
 }
 
 impl Wide {
-    const ALL: [(Wide, &'static str); 7] = [
+    const ALL: [(Wide, &'static str); 5] = [
         (Wide::Device, "device"),
         (Wide::System, "system"),
-        (Wide::SystemOf(0), "system-first"),
-        (Wide::SystemOf(1), "system-second"),
         (Wide::Host(0), "host-first"),
         (Wide::Host(1), "host-second"),
         (Wide::Remote, "remote"),
@@ -121,8 +117,7 @@ impl Twist {
         match self.wide {
             Wide::Device => changed,
             Wide::Remote => make_remote(program),
-            Wide::System => widen(program, |_| true),
-            Wide::SystemOf(thread) => widen(program, |t| t == usize::from(thread)),
+            Wide::System => widen(program),
             Wide::Host(host) => reach_the_host(program, usize::from(host)),
         }
     }
@@ -165,18 +160,16 @@ fn simplify_fences(program: &mut Program) -> bool {
     any
 }
 
-/// Gives accesses and fences of device scope system scope, in these threads.
-/// False if there are none.
-fn widen(program: &mut Program, is_wide: impl Fn(usize) -> bool) -> bool {
+/// Gives accesses and fences of device scope system scope. False if there are
+/// none.
+fn widen(program: &mut Program) -> bool {
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
     let scopes = &program.scopes;
     let mut any = false;
-    for (_, thread) in program.threads.iter_mut().enumerate().filter(|(t, _)| is_wide(*t)) {
-        for (scope, _) in thread.code.iter_mut().filter_map(synchronizes) {
-            if scope.is_some_and(|s| scopes.get(s).level == Level::Device) {
-                *scope = Some(system);
-                any = true;
-            }
+    for (scope, _) in program.threads.iter_mut().flat_map(|t| &mut t.code).filter_map(synchronizes) {
+        if scope.is_some_and(|s| scopes.get(s).level == Level::Device) {
+            *scope = Some(system);
+            any = true;
         }
     }
     any
@@ -193,7 +186,7 @@ fn reach_the_host(program: &mut Program, host: usize) -> bool {
         return false;
     }
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
-    let mut any = widen(program, |_| true);
+    let mut any = widen(program);
     for (scope, _) in program.threads[host].code.iter_mut().filter_map(synchronizes) {
         any |= *scope != Some(system);
         *scope = Some(system);
