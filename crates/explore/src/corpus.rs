@@ -1,6 +1,6 @@
 //! The tests that come with the tool, and those that are made.
 
-pub use crate::made::{made, scopes_matter};
+pub use crate::made::{made, messages, scopes_matter};
 use crate::test::Test;
 
 macro_rules! texts {

@@ -70,11 +70,6 @@ fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.model == "opencl-rsp")
 }
 
-/// Does some claim not look at scopes?
-fn is_unscoped(claims: &[Claim]) -> bool {
-    claims.iter().any(|claim| claim.model == "drf")
-}
-
 /// The families of programs with up to so many operations.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
@@ -306,6 +301,13 @@ pub fn scopes_matter(subject: &Subject) -> bool {
     (subject.plans)().iter().any(of_view)
 }
 
+/// The programs in which one thread tells another something, for these claims.
+#[must_use]
+pub fn messages(claims: &[Claim]) -> Vec<Test> {
+    let claims_of = |model: &str| claims.iter().any(|claim| claim.model == model);
+    message::all(has_remote(claims), claims_of("drf"))
+}
+
 /// Programs that one worker takes at a time.
 const BATCH: usize = 512;
 
@@ -321,9 +323,8 @@ pub fn made(
 ) -> Vec<Test> {
     let readings = readings(claims);
     let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
-    let families = families(claims, operations_max);
-    let mut tests = message::all(has_remote(claims), is_unscoped(claims), 1 + GROUPS * families.len());
-    for (index, mut family) in families.into_iter().enumerate() {
+    let mut tests = Vec::new();
+    for (index, mut family) in families(claims, operations_max).into_iter().enumerate() {
         family.bound.symmetry = symmetry;
         let programs = Mutex::new(generate::programs(&family.bound).enumerate());
         let taken = in_parallel(jobs, jobs, || {

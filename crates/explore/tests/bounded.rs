@@ -1,6 +1,6 @@
 //! Every protocol is verified within a small bound, or refuted as it is known
 //! to be: the papers' programs, the OpenCL tests, and some of the made programs
-//! with up to three operations.
+//! with up to three operations and of the messages.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Verification};
@@ -21,6 +21,7 @@ fn verified(protocol: &str) -> Verification {
     let folders = ["caches/", "hrf/", "opencl/"];
     let mut tests: Vec<_> =
         shipped.into_iter().filter(|test| folders.iter().any(|f| test.name.starts_with(f))).collect();
+    tests.extend(corpus::messages(&claims).into_iter().step_by(MADE_STEP));
     tests.extend(
         corpus::made(&claims, corpus::scopes_matter(&subject), 3, true, 1, &|| false)
             .into_iter()

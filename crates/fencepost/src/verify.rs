@@ -122,7 +122,16 @@ fn with_made<'a>(
             operations => {
                 let symmetry = !arguments.no_symmetry;
                 let operations = usize::from(operations);
-                corpus::made(&claims, scopes_matter, operations, symmetry, jobs(arguments), stop)
+                let mut tests = corpus::messages(&claims);
+                tests.extend(corpus::made(
+                    &claims,
+                    scopes_matter,
+                    operations,
+                    symmetry,
+                    jobs(arguments),
+                    stop,
+                ));
+                tests
             }
         };
         // One set is kept at a time: there may be very many.
