@@ -11,7 +11,7 @@
 
 use std::time::Instant;
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 use litmus::program::{
     Access, BinaryOp, Builder, Dialect, Expr, Instr, Level, Order, Program, Prop, Quantifier, Scopes, Term,
     ThreadId, ThreadSet,

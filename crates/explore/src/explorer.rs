@@ -15,6 +15,7 @@ use crate::moves::Move;
 use crate::outcome::{self, Outcome};
 use crate::placement::{Placement, Unsupported};
 use crate::progress;
+use crate::replay::{self, Replay};
 use crate::store::{StateId, Store};
 
 /// What is held against a run.
@@ -147,8 +148,37 @@ pub fn show(program: &Program, outcome: &[Value]) -> String {
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// Explores programs, one after the other, on one bounded machine. What the
-/// controllers have done once is not done again for the next program.
+/// Explores programs, one after the other, on one bounded machine.
+pub trait Explores {
+    /// The bounds.
+    fn bounds(&self) -> Bounds;
+
+    /// Explores a program.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    fn explore(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        asked: &Asked<'_>,
+        limits: &mut Limits<'_>,
+    ) -> Result<Found, Unsupported>;
+
+    /// Makes the moves of a trace again.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    fn replay(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        moves: &[Move],
+    ) -> Result<Replay, Unsupported>;
+}
+
+/// An explorer of some protocol. What the controllers have done once is not done
+/// again for the next program.
 pub struct Explorer<P: Protocol> {
     bounds: Bounds,
     mutation: Option<Mutation>,
@@ -166,26 +196,18 @@ impl<P: Protocol> Explorer<P> {
         Explorer { bounds, mutation, learnt: Vec::new() }
     }
 
-    /// The bounds.
-    #[must_use]
-    pub fn bounds(&self) -> Bounds {
+    /// A program on the machine.
+    fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine<P>, Unsupported> {
+        Machine::new(program, placement, self.bounds, self.mutation, &mut self.learnt)
+    }
+}
+
+impl<P: Protocol> Explores for Explorer<P> {
+    fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// A program on the machine.
-    pub(crate) fn machine(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-    ) -> Result<Machine<P>, Unsupported> {
-        Machine::new(program, placement, self.bounds, self.mutation, &mut self.learnt)
-    }
-
-    /// Explores a program.
-    ///
-    /// # Errors
-    /// If the machine has no means for something in the program.
-    pub fn explore(
+    fn explore(
         &mut self,
         program: &Program,
         placement: &Placement,
@@ -217,6 +239,15 @@ impl<P: Protocol> Explorer<P> {
             self.learnt.push(run.machine.controllers);
         }
         Ok(found)
+    }
+
+    fn replay(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        moves: &[Move],
+    ) -> Result<Replay, Unsupported> {
+        replay::of(&mut self.machine(program, placement)?, moves)
     }
 }
 

@@ -21,7 +21,7 @@
 //!   under way. `controllers` tells stations things, and remembers what they did.
 //!
 //! ```
-//! use explore::{Asked, Bounds, Explorer, Limits, Placement};
+//! use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 //! use proto::WritePolicy::Combining;
 //! let (_, text) = explore::corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
 //! let program = litmus::parse::parse(text)?;
@@ -72,10 +72,10 @@ pub mod verify;
 
 pub use bounds::Bounds;
 pub use engine::{Incomplete, Limits};
-pub use explorer::{Asked, Explorer, Fault, Found, Violation, show};
+pub use explorer::{Asked, Explorer, Explores, Fault, Found, Violation, show};
 pub use moves::Move;
 pub use outcome::Outcome;
 pub use placement::{Placement, Unsupported, Word};
 pub use replay::{End, Replay, Step};
-pub use subject::{Explores, Subject};
+pub use subject::Subject;
 pub use trace::Trace;

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use litmus::program::{LocId, Program, Value};
+use litmus::program::{LocId, Value};
 use proto::{LineAddr, LineView, Message as _, Op, Protocol, Request, Role, Symbol as _, TimerClass, Width};
 
-use crate::explorer::Explorer;
 use crate::known::{Expansion, Sink};
 use crate::machine::Machine;
 use crate::moves::Move;
 use crate::outcome::{self, Outcome};
-use crate::placement::{Placement, Unsupported, WORD};
+use crate::placement::{Unsupported, WORD};
 
 /// A step of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,32 +59,21 @@ pub enum End {
     Stuck,
 }
 
-impl<P: Protocol> Explorer<P> {
-    /// Makes the moves of a trace again.
-    ///
-    /// # Errors
-    /// If the machine has no means for something in the program.
-    pub fn replay(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        moves: &[Move],
-    ) -> Result<Replay, Unsupported> {
-        // A move of memory means the same as in the search that made the trace
-        // once it is known which lines are shared.
-        let mut machine = self.machine(program, placement)?;
-        for mv in moves {
-            if let Move::Answer { line, .. } = *mv {
-                machine.share(line);
-            }
+/// Makes the moves of a trace again, on the machine of its program.
+pub(crate) fn of<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
+    // A move of memory means the same as in the search that made the trace once
+    // it is known which lines are shared.
+    for mv in moves {
+        if let Move::Answer { line, .. } = *mv {
+            machine.share(line);
         }
-        loop {
-            let replay = replay(&mut machine, moves)?;
-            if !machine.is_stale {
-                return Ok(replay);
-            }
-            machine.again();
+    }
+    loop {
+        let replay = replay(machine, moves)?;
+        if !machine.is_stale {
+            return Ok(replay);
         }
+        machine.again();
     }
 }
 

@@ -11,10 +11,10 @@ use proto::{Mutation, PlanKey};
 use crate::bounds::Bounds;
 use crate::claim::{self, Claim, Promise, Silence};
 use crate::engine::Limits;
-use crate::explorer::{Asked, Fault, Found, Violation};
+use crate::explorer::{Asked, Explores, Fault, Found, Violation};
 use crate::outcome::Outcome;
 use crate::rows::RowSet;
-use crate::subject::{Explores, Subject};
+use crate::subject::Subject;
 use crate::test::{Machines, Test};
 use crate::verify::{Finding, Options};
 

@@ -1,14 +1,9 @@
 //! A protocol, whichever it is: so that all that verifies is compiled once.
 
-use litmus::program::Program;
 use proto::{Info, Mutation, PlansView, Protocol, TableView};
 
 use crate::bounds::Bounds;
-use crate::engine::Limits;
-use crate::explorer::{Asked, Explorer, Found};
-use crate::moves::Move;
-use crate::placement::{Placement, Unsupported};
-use crate::replay::Replay;
+use crate::explorer::{Explorer, Explores};
 
 /// What verification needs of a protocol.
 #[derive(Clone, Copy, Debug)]
@@ -51,55 +46,5 @@ impl Subject {
     #[must_use]
     pub fn explorer(&self, bounds: Bounds, mutation: Option<Mutation>) -> Box<dyn Explores> {
         (self.explorer)(bounds, mutation)
-    }
-}
-
-/// An [`Explorer`] of some protocol.
-pub trait Explores {
-    /// See [`Explorer::bounds`].
-    fn bounds(&self) -> Bounds;
-    /// See [`Explorer::explore`].
-    ///
-    /// # Errors
-    /// If the machine has no means for something in the program.
-    fn explore(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        asked: &Asked<'_>,
-        limits: &mut Limits<'_>,
-    ) -> Result<Found, Unsupported>;
-    /// See [`Explorer::replay`].
-    ///
-    /// # Errors
-    /// If the machine has no means for something in the program.
-    fn replay(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        moves: &[Move],
-    ) -> Result<Replay, Unsupported>;
-}
-
-impl<P: Protocol> Explores for Explorer<P> {
-    fn bounds(&self) -> Bounds {
-        Explorer::bounds(self)
-    }
-    fn explore(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        asked: &Asked<'_>,
-        limits: &mut Limits<'_>,
-    ) -> Result<Found, Unsupported> {
-        Explorer::explore(self, program, placement, asked, limits)
-    }
-    fn replay(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        moves: &[Move],
-    ) -> Result<Replay, Unsupported> {
-        Explorer::replay(self, program, placement, moves)
     }
 }

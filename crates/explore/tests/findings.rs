@@ -7,7 +7,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{Finding, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Subject, Trace, chart};
+use explore::{Asked, Bounds, Explorer, Explores, Fault, Found, Limits, Placement, Subject, Trace, chart};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 
 use explore::claim::Claim;
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, corpus};
+use explore::{Asked, Bounds, Explorer, Explores, Fault, Found, Limits, Outcome, Placement, corpus};
 use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;

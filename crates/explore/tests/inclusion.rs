@@ -2,7 +2,7 @@
 //! support synchronization between different scopes, of which one holds the
 //! other, without being asked for it? Asked of every protocol that looks at scopes.
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement, corpus, show};
+use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement, corpus, show};
 use litmus::generate::{Bound, Kind, LevelBound, cycles, programs};
 use litmus::hrf::{self, Model, Options, Reading};
 use litmus::program::{Instr, Level, Program, Value};

@@ -7,7 +7,7 @@
 //! with one fingerprint would be counted once: that could hide a difference of
 //! one, and cannot make two counts equal by itself.
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 use litmus::generate::{self, Bound, Kind};
 use litmus::program::{
     Access, BinaryOp, Builder, Dialect, Expr, Instr, Level, LocId, Order, Program, Prop, RmwOp, Scopes, Term,

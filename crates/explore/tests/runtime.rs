@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use explore::claim::{Claim, Promise, Silence};
 use explore::verify::{self, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, corpus, show};
+use explore::{Asked, Bounds, Explorer, Explores, Fault, Found, Limits, Outcome, Placement, corpus, show};
 use litmus::program::{Program, Term};
 use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};

@@ -2,7 +2,9 @@
 //! not see it does not claim.
 
 use explore::verify::{self, Options, Status, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Incomplete, Limits, Move, Placement, Subject, corpus};
+use explore::{
+    Asked, Bounds, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Placement, Subject, corpus,
+};
 use litmus::program::Program;
 use proto::{Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
 use zoo::vi::{L1Plans, Step, Vi};

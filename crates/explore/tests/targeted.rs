@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject, corpus, show};
+use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Placement, Subject, corpus, show};
 use litmus::program::Program;
 use proto::WritePolicy;
 use zoo::vi_targeted::ViTargeted;

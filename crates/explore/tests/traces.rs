@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Test};
-use explore::{Bounds, End, Fault, Move, Subject, Trace, corpus};
+use explore::{Bounds, End, Explorer, Explores, Fault, Move, Subject, Trace, corpus};
 use proto::{Protocol, WritePolicy};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi_targeted::ViTargeted;
@@ -83,7 +83,7 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
     let asked = explore::Asked { allowed: allowed.as_ref(), may_block: false };
     let placement = tests[0].placements[0].clone();
-    let mut explorer = explore::Explorer::<ViTargeted>::new(COMBINING, None);
+    let mut explorer = Explorer::<ViTargeted>::new(COMBINING, None);
     let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut explore::Limits::default());
     let violation = found.expect("supported").violation.expect("it fails");
     let models = vec![String::from("hrf-indirect")];

@@ -1,7 +1,7 @@
 //! Who waits for a way has it, although waiting threads take or pin the only
 //! one again and again: in an L1 of one line, and in a bank of one line.
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 use proto::{Protocol, WritePolicy};
 
 /// A store needs the way that the peer's flag stands in. The peer dirties the

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 use lab::litmus::{LOCATIONS, REGISTERS, program};
 use lab::run::program_on;
 use lab::systems::Systems;

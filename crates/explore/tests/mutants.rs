@@ -1,0 +1,52 @@
+//! Seeded faults meet their end by the right means: noticed, argued, or never
+//! reached.
+
+use explore::verify::{self, Options, Test};
+use explore::{Subject, corpus};
+
+/// Few tests, which reach most of a small protocol.
+const TESTS: [&str; 5] = [
+    "caches/dirty-line.litmus",
+    "caches/dropped-fetch-flushed.litmus",
+    "caches/host-line.litmus",
+    "caches/host-reads.litmus",
+    "caches/late-fill.litmus",
+];
+
+fn tests() -> Vec<Test> {
+    let shipped = corpus::shipped().expect("they are tests");
+    shipped.into_iter().filter(|test| TESTS.contains(&test.name.as_str())).collect()
+}
+
+#[test]
+fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
+    let subject = Subject::named("no-l1").expect("a protocol");
+    let options = Options {
+        bounds: verify::machines(),
+        jobs: 1,
+        memory_bytes: 1 << 30,
+        mutants: true,
+        stop: &|| false,
+        progress: &|_| {},
+    };
+    let tests = tests();
+    assert_eq!(tests.len(), TESTS.len());
+    let mutants = verify::verify(&subject, &tests, &options).expect("known models").mutants.expect("seeded");
+    assert_eq!(mutants.undecided, [""; 0]);
+    assert_eq!(mutants.misargued, [""; 0]);
+    let is_killed = |name: &str| mutants.killed.iter().any(|(killed, _)| killed == name);
+    for name in [
+        "A line in an L2 bank: Flush in V, without WriteOut",
+        "A line in an L2 bank: Write in V, which forgets a byte that it sends",
+        "A line in an L2 bank: Fill in IV, without Wake",
+        "Operations at the port: no Flush",
+    ] {
+        assert!(is_killed(name), "{name}: {mutants:?}");
+    }
+    // Each is in one list, but those that are argued and killed.
+    let all = mutants.total() + mutants.equivalent.len() + mutants.unreached.len();
+    let seeded = explore::mutants::all(&subject).len();
+    assert!(all <= seeded && mutants.killed.len() > seeded / 4, "{all} of {seeded}: {mutants:?}");
+    // A fault that makes no difference here is no survivor.
+    assert!(mutants.unreached.iter().all(|name| !is_killed(name)));
+}
