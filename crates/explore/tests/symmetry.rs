@@ -3,7 +3,7 @@
 //! have as many states, outcomes that differ in names alone, and the same verdict.
 
 use explore::claim::Claim;
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
 use litmus::generate::{Bound, Generated, Kind, Op, Skeleton, programs};
 use litmus::program::{Term, Value};
 use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};

@@ -8,7 +8,7 @@ mod mishaps;
 mod programs;
 mod walker;
 
-use explore::Bounds;
+use explore::{Bounds, Explores as _};
 use programs::POLICIES;
 use proto::Protocol;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Programs in the notation of the walks, as litmus programs.
 
-use explore::{Asked, Bounds, Explorer, Found, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores as _, Found, Limits, Placement};
 use litmus::program::{
     Access, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, LocId, Prop, RmwOp, ScopeId, Scopes, Term,
     ThreadId, ThreadSet,
