@@ -199,12 +199,12 @@ const GROWTH_MAX: u64 = 4;
 const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 48;
 /// So many of the shipped tests come where one of those of a made group does.
-const SHIPPED_FIRST: usize = 16;
+const SHIPPED_FIRST: usize = 64;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
 /// Then, on how many runs in all, and with how many states together.
 const TRIALS_MAX: usize = 1000;
-const STATES_MAX: u64 = 3_000_000;
+const STATES_MAX: u64 = 5_000_000;
 /// One that has made no difference in so many runs is taken to make none.
 const UNALTERED_MAX: usize = 200;
 

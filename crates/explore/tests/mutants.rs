@@ -37,9 +37,10 @@ fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
     let is_killed = |name: &str| mutants.killed.iter().any(|(killed, _)| killed == name);
     for name in [
         "A line in an L2 bank: Flush in V, without WriteOut",
-        "A line in an L2 bank: Write in V, which forgets a byte that it sends",
+        "A line in an L2 bank: EvictDirty in V, which forgets a byte that it sends",
         "A line in an L2 bank: Fill in IV, without Wake",
         "Operations at the port: no Flush",
+        "Operations at the port: Load Acquire System, InvalidateBanks before BelowSystem",
     ] {
         assert!(is_killed(name), "{name}: {mutants:?}");
     }

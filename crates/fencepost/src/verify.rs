@@ -26,6 +26,10 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.replay {
         return replay::replay(path, arguments, out);
     }
+    // The parser lets it pass beside a protocol, which stands in the way of --replay.
+    if arguments.system.is_some() {
+        return Err(Failure::BadInput(String::from("--system goes with --replay FILE only")));
+    }
     let names: Vec<&str> = match &arguments.protocol {
         Some(name) => vec![known(name)?],
         None => zoo::ALL.iter().map(|info| info.name).collect(),

@@ -99,7 +99,7 @@ fn counterexamples_of_hlrc_come_out() {
     for bounds in [COMBINING, COMBINING.evicting()] {
         let traces = found::<zoo::hlrc::Hlrc>(&tests, bounds);
         assert!(traces.len() > 3, "{}", traces.len());
-        for trace in &traces {
+        for trace in traces.iter().step_by(4) {
             assert_eq!(trace.violation.fault, Fault::Outcome);
             comes_out(trace);
         }
