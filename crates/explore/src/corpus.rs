@@ -40,6 +40,7 @@ texts! {
     "c11/release-sequence.litmus"
     "caches/dirty-fetch-flushed.litmus"
     "caches/dirty-line.litmus"
+    "caches/dropped-fetch-flushed-taken.litmus"
     "caches/dropped-fetch-flushed.litmus"
     "caches/dropped-fetch-loaded.litmus"
     "caches/dropped-fetch-read.litmus"
