@@ -72,6 +72,7 @@ texts! {
     "caches/read-and-written.litmus"
     "caches/released-beside-system.litmus"
     "caches/released-beside.litmus"
+    "caches/remote-counter.litmus"
     "caches/stale-line-fences.litmus"
     "caches/stale-line-full-fences.litmus"
     "caches/stale-line-taken.litmus"
