@@ -45,6 +45,9 @@ pub struct Mutants {
     /// Those that never made a station do anything else than the protocol does:
     /// nothing reached what is changed.
     pub unreached: Vec<String>,
+    /// Those that only programs reach of which no claim says anything: such as
+    /// change what fences do, where no model that is claimed knows of fences.
+    pub unasked: Vec<String>,
     /// Those that are argued to be equivalent, and yet were killed.
     pub misargued: Vec<String>,
     /// Those that were not looked at to the end.
@@ -52,8 +55,8 @@ pub struct Mutants {
 }
 
 impl Mutants {
-    /// How many could have been noticed: all but those that are equivalent, and
-    /// those that nothing reached.
+    /// How many could have been noticed: all but those that are equivalent, those
+    /// that nothing reached, and those of which nothing was asked.
     #[must_use]
     pub fn total(&self) -> usize {
         self.killed.len() + self.survivors.len() + self.undecided.len()
@@ -295,6 +298,7 @@ impl Trials<'_> {
                     result.killed.push((mutant.name, format!("{test}: {why}")));
                 }
                 (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
+                (Fate::Survives, None) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
                 (Fate::Survives, None) => result.survivors.push(mutant.name),
                 // Where nothing is sent, there is nothing to forget.
                 (Fate::Unreached, _) if self.has_nothing_to_forget(&mutant) => {}
@@ -309,6 +313,11 @@ impl Trials<'_> {
     fn has_nothing_to_forget(&self, mutant: &Mutant) -> bool {
         matches!(mutant.mutation.change, Change::ForgetByte { .. })
             && mutant.row.is_some_and(|row| self.witnesses.iter().any(|w| w.run.rows.contains(row)))
+    }
+
+    /// Does a claim say something of a run that reaches what the mutant changes?
+    fn is_asked(&self, mutant: &Mutant) -> bool {
+        self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
     }
 
     /// The runs that reach what the mutant changes: first the smallest of each

@@ -115,6 +115,10 @@ fn details_of(v: &Verification) -> Vec<String> {
             format!("{} mutants that nothing reached within these bounds", m.unreached.len()),
             m.unreached.clone(),
         );
+        list(
+            format!("{} mutants of which no claim says anything, outside the total", m.unasked.len()),
+            m.unasked.clone(),
+        );
         list(format!("{} mutants that were not decided", m.undecided.len()), m.undecided.clone());
         let equivalent = m.equivalent.iter().map(|(name, why)| format!("{name}: {why}"));
         list(

@@ -265,12 +265,14 @@ fn show(
     if let Some(mutants) = &verification.mutants {
         writeln!(
             out,
-            "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, and {} are equivalent",
+            "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, no claim speaks of {}, \
+             and {} are equivalent",
             mutants.killed.len(),
             mutants.total(),
             mutants.survivors.len(),
             mutants.undecided.len(),
             mutants.unreached.len(),
+            mutants.unasked.len(),
             mutants.equivalent.len()
         )?;
         for name in &mutants.survivors {
@@ -314,6 +316,7 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
             "equivalent": mutants.equivalent.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
             "misargued": mutants.misargued,
             "unreached": mutants.unreached,
+            "unasked": mutants.unasked,
             "undecided": mutants.undecided,
             "kills": killed.collect::<Vec<_>>(),
         })
