@@ -31,6 +31,15 @@ pub struct Options<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+impl Options<'_> {
+    /// On these machines: one test at a time, a gigabyte, to the end, in silence, and
+    /// without faults.
+    #[must_use]
+    pub fn new(bounds: Vec<Bounds>) -> Options<'static> {
+        Options { bounds, jobs: 1, memory_bytes: 1 << 30, mutants: false, stop: &|| false, progress: &|_| {} }
+    }
+}
+
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

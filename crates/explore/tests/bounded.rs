@@ -27,14 +27,7 @@ fn verified(protocol: &str) -> Verification {
             .into_iter()
             .step_by(MADE_STEP),
     );
-    let options = Options {
-        bounds: verify::machines(),
-        jobs: 1,
-        memory_bytes: 1 << 30,
-        mutants: false,
-        stop: &|| false,
-        progress: &|_| {},
-    };
+    let options = Options::new(verify::machines());
     verify::verify(&subject, &tests, &options).expect("known models")
 }
 

@@ -51,12 +51,9 @@ fn hrf_direct_holds() {
     let claims = [Claim::of("hrf-direct").expect("a known model")];
     tests.extend(corpus::made(&claims, true, 3, true, 1, &|| false).into_iter().step_by(7));
     let options = Options {
-        bounds: vec![COMBINING.evicting(), COMBINING.tight()],
         jobs: 2,
         memory_bytes: 2 << 30,
-        mutants: false,
-        stop: &|| false,
-        progress: &|_| {},
+        ..Options::new(vec![COMBINING.evicting(), COMBINING.tight()])
     };
     let verification = verify::verify(&Subject::of::<ViTargeted>(), &tests, &options).expect("a known model");
     let statuses: Vec<_> = verification.claims.iter().map(|(model, s)| (model.as_str(), *s)).collect();

@@ -12,14 +12,7 @@ const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combi
 
 /// The counterexamples of a protocol to what is asked of it.
 fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
-    let options = Options {
-        bounds: vec![bounds],
-        jobs: 1,
-        memory_bytes: 1 << 30,
-        mutants: false,
-        stop: &|| false,
-        progress: &|_| {},
-    };
+    let options = Options::new(vec![bounds]);
     let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
     let traces = verification.findings.iter().map(|f| Trace::of(P::INFO.name, &tests[f.test], f));
     traces.collect()

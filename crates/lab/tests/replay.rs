@@ -36,14 +36,7 @@ fn comes_out(trace: &Trace) {
 
 /// The counterexamples to the claims of a protocol.
 fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
-    let options = Options {
-        bounds: vec![bounds],
-        jobs: 1,
-        memory_bytes: 1 << 30,
-        mutants: false,
-        stop: &|| false,
-        progress: &|_| {},
-    };
+    let options = Options::new(vec![bounds]);
     let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
     verification.findings.iter().map(|f| Trace::of(P::INFO.name, &tests[f.test], f)).collect()
 }
