@@ -1,5 +1,6 @@
 //! What a protocol's claim says of a program: which outcomes it may have.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use litmus::cat::Model;
@@ -26,6 +27,8 @@ enum Method {
     RaceFree(Reading),
     /// A model in cat.
     Clauses(Box<Model>),
+    /// The model of PTX, which speaks of the program that this one is mapped to.
+    Ptx(Box<Model>),
 }
 
 /// What a claim says of a program.
@@ -122,7 +125,7 @@ impl Claim {
         match (&self.method, core) {
             (Method::RaceFree(_), IssueRule::InOrder | IssueRule::ScWriteBuffer) => true,
             (Method::RaceFree(_), _) => is_seq_cst(program),
-            (Method::Clauses(_), _) => true,
+            (Method::Clauses(_) | Method::Ptx(_), _) => true,
         }
     }
 
@@ -136,7 +139,8 @@ impl Claim {
             Err(_) => {
                 let parsed =
                     litmus::cat::shipped(model).ok_or_else(|| format!("there is no model `{model}`"))?;
-                Method::Clauses(Box::new(parsed.map_err(|error| error.to_string())?))
+                let parsed = Box::new(parsed.map_err(|error| error.to_string())?);
+                if model.starts_with("ptx") { Method::Ptx(parsed) } else { Method::Clauses(parsed) }
             }
         };
         Ok(Claim { model: model.to_owned(), method })
@@ -156,7 +160,7 @@ impl Claim {
     pub(crate) fn reading(&self) -> Option<Reading> {
         match &self.method {
             Method::RaceFree(reading) => Some(*reading),
-            Method::Clauses(_) => None,
+            Method::Clauses(_) | Method::Ptx(_) => None,
         }
     }
 
@@ -167,7 +171,15 @@ impl Claim {
     pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
         match &self.method {
             Method::RaceFree(reading) => race_free(program, *reading, stop),
-            Method::Clauses(model) => clauses(program, model, stop),
+            Method::Clauses(model) => {
+                misdeclared(program)?;
+                clauses(program, model, stop)
+            }
+            Method::Ptx(model) => {
+                // It allows or forbids. It knows no races, and so no waits that end.
+                let promise = clauses(&*in_ptx(program)?, model, stop)?;
+                Ok(Promise { race_free: false, may_block: true, ordered: BTreeSet::new(), ..promise })
+            }
         }
     }
 }
@@ -199,20 +211,43 @@ fn race_free(
 
 /// An atomic access to an object that was not declared as atomic: the languages
 /// do not define it, and their models then allow nothing at all.
-fn misdeclared(program: &Program) -> Option<String> {
+fn misdeclared(program: &Program) -> Result<(), Silence> {
     if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
-        return None;
+        return Ok(());
     }
     let accesses = program.threads.iter().flat_map(|t| &t.code).filter_map(Instr::access);
     let mut locs = accesses.filter(|a| a.order.is_atomic()).filter_map(|a| a.address.as_location());
-    let loc = locs.find(|&loc| !program.loc(loc).atomic)?;
-    Some(format!("{} is accessed atomically, and is no atomic object", program.loc(loc).name))
+    match locs.find(|&loc| !program.loc(loc).atomic) {
+        None => Ok(()),
+        Some(loc) => {
+            let name = &program.loc(loc).name;
+            Err(Silence::Undefined(format!("{name} is accessed atomically, and is no atomic object")))
+        }
+    }
+}
+
+/// The program in PTX, each operation mapped to one of the same order and scope:
+/// ordinary accesses are weak ones.
+fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
+    match program.dialect {
+        Dialect::Ptx => return Ok(Cow::Borrowed(program)),
+        Dialect::OpenCl => {}
+        Dialect::C11 | Dialect::Lisa => {
+            return Err(Silence::Undefined(String::from("nothing says which scopes its threads share")));
+        }
+    }
+    let lacks = |instr: &Instr| match instr {
+        Instr::Fence(fence) => fence.remote,
+        _ => instr.access().is_some_and(|access| access.remote || access.order == Order::SeqCst),
+    };
+    if program.threads.iter().flat_map(|t| &t.code).any(lacks) {
+        let what = "PTX has no accesses that are sequentially consistent, and nothing remote";
+        return Err(Silence::Undefined(String::from(what)));
+    }
+    Ok(Cow::Owned(Program { dialect: Dialect::Ptx, ..program.clone() }))
 }
 
 fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
-    if let Some(why) = misdeclared(program) {
-        return Err(Silence::Undefined(why));
-    }
     let mut options = check::Options { stop: Box::new(stop), ..check::Options::default() };
     let report =
         check::check(program, model, &mut options).map_err(|error| Silence::Undefined(error.to_string()))?;

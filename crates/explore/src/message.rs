@@ -43,13 +43,28 @@ const SIDES: [Sides; 4] = [
 const MIXED_SIDES: [Sides; 2] =
     [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
 
-const REMOTE_SIDES: [Sides; 5] = [
+const REMOTE_SIDES: [Sides; 7] = [
     sides("to-remote", WORK_GROUP, REMOTE),
     sides("from-remote", REMOTE, WORK_GROUP),
     sides("remote", REMOTE, REMOTE),
     sides("to-remote-system", WORK_GROUP, REMOTE_SYSTEM),
     sides("from-remote-system", REMOTE_SYSTEM, WORK_GROUP),
+    Sides { host: Some(0), ..sides("from-host-to-remote", SYSTEM, REMOTE_SYSTEM) },
+    Sides { host: Some(1), ..sides("from-remote-to-host", REMOTE_SYSTEM, SYSTEM) },
 ];
+
+impl Sides {
+    /// Is there somebody remote?
+    fn is_remote(&self) -> bool {
+        self.reaches.iter().any(|reach| !reach.suffix.is_empty())
+    }
+
+    /// The scope that reaches both, with no hint.
+    fn bare(&self) -> Reach {
+        let is_wide = self.reaches.iter().any(|reach| reach.scope == SYSTEM.scope);
+        if is_wide { SYSTEM } else { DEVICE }
+    }
+}
 
 /// What synchronizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,6 +77,9 @@ enum By {
     Update,
     /// A fence beside a relaxed access.
     Fence,
+    /// A fence, whose scope and hint the relaxed access beside it has not: that
+    /// reaches both threads by itself.
+    FenceAlone,
 }
 
 impl By {
@@ -71,6 +89,7 @@ impl By {
             By::Exchange => "exchange",
             By::Update => "update",
             By::Fence => "fence",
+            By::FenceAlone => "fence-alone",
         }
     }
 }
@@ -105,6 +124,16 @@ const ACQUIRES: [(By, &str); 11] = [
     (By::Fence, "seq_cst"),
 ];
 
+/// Where scopes of fences differ, or one of them is remote: ways to release, and to
+/// acquire.
+const FENCES_ALONE: [(&str, &str); 5] = [
+    ("release", "acquire"),
+    ("acq_rel", "acquire"),
+    ("seq_cst", "acquire"),
+    ("release", "acq_rel"),
+    ("release", "seq_cst"),
+];
+
 /// What sets a word, and releases nothing.
 const SIGNALS: [(By, &str); 5] = [
     (By::Access, "relaxed"),
@@ -136,20 +165,23 @@ impl Beside {
     ];
 }
 
-/// Sets the flag.
-fn tell((by, order): (By, &str), reach: Reach) -> String {
+/// Sets the flag, which a bare access reaches as well.
+fn tell((by, order): (By, &str), reach: Reach, bare: Reach) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
     match by {
         By::Access => format!("atomic_store_explicit{suffix}(f, 1, {how});"),
         By::Exchange => format!("int old = atomic_exchange_explicit{suffix}(f, 1, {how});"),
         By::Update => format!("atomic_fetch_add_explicit{suffix}(f, 1, {how});"),
-        By::Fence => format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), reach)),
+        By::Fence => format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), reach, bare)),
+        By::FenceAlone => {
+            format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), bare, bare))
+        }
     }
 }
 
 /// Waits for the flag, or sees whether it is set, and then does something.
-fn listen((by, order): (By, &str), reach: Reach, then: &str) -> String {
+fn listen((by, order): (By, &str), reach: Reach, bare: Reach, then: &str) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
     match by {
@@ -163,9 +195,10 @@ fn listen((by, order): (By, &str), reach: Reach, then: &str) -> String {
              int sum = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});\n  \
              if (sum == 2) {{\n    {then}\n  }}"
         ),
-        By::Fence => {
+        By::Fence | By::FenceAlone => {
             let then = format!("{}\n  {then}", fence(order, reach));
-            listen((By::Access, "relaxed"), reach, &then)
+            let reach = if by == By::Fence { reach } else { bare };
+            listen((By::Access, "relaxed"), reach, bare, &then)
         }
     }
 }
@@ -187,14 +220,14 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
     let data = if has_data { "*x = 1;\n  " } else { "" };
     let again = match beside {
         Beside::ReaderThere => {
-            let Reach { scope, suffix } = there;
+            let Reach { scope, suffix } = if told.0 == By::FenceAlone { sides.bare() } else { there };
             format!("\n  int again = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});")
         }
         _ => String::new(),
     };
     let then = if has_data { "int got = *x;" } else { "int got = 1;" };
-    let tells = format!("{data}{}{again}", tell(told, there));
-    let listens = format!("int seen = *z;\n  {}", listen(heard, here, then));
+    let tells = format!("{data}{}{again}", tell(told, there, sides.bare()));
+    let listens = format!("int seen = *z;\n  {}", listen(heard, here, sides.bare(), then));
     let words = "(global atomic_int* f, global int* x, global int* z, global int* w)";
     let (there_too, other) = match beside {
         Beside::Nobody => (None, ""),
@@ -237,6 +270,8 @@ pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
         let pairs = RELEASES.iter().map(|release| (*release, ACQUIRES[0]));
         let pairs = pairs.chain(ACQUIRES.iter().skip(1).map(|acquire| (RELEASES[0], *acquire)));
         let pairs = pairs.chain(SIGNALS.iter().map(|signal| (*signal, (By::Access, "relaxed"))));
+        let alone = |(told, heard): &(_, _)| ((By::FenceAlone, *told), (By::FenceAlone, *heard));
+        let pairs = pairs.chain(FENCES_ALONE.iter().filter(|_| sides.is_remote()).map(alone));
         for (told, heard) in pairs {
             let way = |(by, order): (By, &str)| format!("{}-{order}", by.name());
             for (place, lines) in LINES {
@@ -268,9 +303,11 @@ mod tests {
             let more = if is_all { MIXED_SIDES.len() + REMOTE_SIDES.len() } else { 0 };
             let sides = SIDES.len() + more;
             // The host has nobody beside it.
-            let groups = sides * Beside::ALL.len() - 3;
+            let groups = sides * Beside::ALL.len() - if is_all { 6 } else { 3 };
             let pairs = RELEASES.len() + ACQUIRES.len() - 1 + SIGNALS.len();
-            assert_eq!(all(is_all, is_all).len(), groups * pairs * LINES.len());
+            let remote = if is_all { REMOTE_SIDES.len() * Beside::ALL.len() - 3 } else { 0 };
+            let all = all(is_all, is_all);
+            assert_eq!(all.len(), (groups * pairs + remote * FENCES_ALONE.len()) * LINES.len());
         }
     }
 

@@ -136,6 +136,16 @@ fn key_name(key: PlanKey) -> String {
     format!("{remote}{} {} {}", key.op.name(), key.order.name(), key.level.name())
 }
 
+/// The names of steps; one that comes again has its number.
+fn numbered(steps: &[&str]) -> Vec<String> {
+    let number = |at: usize| steps[..=at].iter().filter(|step| **step == steps[at]).count();
+    let name = |at: usize| match number(at) {
+        1 => steps[at].to_owned(),
+        number => format!("{} ({number})", steps[at]),
+    };
+    (0..steps.len()).map(name).collect()
+}
+
 fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
     let mut add = |change, plan: Option<PlanKey>, text: String| {
         let name = format!("{}: {text}", view.name);
@@ -157,6 +167,7 @@ fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
         let (key, name) = (*key, key_name(*key));
         if !seen.contains(&(key.op, steps)) {
             seen.push((key.op, steps));
+            let steps = &numbered(steps);
             for (at, step) in steps.iter().enumerate() {
                 add(
                     Change::DropStepOf { plan: key, at: at as u8 },

@@ -19,7 +19,7 @@ pub use l1::L1;
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 
-use crate::parts::{OPENCL, protocol};
+use crate::parts::{OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
@@ -31,6 +31,7 @@ pub const CLAIMS: &[Claim] = &[
                   ignored; sequential consistency for programs without data races",
     },
     OPENCL,
+    PTX,
 ];
 
 /// The two differ in what is given up first.

@@ -20,16 +20,20 @@ pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 pub use repaired_table::RepairedTable;
 
-use crate::parts::protocol;
+use crate::parts::{OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
 /// No operation of a program needs a scope, and none makes it wrong.
-pub const CLAIMS: &[Claim] = &[Claim {
-    model: "drf",
-    mapping: "each operation as a request of the same order, at work-group or device scope as one likes: \
-              scopes are hints; sequential consistency for programs without data races",
-}];
+pub const CLAIMS: &[Claim] = &[
+    Claim {
+        model: "drf",
+        mapping: "each operation as a request of the same order, at work-group or device scope as one likes: \
+                  scopes are hints; sequential consistency for programs without data races",
+    },
+    OPENCL,
+    PTX,
+];
 
 /// The three differ in the table of the L1 and in what is given up first.
 macro_rules! hlrc {

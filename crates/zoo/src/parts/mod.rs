@@ -41,6 +41,13 @@ pub const OPENCL: Claim = Claim {
               a seq_cst access is issued when all before it are complete",
 };
 
+/// The model of PTX, for protocols that look at scopes or need none.
+pub const PTX: Claim = Claim {
+    model: "ptx-7.5",
+    mapping: "each PTX operation as a request of the same order and scope: cta as work_group, gpu as \
+              device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
+};
+
 /// A protocol whose first-level controllers speak to banks.
 pub trait Descends: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>> {}
 impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>>> Descends for P {}

@@ -21,18 +21,21 @@ pub use locks::Locks;
 pub use msg::ToL1;
 pub use plans::{RepairedPlans, RspPlans};
 
-use crate::parts::{ToBank, protocol};
+use crate::parts::{PTX, ToBank, protocol};
 use crate::vi::{Bank, BankTable, L1Table};
 use proto::{Claim, Shape};
 
 /// OpenCL with remote operations.
-pub const CLAIMS: &[Claim] = &[Claim {
-    model: "opencl-rsp",
-    mapping: "each OpenCL operation as a request of the same order and scope: \
-              memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system, \
-              the remote hint for the remote operations; a seq_cst access is issued when all before \
-              it are complete",
-}];
+pub const CLAIMS: &[Claim] = &[
+    Claim {
+        model: "opencl-rsp",
+        mapping: "each OpenCL operation as a request of the same order and scope: \
+                  memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system, \
+                  the remote hint for the remote operations; a seq_cst access is issued when all before \
+                  it are complete",
+    },
+    PTX,
+];
 
 /// The two differ in their plans.
 macro_rules! rsp {

@@ -22,7 +22,7 @@ pub use l1::{L1, Writers};
 pub use l1_table::{L1Plans, L1Table};
 pub use step::Step;
 
-use crate::parts::{OPENCL, ToBank, ToL1, protocol};
+use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
 use proto::{Claim, Shape, Slot};
 
 /// Claims that hold for every protocol whose atomics are performed at the
@@ -34,6 +34,7 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
                   programs without heterogeneous races",
     },
     OPENCL,
+    PTX,
 ];
 
 protocol! {

@@ -1,0 +1,95 @@
+//! The model of PTX: asked of its own programs, and of those in OpenCL that can
+//! be mapped to it.
+
+use explore::claim::{Claim, Promise, Silence};
+use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Placement, corpus};
+use litmus::program::Program;
+use proto::{Change, Mutation, Plans as _, Symbol as _, WritePolicy};
+use zoo::vi::{L1Plans, Step, Vi};
+
+fn asked(program: &Program) -> Result<Promise, Silence> {
+    Claim::of("ptx-7.5").expect("a known model").promise(program, &mut || false)
+}
+
+/// P0 stores data and tells P1, which loads them if it has seen that.
+fn message(order: (&str, &str), scope: &str, suffix: &str) -> Program {
+    let (release, acquire) = order;
+    let text = format!(
+        "OPENCL message
+{{ }}
+
+P0 (global int* x, global atomic_int* f) {{
+  *x = 1;
+  atomic_store_explicit{suffix}(f, 1, memory_order_{release}, {scope});
+}}
+
+P1 (global int* x, global atomic_int* f) {{
+  int r0 = atomic_load_explicit(f, memory_order_{acquire}, {scope});
+  int r1 = *x;
+}}
+
+scopeTree (device (work_group P0) (work_group P1))
+
+exists (1:r0=1 /\\ 1:r1=0)
+"
+    );
+    litmus::parse::parse(&text).expect("it is a test")
+}
+
+const STALE: [i64; 2] = [1, 0];
+const DEVICE: &str = "memory_scope_device";
+
+/// The data race in both: P1 loads them whether it has been told or not. OpenCL
+/// says nothing of that, and PTX that it must not find the old ones when it has.
+#[test]
+fn programs_in_opencl_mean_what_they_mean_in_ptx() {
+    let opencl = Claim::of("opencl").expect("a known model");
+    for (scope, forbids) in [(DEVICE, true), ("memory_scope_work_group", false)] {
+        let program = message(("release", "acquire"), scope, "");
+        let promise = asked(&program).expect("PTX has such operations");
+        let allowed = promise.allowed.expect("it speaks of all programs");
+        let is_stale = |outcome: &explore::Outcome| outcome.starts_with(&STALE);
+        assert_eq!(!allowed.iter().any(is_stale), forbids, "{scope}: {allowed:?}");
+        assert!(allowed.iter().any(|outcome| outcome.starts_with(&[1, 1])), "{scope}");
+        assert!(promise.may_block && !promise.race_free, "it knows no races, and no waits");
+        assert_eq!(opencl.promise(&program, &mut || false).expect("it is defined").allowed, None);
+    }
+}
+
+#[test]
+fn what_ptx_has_not_it_does_not_speak_of() {
+    for program in [
+        message(("seq_cst", "acquire"), DEVICE, ""),
+        message(("release", "seq_cst"), DEVICE, ""),
+        message(("release", "acquire"), DEVICE, "_remote"),
+    ] {
+        assert!(matches!(asked(&program), Err(Silence::Undefined(_))));
+    }
+    let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "c11/MP+ra.litmus").expect("shipped");
+    let unscoped = litmus::parse::parse(text).expect("it is a test");
+    assert!(matches!(asked(&unscoped), Err(Silence::Undefined(_))));
+}
+
+/// What is explored of a program on `vi`, perhaps with a fault.
+fn explored(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
+    let allowed = asked(program).expect("PTX speaks of it").allowed.expect("of all programs");
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).evicting();
+    let asked = Asked { allowed: Some(&allowed), may_block: true };
+    let mut explorer = Explorer::<Vi>::new(bounds, mutation);
+    let placement = Placement::spread(program);
+    let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
+    assert_eq!(found.incomplete, None);
+    found.violation.map(|violation| violation.fault)
+}
+
+#[test]
+fn vi_keeps_what_ptx_promises_of_a_race_and_fails_if_it_never_flushes() {
+    let never_flushes =
+        Mutation { table: L1Plans::ID, change: Change::DropStep { step: Step::Flush.index() as u8 } };
+    let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "ptx/MP+gpu.litmus").expect("shipped");
+    let own = litmus::parse::parse(text).expect("it is a test");
+    for program in [own, message(("release", "acquire"), DEVICE, "")] {
+        assert_eq!(explored(&program, None), None);
+        assert_eq!(explored(&program, Some(never_flushes)), Some(Fault::Outcome));
+    }
+}
