@@ -220,7 +220,13 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
     let data = if has_data { "*x = 1;\n  " } else { "" };
     let again = match beside {
         Beside::ReaderThere => {
-            let Reach { scope, suffix } = if told.0 == By::FenceAlone { sides.bare() } else { there };
+            // Who is remote looks at what its own cache has, unless others write.
+            let is_remote = !there.suffix.is_empty();
+            let Reach { scope, suffix } = match (told.0, heard.0) {
+                (By::FenceAlone, _) => sides.bare(),
+                (_, By::Access | By::Fence) if is_remote => WORK_GROUP,
+                _ => there,
+            };
             format!("\n  int again = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});")
         }
         _ => String::new(),

@@ -10,6 +10,7 @@ use proto::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::bounds::Bounds;
 use crate::engine::Limits;
 use crate::equivalent;
 use crate::explorer::Asked;
@@ -218,7 +219,7 @@ const SHIPPED_FIRST: usize = 64;
 const ROUND: usize = 48;
 /// Then, on how many runs in all, and with how many states together.
 const TRIALS_MAX: usize = 1000;
-const STATES_MAX: u64 = 5_000_000;
+const STATES_MAX: u64 = 10_000_000;
 /// One that has made no difference in so many runs is taken to make none.
 const UNALTERED_MAX: usize = 200;
 
@@ -332,7 +333,7 @@ impl Trials<'_> {
     }
 
     /// The runs that reach what the mutant changes: first the smallest of each
-    /// group of tests and of each kind, then the next of each, ...
+    /// group of tests, of each kind and on each machine, then the next of each, ...
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
         let reaches = |w: &Witness<'_>| {
@@ -343,11 +344,12 @@ impl Trials<'_> {
             (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect();
         let size = |at: usize| (self.witnesses[at].run.states, at);
         reaching.sort_by_key(|&at| size(at));
-        let mut ranks: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+        let mut ranks: FxHashMap<(usize, usize, Bounds), usize> = FxHashMap::default();
         let mut ranked: Vec<(usize, usize)> = Vec::new();
         for at in reaching {
-            let group = self.tests[self.witnesses[at].run.test].group;
-            let rank = ranks.entry((group, self.witnesses[at].kind())).or_default();
+            let witness = &self.witnesses[at];
+            let group = self.tests[witness.run.test].group;
+            let rank = ranks.entry((group, witness.kind(), witness.run.bounds)).or_default();
             // Those that were not made have been thought about.
             ranked.push((if group == 0 { *rank / SHIPPED_FIRST } else { *rank }, at));
             *rank += 1;
