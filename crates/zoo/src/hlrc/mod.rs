@@ -20,7 +20,7 @@ pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 pub use repaired_table::RepairedTable;
 
-use crate::parts::{OPENCL, PTX, protocol};
+use crate::parts::{OPENCL, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
@@ -32,7 +32,6 @@ pub const CLAIMS: &[Claim] = &[
                   scopes are hints; sequential consistency for programs without data races",
     },
     OPENCL,
-    PTX,
 ];
 
 /// The three differ in the table of the L1 and in what is given up first.

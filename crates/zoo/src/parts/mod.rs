@@ -41,7 +41,7 @@ pub const OPENCL: Claim = Claim {
               a seq_cst access is issued when all before it are complete",
 };
 
-/// The model of PTX, for protocols that look at scopes or need none.
+/// The model of PTX, as most of them implement it.
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
     mapping: "each PTX operation as a request of the same order and scope: cta as work_group, gpu as \
