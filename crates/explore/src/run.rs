@@ -53,7 +53,7 @@ pub(crate) struct Tested {
 const STOPPED: &str = "stopped before the end";
 
 /// What is not covered when a core had to wait for room in a channel.
-const THROTTLED: &str = "a core had to wait because a channel was full";
+pub(crate) const THROTTLED: &str = "a core had to wait because a channel was full";
 
 /// The most findings that are kept of a test.
 const FINDINGS_MAX: usize = 3;

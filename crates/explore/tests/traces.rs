@@ -2,10 +2,12 @@
 //! same way, and no file whatever does worse than to be refused with a place.
 
 use explore::claim::Claim;
+use explore::trace::Verdict;
 use explore::verify::{self, Options, Test};
 use explore::{Bounds, End, Explorer, Explores, Fault, Move, Subject, Trace, corpus};
 use proto::{Protocol, WritePolicy};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
+use zoo::vi::Vi;
 use zoo::vi_targeted::ViTargeted;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -21,7 +23,7 @@ fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
 fn is_same<P: Protocol>(trace: &Trace) -> bool {
     let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
-    read.replay(&Subject::of::<P>(), &|| false).expect("supported").is_same
+    read.replay(&Subject::of::<P>(), u64::MAX, &|| false).expect("supported").verdict == Verdict::Same
 }
 
 /// Those of hLRC as published, in programs that were made; with exchanges of
@@ -50,20 +52,76 @@ fn other_moves_are_another_end() {
     let with = |change: &dyn Fn(&mut Vec<Move>)| {
         let mut other = trace.clone();
         change(&mut other.violation.moves);
-        other.replay(&Subject::of::<Hlrc>(), &|| false).expect("supported")
+        other.replay(&Subject::of::<Hlrc>(), u64::MAX, &|| false).expect("supported")
     };
-    assert!(with(&|_| {}).is_same);
+    assert_eq!(with(&|_| {}).verdict, Verdict::Same);
     let short = with(&|moves| _ = moves.pop());
-    assert_eq!((short.is_same, &short.replay.end, &*short.end), (false, &End::Goes, "it goes on"));
+    assert_eq!((short.verdict, &short.replay.end), (Verdict::Misfit, &End::Goes));
+    assert_eq!(short.end, "the moves end before the program does");
     for mv in [Move::Timer { node: 200, class: 9 }, Move::Deliver { from: 255, to: 254, nth: 7 }, Move::Tick]
     {
         let more = with(&|moves| moves.insert(0, mv));
-        // Where no clock ticks, time may pass.
-        assert!(more.replay.fault.is_some() || mv == Move::Tick, "{mv}");
-        assert_eq!(more.is_same, mv == Move::Tick, "{mv}: {}", more.end);
+        assert_eq!(more.verdict, Verdict::Misfit, "{mv}");
+        assert_eq!(more.end, format!("move 1, `{mv}`, is not open; open is `issue 0`"));
         // And drawn it is, whatever the file says.
         assert!(explore::chart::svg(&more.replay, "x").contains("</svg>"));
     }
+}
+
+/// Two stores of one word, from a core that lets them overlap.
+const TWO_STORES: &str = "fencepost trace 1
+test w.litmus
+protocol vi
+models hrf-indirect
+l1 Through
+l2 Through
+ways 2 2
+misses 2 2
+store-buffer 2
+banks 1
+evictions no
+core Gpu
+queue 1
+merge-memory yes
+agents cu0
+lines 0
+changes none
+fault Outcome
+why it ends with x=1;
+program
+| OPENCL w
+| { }
+| P0@wg 0, dev 0 (global int* x) {
+|   *x = 1;
+|   *x = 2;
+| }
+| exists (x=1)
+moves
+issue 0
+";
+
+#[test]
+fn a_replay_makes_no_move_that_a_search_does_not() {
+    let end = |text: &str| {
+        let trace: Trace = text.parse().expect("it is a trace");
+        let replayed = trace.replay(&Subject::of::<Vi>(), u64::MAX, &|| false).expect("supported");
+        assert_eq!(replayed.verdict, Verdict::Misfit);
+        replayed.end
+    };
+    let wide = TWO_STORES.replace("queue 1", "queue 4");
+    // A channel keeps its order.
+    assert_eq!(
+        end(&(wide.clone() + "timer 0 0\nissue 0\ntimer 0 0\ndeliver 0 1 1\n")),
+        "move 5, `deliver 0 1 1`, is not open; open is `deliver 0 1 0`"
+    );
+    // Nobody needs the way.
+    let evict = "deliver 0 1 0\nserve 1 0\ndeliver 1 0 0\nevict 1 0\n";
+    assert_eq!(end(&(wide + "timer 0 0\n" + evict)), "move 6, `evict 1 0`, is not open; open is `issue 0`");
+    // There is no room for what the store sends.
+    assert_eq!(
+        end(&(TWO_STORES.to_owned() + "timer 0 0\nissue 0\n")),
+        "move 3, `issue 0`, is not open; open is `deliver 0 1 0`"
+    );
 }
 
 #[test]
@@ -82,8 +140,8 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
     let models = vec![String::from("hrf-indirect")];
     let finding = verify::Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };
     let trace = Trace::of("vi-targeted", &tests[0], &finding);
-    let replayed = trace.replay(&Subject::of::<ViTargeted>(), &|| false).expect("supported");
-    assert!(replayed.is_same);
+    let replayed = trace.replay(&Subject::of::<ViTargeted>(), u64::MAX, &|| false).expect("supported");
+    assert_eq!(replayed.verdict, Verdict::Same);
     let chart = explore::chart::text(&replayed.replay, &trace.title());
     for part in [
         "P2: load X reads 0",
@@ -172,7 +230,7 @@ fn no_file_does_worse_than_to_be_refused() {
         let Ok(trace) = text.parse::<Trace>() else { continue };
         read += 1;
         assert_eq!(trace.to_string().parse(), Ok(trace.clone()), "{text}");
-        let replayed = trace.replay(&Subject::of::<Hlrc>(), &|| false);
+        let replayed = trace.replay(&Subject::of::<Hlrc>(), u64::MAX, &|| false);
         if let Ok(replayed) = replayed {
             played += 1;
             assert!(explore::chart::text(&replayed.replay, &trace.title()).len() > 10);
