@@ -1,7 +1,7 @@
 //! What a search says does not depend on how it is carried out, and what it did
 //! not see it does not claim.
 
-use explore::verify::{self, Options, Status, Test};
+use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{
     Asked, Bounds, End, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Placement, Subject,
     corpus,
@@ -146,6 +146,27 @@ fn a_verification_that_is_stopped_is_incomplete_and_never_a_success() {
         verify::verify(&Subject::of::<Vi>(), &tests("hrf/"), &options(&|| true)).expect("known models");
     assert!(!verification.complete);
     assert!(verification.claims.iter().all(|(_, status)| *status == Status::Incomplete));
+}
+
+#[test]
+fn a_claim_that_no_run_is_about_is_not_verified() {
+    let of = |text: &str| {
+        let tests = [Test::read("x", text).expect("a test")];
+        verify::verify(&Subject::of::<Vi>(), &tests, &options(&|| false)).expect("known models")
+    };
+    let gap = |model: &str| format!("there was no run of which {model} says anything");
+    let statuses = |of: &Verification| of.claims.iter().map(|(_, status)| *status).collect::<Vec<_>>();
+    // No machine has local memory.
+    let none = of("OPENCL x\n{ }\nP0@wg 0, dev 0 (local int* x) { *x = 1; }\nforall (x=1)\n");
+    assert_eq!((none.runs, none.complete), (0, false));
+    assert_eq!(statuses(&none), [Status::Incomplete; 3]);
+    assert!(none.gaps.keys().eq(&["hrf-indirect", "opencl", "ptx-7.5"].map(gap)), "{:?}", none.gaps);
+    // PTX knows no sequentially consistent accesses.
+    let two =
+        of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
+    assert!(two.runs > 0 && !two.complete);
+    assert_eq!(statuses(&two), [Status::Verified, Status::Verified, Status::Incomplete]);
+    assert!(two.gaps.keys().eq(&[gap("ptx-7.5")]), "{:?}", two.gaps);
 }
 
 #[test]
