@@ -438,9 +438,11 @@ impl<'a> Lines<'a> {
         if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
             return Ok(None);
         }
+        let Some(subject) = Subject::named(protocol) else {
+            return self.expected(protocol, "the name of a protocol");
+        };
         let name = self.field("seeded")?;
-        let all = Subject::named(protocol).map_or_else(Vec::new, |subject| mutants::all(&subject));
-        match all.into_iter().find(|mutant| mutant.name == name) {
+        match mutants::all(&subject).into_iter().find(|mutant| mutant.name == name) {
             Some(mutant) => Ok(Some(mutant)),
             None => self.expected(name, &format!("a fault that can be seeded into `{protocol}`")),
         }
@@ -523,10 +525,14 @@ impl FromStr for Trace {
             Placement { agents, lines: numbers.split_whitespace().map(number).collect::<Result<_, _>>()? };
         let changes = lines.field("changes")?;
         let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
+        let changes_line = lines.line;
         let fault = lines.fault()?;
         let why = lines.field("why")?.to_owned();
         let (text, mut program) = lines.program()?;
-        twist.apply(&mut program);
+        if !twist.apply(&mut program) {
+            let what = format!("nothing in the program can be changed as `{twist}` says");
+            return Err(TraceError { line: changes_line, what });
+        }
         let rest = lines.field("moves")?;
         if !rest.is_empty() {
             return lines.expected(rest, "nothing behind `moves`");

@@ -1,10 +1,15 @@
 //! Counterexamples from files: each reads back as written and fails again in the
 //! same way, and no file whatever does worse than to be refused with a place.
 
+use std::collections::BTreeMap;
+
 use explore::claim::Claim;
-use explore::trace::Verdict;
-use explore::verify::{self, Options, Test};
-use explore::{Bounds, End, Explorer, Explores, Fault, Move, Subject, Trace, corpus};
+use explore::mutants;
+use explore::trace::{Obstacle, Verdict};
+use explore::verify::{self, Finding, Options, Test};
+use explore::{
+    Asked, Bounds, End, Explorer, Explores, Fault, Limits, Move, Subject, Trace, Violation, corpus,
+};
 use proto::{Protocol, WritePolicy};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::Vi;
@@ -65,6 +70,94 @@ fn other_moves_are_another_end() {
         assert_eq!(more.end, format!("move 1, `{mv}`, is not open; open is `issue 0`"));
         // And drawn it is, whatever the file says.
         assert!(explore::chart::svg(&more.replay, "x").contains("</svg>"));
+    }
+}
+
+/// One thread waits for another, and reads what that has written; of no word is any
+/// byte ever zero.
+const WAITS: &str = "OPENCL waits
+{ x = 16843009; }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 33686018;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  await(f == 1, memory_order_acquire, memory_scope_device);
+  int r0 = *x;
+}
+
+forall (1:r0=33686018)
+";
+
+/// The first counterexample of each kind that is no outcome, and of which seeded
+/// faults.
+fn of_every_kind() -> BTreeMap<Fault, Trace> {
+    let mut kinds = BTreeMap::new();
+    let test = Test::read("waits", WAITS).expect("a test");
+    for protocol in ["vi", "hlrc-repaired"] {
+        let subject = Subject::named(protocol).expect("a protocol");
+        for mutant in mutants::all(&subject) {
+            let mut explorer = subject.explorer(COMBINING, Some(mutant.mutation));
+            let mut limits = Limits { states_max: 20_000, ..Limits::default() };
+            let program = test.program();
+            let found = explorer.explore(&program, &test.placements[0], &Asked::default(), &mut limits);
+            let Some(violation) = found.expect("supported").violation else { continue };
+            let kind = violation.fault;
+            let finding = Finding { test: 0, placement: 0, bounds: COMBINING, models: Vec::new(), violation };
+            let trace = || Trace::of(protocol, &test, &finding).seeded(mutant.clone());
+            kinds.entry(kind).or_insert_with(trace);
+        }
+    }
+    kinds
+}
+
+#[test]
+fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
+    let kinds = of_every_kind();
+    let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
+    assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());
+    for (kind, trace) in kinds {
+        let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+        assert_eq!(read, trace);
+        let subject = Subject::named(&trace.protocol).expect("a protocol");
+        let verdict = |trace: &Trace| {
+            let replayed = trace.replay(&subject, u64::MAX, &|| false);
+            replayed.expect("supported").verdict
+        };
+        assert_eq!(verdict(&trace), Verdict::Same, "{trace}");
+        let mut other = trace.clone();
+        other.violation.why.push('!');
+        assert_eq!(verdict(&other), Verdict::Another, "{other}");
+        // Without the seeded fault nothing of the kind is there.
+        let mut sound = trace.clone();
+        sound.mutant = None;
+        let expected: &[Verdict] = match kind {
+            Fault::Livelock | Fault::ThinAir => &[Verdict::Gone],
+            _ => &[Verdict::Gone, Verdict::Misfit],
+        };
+        assert!(expected.contains(&verdict(&sound)), "{sound}");
+        // With no room to explore in, nothing is said of all runs.
+        if trace.is_of_all_runs() {
+            let full = trace.replay(&subject, 0, &|| false).map(|replayed| replayed.end);
+            assert!(matches!(&full, Err(Obstacle::Incomplete(_))) || kind == Fault::ThinAir, "{full:?}");
+        }
+    }
+}
+
+/// What is written of a made test can be read: whatever was changed in it fits.
+#[test]
+fn every_made_test_reads_back() {
+    let claims = [Claim::of("hrf-indirect").expect("a known model")];
+    let tests = corpus::made(&claims, true, 3, true, 1, &|| false);
+    let violation = Violation { fault: Fault::Deadlock, why: String::from("x"), moves: Vec::new() };
+    for test in tests.iter().step_by(23) {
+        let models = Vec::new();
+        let finding =
+            Finding { test: 0, placement: 0, bounds: COMBINING, models, violation: violation.clone() };
+        let trace = Trace::of("vi", test, &finding);
+        assert_eq!(trace.to_string().parse(), Ok(trace.clone()), "{trace}");
     }
 }
 
@@ -132,13 +225,13 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
     // does not.
     let claims = [Claim::of("hrf-indirect").expect("a known model")];
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
-    let asked = explore::Asked { allowed: allowed.as_ref(), may_block: false };
+    let asked = Asked { allowed: allowed.as_ref(), may_block: false };
     let placement = tests[0].placements[0].clone();
     let mut explorer = Explorer::<ViTargeted>::new(COMBINING, None);
-    let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut explore::Limits::default());
+    let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut Limits::default());
     let violation = found.expect("supported").violation.expect("it fails");
     let models = vec![String::from("hrf-indirect")];
-    let finding = verify::Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };
+    let finding = Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };
     let trace = Trace::of("vi-targeted", &tests[0], &finding);
     let replayed = trace.replay(&Subject::of::<ViTargeted>(), u64::MAX, &|| false).expect("supported");
     assert_eq!(replayed.verdict, Verdict::Same);
@@ -170,6 +263,14 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         ("agents cu0", "agents cu0 cu64", 15, "found `cu64`"),
         ("lines 0", "lines x", 16, "expected a line's number"),
         ("changes none", "changes device Strong used", 17, "expected `none`"),
+        ("changes none", "changes remote", 17, "nothing in the program can be changed as `remote` says"),
+        (
+            "protocol hlrc\n",
+            "protocol hlrx\nseeded none\n",
+            3,
+            "found `hlrx`, expected the name of a protocol",
+        ),
+        ("protocol hlrc\n", "protocol hlrc\nseeded none\n", 4, "found `none`, expected a fault"),
         ("fault Outcome", "fault Bad", 18, "expected one of Impossible, Deadlock"),
         ("atomic_fetch_add_explicit", "atomic_fetch_more", 26, "in the program, line 6, column 3"),
         ("moves\n", "", 31, "expected `moves` and its value"),
