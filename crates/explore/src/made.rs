@@ -29,6 +29,9 @@ struct Family {
     bound: Bound,
     /// Of programs that tell nothing, one in so many is taken.
     one_in: usize,
+    /// Of those that tell, one in so many is explored on all machines, and has
+    /// neighbours and fences.
+    whole_one_in: usize,
     twist: Twist,
 }
 
@@ -86,7 +89,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     };
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
     use Ordering::{AcquireRelease, Relaxed, SeqCst};
-    let family = |letter, bound, one_in| Family { letter, bound, one_in, twist: Twist::NONE };
+    let family =
+        |letter, bound, one_in| Family { letter, bound, one_in, whole_one_in: 1, twist: Twist::NONE };
     let mut all = vec![
         family('A', smallest(&[AcquireRelease], true), 1),
         family('S', smallest(&[SeqCst], false), 16),
@@ -135,7 +139,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     if has_remote {
         let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
-        all.push(Family { twist, ..family('P', bound, 64) });
+        // Most of them tell something.
+        all.push(Family { twist, whole_one_in: 7, ..family('P', bound, 64) });
     }
     if operations_max > 4 {
         all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
@@ -350,18 +355,20 @@ pub fn made(
                         if tells || number.is_multiple_of(family.one_in) {
                             let name =
                                 format!("{}{}-{index}.{number}", family.letter, generated.operations());
-                            let small = tells && generated.operations() <= 4;
-                            let machines = if small { Machines::All } else { Machines::InTurn };
+                            let is_whole = tells
+                                && generated.operations() <= 4
+                                && number.is_multiple_of(family.whole_one_in);
+                            let machines = if is_whole { Machines::All } else { Machines::InTurn };
                             let group = 1 + GROUPS * index;
                             // There are many programs of one thread.
                             let neighbours = match generated.skeleton.threads.len() {
                                 1 => &NEIGHBOURS[..1],
-                                _ if small => &NEIGHBOURS,
+                                _ if is_whole => &NEIGHBOURS,
                                 _ => &[],
                             };
                             let twist = family.twist;
                             let mut more = with_neighbours(&generated, twist, &name, neighbours, group + 1);
-                            if small && has_clauses {
+                            if is_whole && has_clauses {
                                 more.extend(with_fences(&generated, twist, &name, group + 4));
                             }
                             taken.extend(more.into_iter().map(|test| (number, test)));

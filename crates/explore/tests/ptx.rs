@@ -2,9 +2,10 @@
 //! be mapped to it.
 
 use explore::claim::{Claim, Promise, Silence};
-use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Placement, corpus};
+use explore::{Asked, Explorer, Explores, Fault, Limits, Placement, corpus, verify};
 use litmus::program::Program;
-use proto::{Change, Mutation, Plans as _, Symbol as _, WritePolicy};
+use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _};
+use zoo::hlrc::HlrcRepaired;
 use zoo::vi::{L1Plans, Step, Vi};
 
 fn asked(program: &Program) -> Result<Promise, Silence> {
@@ -70,16 +71,17 @@ fn what_ptx_has_not_it_does_not_speak_of() {
     assert!(matches!(asked(&unscoped), Err(Silence::Undefined(_))));
 }
 
-/// What is explored of a program on `vi`, perhaps with a fault.
-fn explored(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
+/// What is found on any of the machines, perhaps with a fault.
+fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
     let allowed = asked(program).expect("PTX speaks of it").allowed.expect("of all programs");
-    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).evicting();
     let asked = Asked { allowed: Some(&allowed), may_block: true };
-    let mut explorer = Explorer::<Vi>::new(bounds, mutation);
     let placement = Placement::spread(program);
-    let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
-    assert_eq!(found.incomplete, None);
-    found.violation.map(|violation| violation.fault)
+    verify::machines().into_iter().find_map(|bounds| {
+        let mut explorer = Explorer::<P>::new(bounds, mutation);
+        let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
+        assert_eq!(found.incomplete, None);
+        found.violation.map(|violation| violation.fault)
+    })
 }
 
 #[test]
@@ -89,7 +91,37 @@ fn vi_keeps_what_ptx_promises_of_a_race_and_fails_if_it_never_flushes() {
     let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "ptx/MP+gpu.litmus").expect("shipped");
     let own = litmus::parse::parse(text).expect("it is a test");
     for program in [own, message(("release", "acquire"), DEVICE, "")] {
-        assert_eq!(explored(&program, None), None);
-        assert_eq!(explored(&program, Some(never_flushes)), Some(Fault::Outcome));
+        assert_eq!(explored::<Vi>(&program, None), None);
+        assert_eq!(explored::<Vi>(&program, Some(never_flushes)), Some(Fault::Outcome));
     }
+}
+
+/// Registration does not wait for stores of data that race with it. P0 then takes
+/// the word where P1 is registered, and finds it as it was before its own store.
+const RACED: &str = "OPENCL raced
+{ }
+
+P0 (global atomic_int* x) {
+  *x = 1;
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
+  int r0 = atomic_exchange_explicit(x, 2, memory_order_relaxed, memory_scope_device);
+}
+
+P1 (global atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_acquire, memory_scope_work_group);
+  int r1 = atomic_load_explicit(x, memory_order_acquire, memory_scope_work_group);
+}
+
+scopeTree (device (work_group P0) (work_group P1))
+
+exists (0:r0=0)
+";
+
+#[test]
+fn hlrc_keeps_its_claims_and_not_that_one_where_a_word_races_as_data_and_atomic() {
+    let program = litmus::parse::parse(RACED).expect("it is a test");
+    let opencl = Claim::of("opencl").expect("a known model");
+    assert_eq!(opencl.promise(&program, &mut || false).expect("it is defined").allowed, None, "it races");
+    assert_eq!(explored::<HlrcRepaired>(&program, None), Some(Fault::Outcome));
+    assert_eq!(explored::<Vi>(&program, None), None);
 }
