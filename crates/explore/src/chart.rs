@@ -23,7 +23,7 @@ pub fn text(replay: &Replay, title: &str) -> String {
             let _ = writeln!(out, "     . {note}");
         }
     }
-    if let Some(fault) = &replay.fault {
+    if let Some(fault) = replay.end.trouble() {
         let _ = writeln!(out, "     ! {fault}");
     }
     if !replay.reasons.is_empty() {
@@ -60,7 +60,7 @@ const LEFT_PX: usize = 60;
 #[must_use]
 pub fn svg(replay: &Replay, title: &str) -> String {
     let rows: usize = replay.steps.iter().map(|step| 1 + step.notes.len()).sum::<usize>()
-        + usize::from(replay.fault.is_some())
+        + usize::from(replay.end.trouble().is_some())
         + replay.reasons.len();
     let (top, x) = (4 * ROW_PX, |lane: usize| LEFT_PX + lane * LANE_PX);
     let notes_x = x(replay.lanes.len());
@@ -111,7 +111,7 @@ pub fn svg(replay: &Replay, title: &str) -> String {
         }
         y += ROW_PX;
     }
-    if let Some(fault) = &replay.fault {
+    if let Some(fault) = replay.end.trouble() {
         write(LEFT_PX, y, "firebrick", fault);
         y += ROW_PX;
     }

@@ -132,7 +132,7 @@ impl<P: Protocol> System for Run<'_, P> {
         if is_at_rest {
             return Ok(());
         }
-        Err(Arc::from("nothing can move any more, and the program is not over"))
+        Err(Arc::from(replay::STUCK))
     }
     fn bytes(&self) -> usize {
         self.machine.bytes()

@@ -71,6 +71,8 @@ pub(crate) trait Sink {
     fn go(&mut self, mv: Move, whim: bool, next: &[u32]);
     /// A move that must wait until some queue is shorter.
     fn wait(&mut self, mv: Move);
+    /// A move that must not happen, and the number of its fault.
+    fn fault(&mut self, _mv: Move, _fault: u32) {}
 }
 
 /// What is known.
@@ -195,6 +197,7 @@ impl Known {
         }
         next.clear();
         next.extend_from_slice(state);
+        let mut fault = None;
         for (node, &part) in state[..nodes].iter().enumerate() {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             for local in self.locals(info) {
@@ -202,42 +205,51 @@ impl Known {
                     sink.wait(local.mv);
                     continue;
                 }
-                match local.does {
+                let after = match local.does {
                     Does::Go(to) => {
                         next[node] = to;
                         sink.go(local.mv, local.whim, next);
+                        to
                     }
                     Does::Send { rest, to, told } => {
                         let to = usize::from(to);
                         next[node] = rest;
                         let before = next[to];
                         let after = self.told(before, told).unwrap_or(UNKNOWN);
-                        if after & FAULT != 0 {
-                            return failed(local.mv, after);
+                        if after & FAULT == 0 {
+                            next[to] = after;
+                            sink.go(local.mv, local.whim, next);
+                            next[to] = before;
                         }
-                        next[to] = after;
-                        sink.go(local.mv, local.whim, next);
-                        next[to] = before;
+                        after
                     }
                     Does::Serve { rest, op } => {
                         let Some((memory, reply)) = self.served(state[nodes], op) else {
                             return Expansion::Unknown;
                         };
                         let after = self.answered(rest, reply).unwrap_or(UNKNOWN);
-                        if after & FAULT != 0 {
-                            return failed(local.mv, after);
+                        if after & FAULT == 0 {
+                            next[node] = after;
+                            next[nodes] = memory;
+                            sink.go(local.mv, local.whim, next);
+                            next[nodes] = state[nodes];
                         }
-                        next[node] = after;
-                        next[nodes] = memory;
-                        sink.go(local.mv, local.whim, next);
-                        next[nodes] = state[nodes];
+                        after
                     }
-                    Does::Fault(fault) => return Expansion::Fault(local.mv, fault),
-                }
+                    Does::Fault(fault) => fault | FAULT,
+                };
                 next[node] = part;
+                if after & FAULT != 0 {
+                    let Some(failed) = failed(local.mv, after, sink) else { return Expansion::Unknown };
+                    fault.get_or_insert(failed);
+                }
             }
         }
-        if self.clocked { self.pass_time(state, next, sink, busy) } else { Expansion::Goes }
+        match fault {
+            Some(fault) => fault,
+            None if self.clocked => self.pass_time(state, next, sink, busy),
+            None => Expansion::Goes,
+        }
     }
 
     /// Time passes for all nodes at once.
@@ -245,7 +257,7 @@ impl Known {
         for (node, &part) in state[..self.nodes].iter().enumerate() {
             let after = self.tick(part).unwrap_or(UNKNOWN);
             if after & FAULT != 0 {
-                return failed(Move::Tick, after);
+                return failed(Move::Tick, after, sink).unwrap_or(Expansion::Unknown);
             }
             next[node] = after;
         }
@@ -257,7 +269,12 @@ impl Known {
     }
 }
 
+/// None if the step is not known yet.
 #[cold]
-fn failed(mv: Move, after: u32) -> Expansion {
-    if after == UNKNOWN { Expansion::Unknown } else { Expansion::Fault(mv, after & !FAULT) }
+fn failed(mv: Move, after: u32, sink: &mut impl Sink) -> Option<Expansion> {
+    if after == UNKNOWN {
+        return None;
+    }
+    sink.fault(mv, after & !FAULT);
+    Some(Expansion::Fault(mv, after & !FAULT))
 }

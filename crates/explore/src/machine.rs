@@ -54,14 +54,14 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) code: Code,
     pub(crate) bounds: Bounds,
     pub(crate) known: Known,
-    parts: Interner<Part>,
+    pub(crate) parts: Interner<Part>,
     threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
-    told: Interner<Told>,
+    pub(crate) told: Interner<Told>,
     /// What memory holds when the kernel has ended, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Where each thread's requests go.
-    entries: Vec<u8>,
+    pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
     shared: u64,
     owners: FxHashMap<u8, u8>,
@@ -286,7 +286,7 @@ impl<P: Protocol> Machine<P> {
         after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
     }
 
-    fn tell(&mut self, part: u32, told: Told) -> Found<u32> {
+    pub(crate) fn tell(&mut self, part: u32, told: Told) -> Found<u32> {
         let part = self.parts.thing(part).clone();
         let part = self.told(part, told)?;
         self.settled(part)
@@ -386,7 +386,7 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// The thread issues its next operation, if it has one to issue.
-    fn issue(&mut self, part: &Part, at: usize) -> Found<Option<u32>> {
+    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Option<u32>> {
         let (thread, state) = part.threads[at];
         let t = usize::from(thread);
         let offer =
@@ -441,76 +441,6 @@ impl<P: Protocol> Machine<P> {
             _ => return,
         };
         self.writes.insert((self.code.location(request), wrote));
-    }
-
-    /// Makes a move without looking up what it does: the state after it.
-    pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Found<Vec<u32>> {
-        let nodes = self.known.nodes;
-        let refuse = || Arc::from(format!("the move `{mv}` is not open here"));
-        let part_of = |machine: &Self, node: u8| {
-            state[..nodes].get(usize::from(node)).map(|&part| machine.parts.thing(part).clone())
-        };
-        let first = |queue: &[(u8, u32)], line: u8| queue.iter().position(|(other, _)| *other == line);
-        let mut next = state.to_vec();
-        match mv {
-            Move::Issue { thread } => {
-                let node = *self.entries.get(usize::from(thread)).ok_or_else(refuse)?;
-                let part = part_of(self, node).ok_or_else(refuse)?;
-                let at = part.threads.iter().position(|(t, _)| *t == thread).ok_or_else(refuse)?;
-                next[usize::from(node)] = self.issue(&part, at)?.ok_or_else(refuse)?;
-            }
-            Move::Deliver { from, to, nth } => {
-                let mut part = part_of(self, from).ok_or_else(refuse)?;
-                let of = part.out.iter().enumerate().filter(|(_, (other, _))| *other == to);
-                let at = of.map(|(at, _)| at).nth(usize::from(nth)).ok_or_else(refuse)?;
-                let (_, msg) = part.out.remove(at);
-                next[usize::from(from)] = self.parts.number(part);
-                next[usize::from(to)] = self.tell(next[usize::from(to)], Told::Message { from, msg })?;
-            }
-            Move::Serve { node, line } => {
-                let mut part = part_of(self, node).ok_or_else(refuse)?;
-                let at = first(&part.ops, line).ok_or_else(refuse)?;
-                let (_, op) = part.ops.remove(at);
-                let rest = self.parts.number(part);
-                self.learn_served(state[nodes], rest, op);
-                let (memory, reply) = self.known.served(state[nodes], op).ok_or_else(refuse)?;
-                next[nodes] = memory;
-                next[usize::from(node)] = if self.shared >> line & 1 == 0 {
-                    self.tell(rest, Told::Memory { reply })?
-                } else {
-                    self.known.answered(rest, reply).ok_or_else(refuse)?
-                };
-            }
-            Move::Answer { node, line } => {
-                let mut part = part_of(self, node).ok_or_else(refuse)?;
-                let at = first(&part.replies, line).ok_or_else(refuse)?;
-                let (_, reply) = part.replies.remove(at);
-                let rest = self.parts.number(part);
-                next[usize::from(node)] = self.tell(rest, Told::Memory { reply })?;
-            }
-            Move::Timer { node, class } => {
-                let mut part = part_of(self, node)
-                    .filter(|p| class < 8 && p.timers >> class & 1 == 1)
-                    .ok_or_else(refuse)?;
-                part.timers &= !(1 << class);
-                let rest = self.parts.number(part);
-                next[usize::from(node)] = self.tell(rest, Told::Timer(class))?;
-            }
-            Move::Evict { node, way } => {
-                let part = part_of(self, node).ok_or_else(refuse)?;
-                if !self.controllers.look(part.station).victims.contains(&way) {
-                    return Err(refuse());
-                }
-                let after = self.tell(state[usize::from(node)], Told::Evict(u32::from(way)))?;
-                next[usize::from(node)] = after;
-            }
-            Move::Tick => {
-                for part in &mut next[..nodes] {
-                    *part = self.tell(*part, Told::Tick)?;
-                }
-            }
-        }
-        Ok(next)
     }
 
     /// Tells the part's station something and carries out what it does.

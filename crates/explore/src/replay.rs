@@ -3,14 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use litmus::program::{LocId, Value};
+use litmus::program::{LocId, Program, Value};
 use proto::{LineAddr, LineView, Message as _, Op, Protocol, Request, Role, Symbol as _, TimerClass, Width};
 
+use crate::explorer::{Fault, show};
 use crate::known::{Expansion, Sink};
 use crate::machine::Machine;
 use crate::moves::Move;
 use crate::outcome::{self, Outcome};
 use crate::placement::{Unsupported, WORD};
+use crate::play::Halt;
 
 /// A step of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +39,6 @@ pub struct Replay {
     pub lanes: Vec<String>,
     /// The steps.
     pub steps: Vec<Step>,
-    /// What went wrong in the last of them.
-    pub fault: Option<String>,
     /// How it stands behind the last of them.
     pub end: End,
     /// Why that must not be, a line each.
@@ -57,7 +57,53 @@ pub enum End {
     Unquiet(String),
     /// Nothing can move, and the program is not over.
     Stuck,
+    /// The protocol says itself that the last move cannot happen.
+    Impossible(String),
+    /// The last move is not open there.
+    Closed(String),
 }
+
+impl End {
+    /// The kind of fault that it is, or could be: an outcome may be allowed.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        match self {
+            End::Goes | End::Closed(_) => None,
+            End::Over(_) => Some(Fault::Outcome),
+            End::Unquiet(_) => Some(Fault::Unquiet),
+            End::Stuck => Some(Fault::Deadlock),
+            End::Impossible(_) => Some(Fault::Impossible),
+        }
+    }
+
+    /// In words, as an exploration says it of this program.
+    #[must_use]
+    pub fn why(&self, program: &Program) -> String {
+        match self {
+            End::Goes => String::from("the moves end before the program does"),
+            End::Over(outcomes) if outcomes.is_empty() => String::from(LEFT_OUT),
+            End::Over(outcomes) => {
+                let all: Vec<String> = outcomes.iter().map(|outcome| show(program, outcome)).collect();
+                format!("it ends with {}", all.join(" or "))
+            }
+            End::Stuck => String::from(STUCK),
+            End::Unquiet(why) | End::Impossible(why) | End::Closed(why) => why.clone(),
+        }
+    }
+
+    /// What went wrong in the last move.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        match self {
+            End::Impossible(why) | End::Closed(why) => Some(why),
+            End::Goes | End::Over(_) | End::Unquiet(_) | End::Stuck => None,
+        }
+    }
+}
+
+/// Said of an end that the test's filter leaves out.
+pub const LEFT_OUT: &str = "it comes to an end that the test leaves out";
+/// Said of a deadlock.
+pub const STUCK: &str = "nothing can move any more, and the program is not over";
 
 /// Makes the moves of a trace again, on the machine of its program.
 pub(crate) fn of<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
@@ -70,6 +116,9 @@ pub(crate) fn of<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Resul
     }
     loop {
         let replay = replay(machine, moves)?;
+        if let Some(why) = machine.beyond.take() {
+            return Err(Unsupported(why));
+        }
         if !machine.is_stale {
             return Ok(replay);
         }
@@ -83,7 +132,11 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
     let mut lanes: Vec<String> = (0..memory as u8).map(|node| machine.controllers.node_name(node)).collect();
     lanes.push("memory".to_owned());
     let mut replay = Replay { threads: threads(machine, &state, &lanes), lanes, ..Replay::default() };
-    for &mv in moves {
+    for (at, &mv) in moves.iter().enumerate() {
+        machine.learn(&state);
+        if machine.is_stale {
+            return Ok(replay);
+        }
         let ((from, to), text) = describe(machine, &state, mv);
         // A file may name a node that there is not: the move is refused then.
         let lanes = (from.min(memory), to.min(memory));
@@ -97,18 +150,25 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
                 notes.extend(changes(machine, &replay.lanes, &state, &next));
                 state = next;
             }
-            Err(why) => replay.fault = Some(why.to_string()),
+            Err(Halt::Impossible(why)) => replay.end = End::Impossible(why.to_string()),
+            Err(Halt::Closed(open)) => {
+                replay.end = End::Closed(format!("move {}, `{mv}`, is not open; {}", at + 1, named(&open)));
+            }
         }
         let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
         replay.steps.push(Step { mv, lanes, text, merged, notes });
-        if replay.fault.is_some() || machine.is_stale {
-            break;
+        if replay.end != End::Goes {
+            return Ok(replay);
         }
     }
-    if replay.fault.is_none() && !machine.is_stale {
-        replay.end = end(machine, &state);
-    }
+    replay.end = end(machine, &state);
     Ok(replay)
+}
+
+/// What is open, in words.
+fn named(open: &[Move]) -> String {
+    let open: Vec<String> = open.iter().map(|mv| format!("`{mv}`")).collect();
+    if open.is_empty() { String::from("nothing is") } else { format!("open is {}", open.join(" or ")) }
 }
 
 /// Nobody looks at where moves lead.

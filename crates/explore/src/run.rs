@@ -42,6 +42,8 @@ pub(crate) struct Tested {
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
+    /// The claims that said something of a run, a bit each in their order.
+    pub(crate) spoken: u32,
     /// The models that something is against.
     pub(crate) refuted: BTreeSet<String>,
     pub(crate) gaps: Vec<String>,
@@ -53,7 +55,7 @@ pub(crate) struct Tested {
 const STOPPED: &str = "stopped before the end";
 
 /// What is not covered when a core had to wait for room in a channel.
-const THROTTLED: &str = "a core had to wait because a channel was full";
+pub(crate) const THROTTLED: &str = "a core had to wait because a channel was full";
 
 /// The most findings that are kept of a test.
 const FINDINGS_MAX: usize = 3;
@@ -164,6 +166,7 @@ pub(crate) fn test(
                         break;
                     }
                 };
+                tested.note_spoken(claims, &open);
                 tested.note_run(&found, (index, number, bounds), is_first, allowed);
                 let Some(violation) = found.violation else { break };
                 let is_outcome = violation.fault == Fault::Outcome;
@@ -191,6 +194,14 @@ pub(crate) fn test(
 }
 
 impl Tested {
+    fn note_spoken(&mut self, claims: &[Claim], open: &[&(&Claim, Promise)]) {
+        for (at, claim) in claims.iter().enumerate() {
+            let says =
+                |(of, promise): &(&Claim, Promise)| of.model == claim.model && promise.allowed.is_some();
+            self.spoken |= u32::from(open.iter().any(|open| says(open))) << at;
+        }
+    }
+
     fn note_run(
         &mut self,
         found: &Found,

@@ -41,13 +41,14 @@ use proto::{Agent, Mutation, Symbol};
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
-use crate::explorer::{Asked, Fault, Violation, show};
+use crate::explorer::{Asked, Fault, Violation};
 use crate::moves::Move;
 use crate::mutants::{self, Mutant};
 use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::reason;
 use crate::replay::{End, Replay};
+use crate::run;
 use crate::subject::Subject;
 use crate::test::Test;
 use crate::twist::Twist;
@@ -97,10 +98,48 @@ impl core::error::Error for TraceError {}
 pub struct Replayed {
     /// What happened.
     pub replay: Replay,
-    /// Does it end with the same fault?
-    pub is_same: bool,
+    /// What became of the fault.
+    pub verdict: Verdict,
     /// How it ends now, in words.
     pub end: String,
+}
+
+/// What became of the fault that a trace tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same comes out.
+    Same,
+    /// Something else comes out that must not be.
+    Another,
+    /// The program comes to an end as it may.
+    Gone,
+    /// The moves are none of this machine, or end before the program does.
+    Misfit,
+}
+
+/// Why a trace cannot be made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// There is no such machine, program or model.
+    Unfit(String),
+    /// Not everything was seen that must be.
+    Incomplete(String),
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::Unfit(why) | Obstacle::Incomplete(why) => f.write_str(why),
+        }
+    }
+}
+
+impl core::error::Error for Obstacle {}
+
+impl From<String> for Obstacle {
+    fn from(why: String) -> Obstacle {
+        Obstacle::Unfit(why)
+    }
 }
 
 /// The first line.
@@ -164,24 +203,18 @@ impl Trace {
         format!("{test}: {}\n{bounds}\n{placement}", violation.why)
     }
 
-    /// Makes the moves again; says of a forbidden outcome why it is one. `stop`
-    /// ends what a model is asked.
+    /// Makes the moves again.
     ///
     /// # Errors
-    /// If the machine has no means for something in the program, or there is no
-    /// such model, or the question was stopped.
-    pub fn draw(&self, subject: &Subject, stop: &dyn Fn() -> bool) -> Result<Replay, String> {
+    /// If the machine has no means for something in the program.
+    pub fn draw(&self, subject: &Subject) -> Result<Replay, Obstacle> {
         let mut explorer = subject.explorer(self.bounds, self.mutation());
         let replay = explorer.replay(&self.program, &self.placement, &self.violation.moves);
-        let mut replay = replay.map_err(|error| error.to_string())?;
-        if let End::Over(outcomes) = &replay.end {
-            replay.reasons = self.reasons(outcomes, stop)?;
-        }
-        Ok(replay)
+        replay.map_err(|error| Obstacle::Unfit(error.to_string()))
     }
 
     /// Why the models that the trace is against forbid these outcomes, a line
-    /// each.
+    /// each. `stop` ends what a model is asked.
     ///
     /// # Errors
     /// If there is no such model, or the question was stopped.
@@ -189,70 +222,103 @@ impl Trace {
         &self,
         outcomes: &BTreeSet<Outcome>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<String>, String> {
-        let promises = promises(&self.program, &self.models, stop)?;
+    ) -> Result<Vec<String>, Obstacle> {
+        let promises = self.promises(stop)?;
         Ok(outcomes.iter().flat_map(|outcome| reason::of(&self.program, outcome, &promises, stop)).collect())
+    }
+
+    /// What the models say of the program. A fault that is no outcome is against
+    /// all claims: those among them that are not made here say nothing.
+    fn promises(&self, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
+        let mut promises = Vec::new();
+        for model in &self.models {
+            let claim = Claim::of(model).map_err(Obstacle::Unfit)?;
+            let is_made = claim.is_made(&self.program, self.bounds.core)
+                && claim.speaks_of(&self.program, core::slice::from_ref(&self.placement));
+            if !is_made && self.violation.fault != Fault::Outcome {
+                continue;
+            }
+            match claim.promise(&self.program, &mut || stop()) {
+                Ok(promise) => promises.push((claim, promise)),
+                Err(Silence::Undefined(_)) => {}
+                Err(Silence::Incomplete(why)) => return Err(Obstacle::Incomplete(format!("{model}: {why}"))),
+            }
+        }
+        Ok(promises)
     }
 
     /// Makes the moves again, and says whether the same fault comes out. Some
     /// faults are none of the last state alone: for those everything is explored
-    /// anew.
+    /// anew, within so many bytes.
     ///
     /// # Errors
-    /// As [`Trace::draw`], and if the exploration was stopped.
-    pub fn replay(&self, subject: &Subject, stop: &dyn Fn() -> bool) -> Result<Replayed, String> {
-        let replay = self.draw(subject, stop)?;
-        let end = match (&replay.fault, &replay.end) {
-            (Some(fault), _) => fault.clone(),
-            (None, End::Over(outcomes)) => {
-                let all: Vec<String> = outcomes.iter().map(|outcome| show(&self.program, outcome)).collect();
-                format!("it ends with {}", all.join(" or "))
-            }
-            (None, End::Unquiet(why)) => why.clone(),
-            (None, End::Stuck) => String::from("nothing can move any more, and the program is not over"),
-            (None, End::Goes) => String::from("it goes on"),
-        };
-        let is_same = match self.violation.fault {
-            // A move that is not open is no fault of the protocol.
-            Fault::Impossible => replay.fault.as_ref() == Some(&self.violation.why),
-            _ if replay.fault.is_some() => false,
-            Fault::Deadlock => replay.end == End::Stuck,
-            Fault::Unquiet => matches!(replay.end, End::Unquiet(_)),
-            Fault::Outcome => end == self.violation.why && !replay.reasons.is_empty(),
-            Fault::Livelock | Fault::ThinAir => {
-                let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
-                let mut explorer = subject.explorer(self.bounds, self.mutation());
-                // Waits were none of the question where a stray byte was the answer.
-                let may_block = self.violation.fault == Fault::ThinAir;
-                let asked = Asked { may_block, ..Asked::default() };
-                let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
-                let found = found.map_err(|error| error.to_string())?;
-                if let Some(incomplete) = found.incomplete {
-                    return Err(format!("whether it is the same fault is not known: {incomplete}"));
-                }
-                found.violation.is_some_and(|violation| violation == self.violation)
-            }
-        };
-        Ok(Replayed { replay, is_same, end })
+    /// As [`Trace::reasons`], and if not everything could be explored.
+    pub fn replay(
+        &self,
+        subject: &Subject,
+        memory_bytes: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Replayed, Obstacle> {
+        let mut replay = self.draw(subject)?;
+        if let End::Over(outcomes) = &replay.end {
+            replay.reasons = self.reasons(outcomes, stop)?;
+        }
+        let (end, is_forbidden) = (replay.end.why(&self.program), !replay.reasons.is_empty());
+        if self.is_of_all_runs() && !matches!(replay.end, End::Closed(_)) {
+            return self.explore(replay, subject, memory_bytes, stop);
+        }
+        let verdict = self.verdict(replay.end.fault(), is_forbidden, end == self.violation.why);
+        Ok(Replayed { replay, verdict, end })
     }
-}
 
-/// What the models say of the program.
-fn promises(
-    program: &Program,
-    models: &[String],
-    stop: &dyn Fn() -> bool,
-) -> Result<Vec<(Claim, Promise)>, String> {
-    let mut promises = Vec::new();
-    for model in models {
-        let claim = Claim::of(model)?;
-        match claim.promise(program, &mut || stop()) {
-            Ok(promise) => promises.push((claim, promise)),
-            Err(Silence::Undefined(_)) => {}
-            Err(Silence::Incomplete(why)) => return Err(format!("{model}: {why}")),
+    /// Is the fault none of one run, but of all of them?
+    #[must_use]
+    pub fn is_of_all_runs(&self) -> bool {
+        matches!(self.violation.fault, Fault::Livelock | Fault::ThinAir)
+    }
+
+    /// What became of the fault when a run ended with one of that kind, or with
+    /// none; was an outcome forbidden, and is the sentence the same?
+    #[must_use]
+    pub fn verdict(&self, fault: Option<Fault>, is_forbidden: bool, is_same: bool) -> Verdict {
+        match fault {
+            None => Verdict::Misfit,
+            Some(Fault::Outcome) if !is_forbidden => Verdict::Gone,
+            Some(fault) if fault == self.violation.fault && is_same => Verdict::Same,
+            Some(_) => Verdict::Another,
         }
     }
-    Ok(promises)
+
+    /// Looks for the fault in all runs.
+    fn explore(
+        &self,
+        mut replay: Replay,
+        subject: &Subject,
+        memory_bytes: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Replayed, Obstacle> {
+        let mut limits = Limits { memory_bytes, stop: Box::new(stop), ..Limits::default() };
+        let mut explorer = subject.explorer(self.bounds, self.mutation());
+        // Waits were none of the question where a stray byte was the answer.
+        let may_block = self.violation.fault == Fault::ThinAir;
+        let asked = Asked { may_block, ..Asked::default() };
+        let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
+        let found = found.map_err(|error| Obstacle::Unfit(error.to_string()))?;
+        if let Some(violation) = found.violation {
+            let verdict = if violation == self.violation { Verdict::Same } else { Verdict::Another };
+            return Ok(Replayed { replay, verdict, end: violation.why });
+        }
+        let gap = found.incomplete.map(|incomplete| incomplete.to_string());
+        if let Some(gap) = gap.or_else(|| found.throttled.then(|| String::from(run::THROTTLED))) {
+            return Err(Obstacle::Incomplete(format!("whether it is the same fault is not known: {gap}")));
+        }
+        replay.reasons = self.reasons(&found.outcomes, stop)?;
+        let (verdict, end) = match replay.reasons.is_empty() {
+            true => (Verdict::Gone, "of all runs none shows it"),
+            false => (Verdict::Another, "of all runs none shows it, and some end as they must not"),
+        };
+        Ok(Replayed { replay, verdict, end: end.to_owned() })
+    }
 }
 
 fn agent_name(agent: Agent) -> String {
@@ -372,9 +438,11 @@ impl<'a> Lines<'a> {
         if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
             return Ok(None);
         }
+        let Some(subject) = Subject::named(protocol) else {
+            return self.expected(protocol, "the name of a protocol");
+        };
         let name = self.field("seeded")?;
-        let all = Subject::named(protocol).map_or_else(Vec::new, |subject| mutants::all(&subject));
-        match all.into_iter().find(|mutant| mutant.name == name) {
+        match mutants::all(&subject).into_iter().find(|mutant| mutant.name == name) {
             Some(mutant) => Ok(Some(mutant)),
             None => self.expected(name, &format!("a fault that can be seeded into `{protocol}`")),
         }
@@ -457,10 +525,14 @@ impl FromStr for Trace {
             Placement { agents, lines: numbers.split_whitespace().map(number).collect::<Result<_, _>>()? };
         let changes = lines.field("changes")?;
         let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
+        let changes_line = lines.line;
         let fault = lines.fault()?;
         let why = lines.field("why")?.to_owned();
         let (text, mut program) = lines.program()?;
-        twist.apply(&mut program);
+        if !twist.apply(&mut program) {
+            let what = format!("nothing in the program can be changed as `{twist}` says");
+            return Err(TraceError { line: changes_line, what });
+        }
         let rest = lines.field("moves")?;
         if !rest.is_empty() {
             return lines.expected(rest, "nothing behind `moves`");

@@ -61,7 +61,7 @@ pub enum Progress {
 /// What is known of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It holds in all tests, within the bounds.
+    /// It holds in all tests, within the bounds, and said something of one.
     Verified,
     /// Not everything was covered, and nothing speaks against it.
     Incomplete,
@@ -172,27 +172,32 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
     for gap in tested.iter().flat_map(|t| &t.gaps) {
         *gaps.entry(gap.clone()).or_default() += 1;
     }
-    let complete = gaps.is_empty();
+    let is_covered = gaps.is_empty();
+    let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
+    let is_asked = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);
+    for (at, claim) in claims.iter().enumerate() {
+        if !is_asked(at) && !is_refuted(claim) {
+            gaps.insert(format!("there was no run of which {} says anything", claim.model), 1);
+        }
+    }
     // Only what some machine can run has been tested.
     let ran = || tested.iter().filter(|t| !t.runs.is_empty());
     let mut unsupported: BTreeMap<String, usize> = BTreeMap::new();
     for why in tested.iter().filter(|t| t.runs.is_empty()).filter_map(|t| t.unsupported.as_ref()) {
         *unsupported.entry(why.clone()).or_default() += 1;
     }
-    let status = |claim: &Claim| {
-        let is_refuted = tested.iter().any(|t| t.refuted.contains(&claim.model));
-        match (is_refuted, complete) {
-            (true, _) => Status::Refuted,
-            (false, true) => Status::Verified,
-            (false, false) => Status::Incomplete,
-        }
+    let status = |(at, claim): (usize, &Claim)| match (is_refuted(claim), is_covered && is_asked(at)) {
+        (true, _) => Status::Refuted,
+        (false, true) => Status::Verified,
+        (false, false) => Status::Incomplete,
     };
+    let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
     let mut fired = RowSet::default();
     runs.iter().for_each(|run| fired.add(&run.rows));
     let mut verification = Verification {
         protocol: subject.info.name,
-        claims: claims.iter().map(|claim| (claim.model.clone(), status(claim))).collect(),
+        claims: statuses.collect(),
         tests: ran().count(),
         race_free: ran().filter(|t| t.race_free).count(),
         synchronized: ran().filter(|t| t.synchronized).count(),
@@ -200,7 +205,7 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
         runs: runs.len(),
         states: runs.iter().map(|r| r.states).sum(),
         transitions: runs.iter().map(|r| r.transitions).sum(),
-        complete,
+        complete: gaps.is_empty(),
         gaps,
         findings,
         rows: rows::of(&(subject.tables)(), &fired),

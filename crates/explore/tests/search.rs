@@ -1,9 +1,10 @@
 //! What a search says does not depend on how it is carried out, and what it did
 //! not see it does not claim.
 
-use explore::verify::{self, Options, Status, Test};
+use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{
-    Asked, Bounds, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Placement, Subject, corpus,
+    Asked, Bounds, End, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Placement, Subject,
+    corpus,
 };
 use litmus::program::Program;
 use proto::{Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
@@ -148,11 +149,35 @@ fn a_verification_that_is_stopped_is_incomplete_and_never_a_success() {
 }
 
 #[test]
+fn a_claim_that_no_run_is_about_is_not_verified() {
+    let of = |text: &str| {
+        let tests = [Test::read("x", text).expect("a test")];
+        verify::verify(&Subject::of::<Vi>(), &tests, &options(&|| false)).expect("known models")
+    };
+    let gap = |model: &str| format!("there was no run of which {model} says anything");
+    let statuses = |of: &Verification| of.claims.iter().map(|(_, status)| *status).collect::<Vec<_>>();
+    // No machine has local memory.
+    let none = of("OPENCL x\n{ }\nP0@wg 0, dev 0 (local int* x) { *x = 1; }\nforall (x=1)\n");
+    assert_eq!((none.runs, none.complete), (0, false));
+    assert_eq!(statuses(&none), [Status::Incomplete; 3]);
+    assert!(none.gaps.keys().eq(&["hrf-indirect", "opencl", "ptx-7.5"].map(gap)), "{:?}", none.gaps);
+    // PTX knows no sequentially consistent accesses.
+    let two =
+        of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
+    assert!(two.runs > 0 && !two.complete);
+    assert_eq!(statuses(&two), [Status::Verified, Status::Verified, Status::Incomplete]);
+    assert!(two.gaps.keys().eq(&[gap("ptx-7.5")]), "{:?}", two.gaps);
+}
+
+#[test]
 fn the_papers_programs_hold_on_vi_and_some_of_them_are_synchronized() {
     let verification =
         verify::verify(&Subject::of::<Vi>(), &tests("hrf/"), &options(&|| false)).expect("known models");
     let statuses: Vec<_> = verification.claims.iter().map(|(model, s)| (model.as_str(), *s)).collect();
-    assert_eq!(statuses, [("hrf-indirect", Status::Verified), ("opencl", Status::Verified)]);
+    assert_eq!(
+        statuses,
+        [("hrf-indirect", Status::Verified), ("opencl", Status::Verified), ("ptx-7.5", Status::Verified)]
+    );
     assert!(verification.race_free > 3 && verification.synchronized > 3, "{verification:?}");
 }
 
@@ -171,7 +196,8 @@ fn a_protocol_that_never_flushes_fails() {
     let violation = found.violation.expect("somebody notices");
     assert_eq!(violation.fault, Fault::Outcome);
     let replay = explorer.replay(&program, &placement, &violation.moves).expect("supported");
-    assert_eq!((replay.fault, replay.steps.len()), (None, violation.moves.len()));
+    assert!(matches!(replay.end, End::Over(_)), "{:?}", replay.end);
+    assert_eq!(replay.steps.len(), violation.moves.len());
 }
 
 #[test]
@@ -181,5 +207,6 @@ fn a_move_that_is_not_open_is_refused_with_its_name() {
     let mut explorer = Explorer::<Vi>::new(COMBINING, None);
     let moves = [Move::Deliver { from: 0, to: 2, nth: 0 }];
     let replay = explorer.replay(&program, &placement, &moves).expect("a supported program");
-    assert_eq!(replay.fault.as_deref(), Some("the move `deliver 0 2 0` is not open here"));
+    let why = "move 1, `deliver 0 2 0`, is not open; open is `issue 0`";
+    assert!(matches!(&replay.end, End::Closed(end) if end.starts_with(why)), "{:?}", replay.end);
 }

@@ -1,11 +1,18 @@
 //! Counterexamples from files: each reads back as written and fails again in the
 //! same way, and no file whatever does worse than to be refused with a place.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use explore::claim::Claim;
-use explore::verify::{self, Options, Test};
-use explore::{Bounds, End, Explorer, Explores, Fault, Move, Subject, Trace, corpus};
+use explore::mutants;
+use explore::trace::{Obstacle, Verdict};
+use explore::verify::{self, Finding, Options, Test};
+use explore::{
+    Asked, Bounds, End, Explorer, Explores, Fault, Limits, Move, Subject, Trace, Violation, corpus,
+};
 use proto::{Protocol, WritePolicy};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
+use zoo::vi::Vi;
 use zoo::vi_targeted::ViTargeted;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -21,7 +28,7 @@ fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
 fn is_same<P: Protocol>(trace: &Trace) -> bool {
     let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
-    read.replay(&Subject::of::<P>(), &|| false).expect("supported").is_same
+    read.replay(&Subject::of::<P>(), u64::MAX, &|| false).expect("supported").verdict == Verdict::Same
 }
 
 /// Those of hLRC as published, in programs that were made; with exchanges of
@@ -50,20 +57,170 @@ fn other_moves_are_another_end() {
     let with = |change: &dyn Fn(&mut Vec<Move>)| {
         let mut other = trace.clone();
         change(&mut other.violation.moves);
-        other.replay(&Subject::of::<Hlrc>(), &|| false).expect("supported")
+        other.replay(&Subject::of::<Hlrc>(), u64::MAX, &|| false).expect("supported")
     };
-    assert!(with(&|_| {}).is_same);
+    assert_eq!(with(&|_| {}).verdict, Verdict::Same);
     let short = with(&|moves| _ = moves.pop());
-    assert_eq!((short.is_same, &short.replay.end, &*short.end), (false, &End::Goes, "it goes on"));
+    assert_eq!((short.verdict, &short.replay.end), (Verdict::Misfit, &End::Goes));
+    assert_eq!(short.end, "the moves end before the program does");
     for mv in [Move::Timer { node: 200, class: 9 }, Move::Deliver { from: 255, to: 254, nth: 7 }, Move::Tick]
     {
         let more = with(&|moves| moves.insert(0, mv));
-        // Where no clock ticks, time may pass.
-        assert!(more.replay.fault.is_some() || mv == Move::Tick, "{mv}");
-        assert_eq!(more.is_same, mv == Move::Tick, "{mv}: {}", more.end);
+        assert_eq!(more.verdict, Verdict::Misfit, "{mv}");
+        assert_eq!(more.end, format!("move 1, `{mv}`, is not open; open is `issue 0`"));
         // And drawn it is, whatever the file says.
         assert!(explore::chart::svg(&more.replay, "x").contains("</svg>"));
     }
+}
+
+/// One thread waits for another, and reads what that has written; of no word is any
+/// byte ever zero.
+const WAITS: &str = "OPENCL waits
+{ x = 16843009; }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 33686018;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  await(f == 1, memory_order_acquire, memory_scope_device);
+  int r0 = *x;
+}
+
+forall (1:r0=33686018)
+";
+
+/// The first counterexample of each kind that is no outcome, and of which seeded
+/// faults.
+fn of_every_kind() -> BTreeMap<Fault, Trace> {
+    let mut kinds = BTreeMap::new();
+    let test = Test::read("waits", WAITS).expect("a test");
+    for protocol in ["vi", "hlrc-repaired"] {
+        let subject = Subject::named(protocol).expect("a protocol");
+        for mutant in mutants::all(&subject) {
+            let mut explorer = subject.explorer(COMBINING, Some(mutant.mutation));
+            let mut limits = Limits { states_max: 20_000, ..Limits::default() };
+            let program = test.program();
+            let found = explorer.explore(&program, &test.placements[0], &Asked::default(), &mut limits);
+            let Some(violation) = found.expect("supported").violation else { continue };
+            let kind = violation.fault;
+            let finding = Finding { test: 0, placement: 0, bounds: COMBINING, models: Vec::new(), violation };
+            let trace = || Trace::of(protocol, &test, &finding).seeded(mutant.clone());
+            kinds.entry(kind).or_insert_with(trace);
+        }
+    }
+    kinds
+}
+
+#[test]
+fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
+    let kinds = of_every_kind();
+    let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
+    assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());
+    for (kind, trace) in kinds {
+        let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+        assert_eq!(read, trace);
+        let subject = Subject::named(&trace.protocol).expect("a protocol");
+        let verdict = |trace: &Trace| {
+            let replayed = trace.replay(&subject, u64::MAX, &|| false);
+            replayed.expect("supported").verdict
+        };
+        assert_eq!(verdict(&trace), Verdict::Same, "{trace}");
+        let mut other = trace.clone();
+        other.violation.why.push('!');
+        assert_eq!(verdict(&other), Verdict::Another, "{other}");
+        // Without the seeded fault nothing of the kind is there.
+        let mut sound = trace.clone();
+        sound.mutant = None;
+        let expected: &[Verdict] = match kind {
+            Fault::Livelock | Fault::ThinAir => &[Verdict::Gone],
+            _ => &[Verdict::Gone, Verdict::Misfit],
+        };
+        assert!(expected.contains(&verdict(&sound)), "{sound}");
+        // With no room to explore in, nothing is said of all runs.
+        if trace.is_of_all_runs() {
+            let full = trace.replay(&subject, 0, &|| false).map(|replayed| replayed.end);
+            assert!(matches!(&full, Err(Obstacle::Incomplete(_))) || kind == Fault::ThinAir, "{full:?}");
+        }
+    }
+}
+
+/// What is written of a made test can be read: whatever was changed in it fits.
+#[test]
+fn every_made_test_reads_back() {
+    // Its claims have remote operations and fences made as well.
+    let rsp = Subject::named("rsp").expect("a protocol");
+    let claims = rsp.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
+    let tests = corpus::made(&claims.collect::<Vec<_>>(), true, 3, true, 1, &|| false);
+    let mut changed = BTreeSet::new();
+    let violation = Violation { fault: Fault::Deadlock, why: String::from("x"), moves: Vec::new() };
+    for test in tests.iter().step_by(17) {
+        let models = Vec::new();
+        let finding =
+            Finding { test: 0, placement: 0, bounds: COMBINING, models, violation: violation.clone() };
+        let trace = Trace::of("vi", test, &finding);
+        let text = trace.to_string();
+        assert_eq!(text.parse(), Ok(trace), "{text}");
+        changed.extend(text.lines().find_map(|line| line.strip_prefix("changes ").map(str::to_owned)));
+    }
+    assert!(changed.contains("remote") && changed.contains("host-first single"), "{changed:?}");
+}
+
+/// Two stores of one word, from a core that lets them overlap.
+const TWO_STORES: &str = "fencepost trace 1
+test w.litmus
+protocol vi
+models hrf-indirect
+l1 Through
+l2 Through
+ways 2 2
+misses 2 2
+store-buffer 2
+banks 1
+evictions no
+core Gpu
+queue 1
+merge-memory yes
+agents cu0
+lines 0
+changes none
+fault Outcome
+why it ends with x=1;
+program
+| OPENCL w
+| { }
+| P0@wg 0, dev 0 (global int* x) {
+|   *x = 1;
+|   *x = 2;
+| }
+| exists (x=1)
+moves
+issue 0
+";
+
+#[test]
+fn a_replay_makes_no_move_that_a_search_does_not() {
+    let end = |text: &str| {
+        let trace: Trace = text.parse().expect("it is a trace");
+        let replayed = trace.replay(&Subject::of::<Vi>(), u64::MAX, &|| false).expect("supported");
+        assert_eq!(replayed.verdict, Verdict::Misfit);
+        replayed.end
+    };
+    let wide = TWO_STORES.replace("queue 1", "queue 4");
+    // A channel keeps its order.
+    assert_eq!(
+        end(&(wide.clone() + "timer 0 0\nissue 0\ntimer 0 0\ndeliver 0 1 1\n")),
+        "move 5, `deliver 0 1 1`, is not open; open is `deliver 0 1 0`"
+    );
+    // Nobody needs the way.
+    let evict = "deliver 0 1 0\nserve 1 0\ndeliver 1 0 0\nevict 1 0\n";
+    assert_eq!(end(&(wide + "timer 0 0\n" + evict)), "move 6, `evict 1 0`, is not open; open is `issue 0`");
+    // There is no room for what the store sends.
+    assert_eq!(
+        end(&(TWO_STORES.to_owned() + "timer 0 0\nissue 0\n")),
+        "move 3, `issue 0`, is not open; open is `deliver 0 1 0`"
+    );
 }
 
 #[test]
@@ -74,16 +231,16 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
     // does not.
     let claims = [Claim::of("hrf-indirect").expect("a known model")];
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
-    let asked = explore::Asked { allowed: allowed.as_ref(), may_block: false };
+    let asked = Asked { allowed: allowed.as_ref(), may_block: false };
     let placement = tests[0].placements[0].clone();
     let mut explorer = Explorer::<ViTargeted>::new(COMBINING, None);
-    let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut explore::Limits::default());
+    let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut Limits::default());
     let violation = found.expect("supported").violation.expect("it fails");
     let models = vec![String::from("hrf-indirect")];
-    let finding = verify::Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };
+    let finding = Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };
     let trace = Trace::of("vi-targeted", &tests[0], &finding);
-    let replayed = trace.replay(&Subject::of::<ViTargeted>(), &|| false).expect("supported");
-    assert!(replayed.is_same);
+    let replayed = trace.replay(&Subject::of::<ViTargeted>(), u64::MAX, &|| false).expect("supported");
+    assert_eq!(replayed.verdict, Verdict::Same);
     let chart = explore::chart::text(&replayed.replay, &trace.title());
     for part in [
         "P2: load X reads 0",
@@ -112,6 +269,14 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         ("agents cu0", "agents cu0 cu64", 15, "found `cu64`"),
         ("lines 0", "lines x", 16, "expected a line's number"),
         ("changes none", "changes device Strong used", 17, "expected `none`"),
+        ("changes none", "changes remote", 17, "nothing in the program can be changed as `remote` says"),
+        (
+            "protocol hlrc\n",
+            "protocol hlrx\nseeded none\n",
+            3,
+            "found `hlrx`, expected the name of a protocol",
+        ),
+        ("protocol hlrc\n", "protocol hlrc\nseeded none\n", 4, "found `none`, expected a fault"),
         ("fault Outcome", "fault Bad", 18, "expected one of Impossible, Deadlock"),
         ("atomic_fetch_add_explicit", "atomic_fetch_more", 26, "in the program, line 6, column 3"),
         ("moves\n", "", 31, "expected `moves` and its value"),
@@ -172,7 +337,7 @@ fn no_file_does_worse_than_to_be_refused() {
         let Ok(trace) = text.parse::<Trace>() else { continue };
         read += 1;
         assert_eq!(trace.to_string().parse(), Ok(trace.clone()), "{text}");
-        let replayed = trace.replay(&Subject::of::<Hlrc>(), &|| false);
+        let replayed = trace.replay(&Subject::of::<Hlrc>(), u64::MAX, &|| false);
         if let Ok(replayed) = replayed {
             played += 1;
             assert!(explore::chart::text(&replayed.replay, &trace.title()).len() > 10);

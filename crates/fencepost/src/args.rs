@@ -309,8 +309,10 @@ pub(crate) struct LitmusArguments {
 Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
 there as a chart), not everything was covered (--memory, --timeout, Ctrl-C), or a seeded fault
 was not noticed (--mutants); 2 bad input.
-With --replay: 0 the counterexample is none any more; 1 the same fault comes out, or another outcome
-that is forbidden; 2 the file is none, or the machine of --system cannot make one of its moves.")]
+With --replay: 0 the counterexample is none any more: the program comes to an end that every claim
+allows; 1 the same fault comes out, or another one, or not everything was covered; 2 the file is
+none, one of its moves is not open, they end before the program does, or the machine of --system
+does something else.")]
 pub(crate) struct VerifyArguments {
     /// The protocol: a name of `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
@@ -320,7 +322,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Make the moves of a counterexample again, from a file that --charts wrote,
     /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "mutants", "charts", "table"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "no_symmetry", "mutants", "jobs", "charts", "table"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, on a machine with the
     /// caches and cores of the file and the latencies of this one; a name of
@@ -342,7 +344,8 @@ pub(crate) struct VerifyArguments {
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
     pub(crate) mutants: bool,
-    /// The most memory, as 512M or 8G; beyond it the search is incomplete
+    /// The most memory, as 512M or 8G; beyond it the search is incomplete. With
+    /// --replay it bounds the search for faults of all runs
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
     pub(crate) memory: u64,
     /// End after so many seconds with what is known then

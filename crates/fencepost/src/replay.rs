@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use explore::trace::Replayed;
+use explore::trace::{Obstacle, Replayed, Verdict};
 use explore::{Replay, Subject, Trace, chart};
 use lab::replay::Timed;
 use lab::systems::Systems;
@@ -18,7 +18,8 @@ use crate::suite::files;
 use crate::table::grouped;
 use crate::verify::known;
 
-/// Makes the moves of a file again. The check fails if the fault is still there.
+/// Makes the moves of a file again. The check fails if anything comes out that must
+/// not be.
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
@@ -30,9 +31,11 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
     let Some(subject) = Subject::named(name) else { return Ok(()) };
-    let stopped = |why: String| match stop() {
-        true => Failure::CheckFailed(format!("stopped before the end: {why}")),
-        false => place(why),
+    let hindered = |obstacle: Obstacle| match obstacle {
+        Obstacle::Unfit(why) => place(why),
+        Obstacle::Incomplete(why) => {
+            Failure::CheckFailed(format!("{name}: not everything was covered: {why}"))
+        }
     };
     let mut report = json!({
         "protocol": name,
@@ -40,33 +43,39 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
         "models": trace.models,
         "why": trace.violation.why,
     });
-    let (shown, is_same, end, reasons) = match &arguments.system {
+    let (shown, verdict, end, reasons) = match &arguments.system {
         None => {
-            let Replayed { replay, is_same, end } = trace.replay(&subject, &stop).map_err(stopped)?;
+            let replayed = trace.replay(&subject, arguments.memory, &stop).map_err(hindered)?;
+            let Replayed { replay, verdict, end } = replayed;
             let shown = chart::text(&replay, &trace.title());
             report["chart"] = json!(shown);
-            (shown, is_same, end, replay.reasons)
+            (shown, verdict, end, replay.reasons)
         }
         Some(system) => {
             let system = Systems::default().load(system)?;
-            let timed = lab::replay::replay(&trace, &subject, &system, &stop).map_err(stopped)?;
+            let timed = lab::replay::replay(&trace, &subject, &system, &stop).map_err(hindered)?;
             report["system"] = json!(system.name);
             report["moves"] = moves(&timed);
-            (timed_text(&trace, &timed, &system.name), timed.is_same, timed.end, timed.reasons)
+            (timed_text(&trace, &timed, &system.name), timed.verdict, timed.end, timed.reasons)
         }
+    };
+    let sentence = match verdict {
+        Verdict::Same => "The same fault comes out",
+        Verdict::Another => "Another fault comes out",
+        Verdict::Gone => "No fault comes out any more",
+        Verdict::Misfit => return Err(place(end)),
     };
     if arguments.json {
         report["end"] = json!(end);
-        report["same"] = json!(is_same);
+        report["same"] = json!(verdict == Verdict::Same);
+        report["fault"] = json!(verdict != Verdict::Gone);
         report["reasons"] = json!(reasons);
         write_json(out, &report)?;
     } else {
         writeln!(out, "{shown}")?;
-        let verdict = if is_same { "The same fault comes out" } else { "Another end" };
-        writeln!(out, "{verdict}: {end}")?;
+        writeln!(out, "{sentence}: {end}")?;
     }
-    // Another outcome that is forbidden is no better.
-    if is_same || !reasons.is_empty() {
+    if verdict != Verdict::Gone {
         return Err(Failure::CheckFailed(format!("{name} fails {}: {end}", trace.test)));
     }
     Ok(())

@@ -9,7 +9,7 @@ use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
 use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
-use explore::{Replay, Subject, Trace, chart, corpus};
+use explore::{End, Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -177,12 +177,27 @@ fn verify_one(
         progress: &progress,
     };
     let verification = verify::verify(subject, tests, &options)?;
+    let charts = charts(subject, tests, &verification, stop);
+    Ok((verification, charts))
+}
+
+/// What was found, drawn: without the reasons where there is no time left to ask
+/// for them.
+fn charts(
+    subject: &Subject,
+    tests: &[Test],
+    verification: &Verification,
+    stop: &dyn Fn() -> bool,
+) -> Vec<Option<Replay>> {
     let charts = verification.findings.iter().map(|finding| {
         let trace = Trace::of(subject.info.name, &tests[finding.test], finding);
-        trace.draw(subject, stop).ok()
+        let mut replay = trace.draw(subject).ok()?;
+        if let End::Over(outcomes) = &replay.end {
+            replay.reasons = trace.reasons(outcomes, stop).unwrap_or_default();
+        }
+        Some(replay)
     });
-    let charts = charts.collect();
-    Ok((verification, charts))
+    charts.collect()
 }
 
 fn complaint(verification: &Verification) -> Option<String> {
@@ -351,14 +366,15 @@ fn write_charts(
         Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display()))
     })?;
     for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
-        let Some(replay) = replay else { continue };
         let title = title(finding, tests);
         let trace = Trace::of(verification.protocol, &tests[finding.test], finding).to_string();
         let name = |end: &str| folder.join(format!("{}-{}.{end}", verification.protocol, at + 1));
         let first = title.lines().next().unwrap_or_default();
-        for (end, text) in
-            [("txt", chart::text(replay, &title)), ("svg", chart::svg(replay, first)), ("trace", trace)]
-        {
+        let mut files = vec![("trace", trace)];
+        if let Some(replay) = replay {
+            files.extend([("txt", chart::text(replay, &title)), ("svg", chart::svg(replay, first))]);
+        }
+        for (end, text) in files {
             let path = name(end);
             let mut file = WholeFile::create(&path).map_err(Failure::BadInput)?;
             file.write_all(text.as_bytes())
@@ -367,4 +383,34 @@ fn write_charts(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_written_when_there_is_no_time_left() {
+        let beside = std::env::current_exe().expect("a test has a file");
+        let folder = beside.with_extension("charts");
+        let text = include_str!("../../../docs/findings/hlrc.litmus");
+        let tests = [Test::read("hlrc.litmus", text).expect("a test")];
+        let subject = Subject::named("hlrc").expect("a protocol");
+        let found = verify::verify(&subject, &tests, &Options::new(verify::machines()));
+        let verification = found.expect("known models");
+        let charts = charts(&subject, &tests, &verification, &|| true);
+        assert!(!charts.is_empty());
+        assert!(charts.iter().flatten().all(|chart| chart.reasons.is_empty() && !chart.steps.is_empty()));
+        // One that could not be drawn at all.
+        let undrawn: Vec<Option<Replay>> = charts.into_iter().skip(1).chain([None]).collect();
+        write_charts(&folder, &verification, &tests, &undrawn).expect("they are written");
+        for at in 1..=undrawn.len() {
+            let trace =
+                std::fs::read_to_string(folder.join(format!("hlrc-{at}.trace"))).expect("it is there");
+            trace.parse::<Trace>().expect("it is a trace");
+            let is_drawn = folder.join(format!("hlrc-{at}.txt")).exists();
+            assert_eq!(is_drawn, at < undrawn.len());
+        }
+        std::fs::remove_dir_all(&folder).expect("it is there");
+    }
 }

@@ -87,14 +87,74 @@ fn what_verify_writes_can_be_replayed() {
     let (code, out, err) = run(&["verify", "--replay", file.to_str().expect("a plain name")]);
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("The same fault comes out"), "{out}");
-    // The repaired protocol does not fail in that way.
+    // The repaired protocol is done before the moves are; so far nothing fails.
     let text = std::fs::read_to_string(&file).expect("it was written");
+    let text = text.replace("protocol hlrc", "protocol hlrc-repaired");
     let other = charts.join("repaired.trace");
-    std::fs::write(&other, text.replace("protocol hlrc", "protocol hlrc-repaired"))
-        .expect("it can be written");
-    let (code, out, err) = run(&["verify", "--replay", other.to_str().expect("a plain name")]);
+    let path = other.to_str().expect("a plain name");
+    std::fs::write(&other, &text).expect("it can be written");
+    let (code, out, err) = run(&["verify", "--replay", path]);
+    let why = "move 6, `deliver 0 1 0`, is not open; nothing is";
+    assert_eq!((code, &*out, err), (2, "", format!("fencepost: {path}: {why}\n")));
+    let (head, moves) = text.split_once("\nmoves\n").expect("it has moves");
+    let moves: Vec<&str> = moves.lines().take(5).collect();
+    std::fs::write(&other, format!("{head}\nmoves\n{}\n", moves.join("\n"))).expect("it can be written");
+    let (code, out, err) = run(&["verify", "--replay", path]);
     assert_eq!((code, &*err), (0, ""), "{out}");
-    assert!(out.contains("Another end"), "{out}");
+    assert!(out.contains("No fault comes out any more"), "{out}");
+}
+
+/// A file of changed text, replayed.
+fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, String) {
+    let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
+    let text = changes.iter().fold(good, |text, (from, to)| {
+        assert!(text.contains(from), "{from} in:\n{text}");
+        text.replacen(from, to, 1)
+    });
+    let file = folder("moves").join(name);
+    std::fs::write(&file, text).expect("it can be written");
+    let path = file.to_str().expect("a plain name");
+    let (code, out, err) = run(&[&["verify", "--replay", path], more].concat());
+    (code, out, err.replace(path, "FILE"))
+}
+
+#[test]
+fn moves_that_do_not_fit_are_bad_input() {
+    let refused = [("serve 1 0", "serve 2 0")];
+    let timed = ["--system", "hrf-8cu"];
+    let not_open = "fencepost: FILE: move 3, `serve 2 0`, is not open; open is `serve 1 0`\n";
+    assert_eq!(changed("refused", &refused, &[]), (2, String::new(), not_open.to_owned()));
+    let (code, out, _) = changed("refused", &refused, &timed);
+    assert_eq!((code, &*out), (2, ""));
+    let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
+    let (head, _) = good.split_once("moves\n").expect("it has moves");
+    let short = [(&*good, &*format!("{head}moves\nissue 0\n"))];
+    let (code, out, err) = changed("short", &short, &[]);
+    assert_eq!((code, &*out, &*err), (2, "", "fencepost: FILE: the moves end before the program does\n"));
+    let (code, out, err) = changed("short", &short, &timed);
+    let goes_on = "fencepost: FILE: it goes on; open is `deliver 0 1 0`\n";
+    assert_eq!((code, &*out, &*err), (2, "", goes_on));
+}
+
+#[test]
+fn a_fault_of_another_kind_is_a_fault() {
+    // The moves lead to an outcome that is forbidden, and the file tells of a deadlock.
+    let (code, out, err) = changed("other", &[("fault Outcome", "fault Deadlock")], &[]);
+    assert_eq!((code, &*err), (1, "fencepost: hlrc fails hlrc.litmus: it ends with 0:r0=0;\n"));
+    assert!(out.contains("Another fault comes out: it ends with 0:r0=0;"), "{out}");
+}
+
+#[test]
+fn all_runs_are_explored_within_the_memory_that_there_is() {
+    let (code, out, err) = changed("live", &[("fault Outcome", "fault Livelock")], &["--memory", "1K"]);
+    assert_eq!((code, &*out), (1, ""), "{err}");
+    assert!(err.contains("not everything was covered") && err.contains("1024 bytes"), "{err}");
+    let (code, _, err) = changed("live", &[("fault Outcome", "fault Livelock")], &["--system", "hrf-8cu"]);
+    assert!(code == 2 && err.contains("a finding about all runs"), "{err}");
+    for more in [&["--operations", "2"][..], &["--no-symmetry"], &["--jobs", "2"]] {
+        let (code, out, err) = changed("meaningless", &[], more);
+        assert!(code == 2 && out.is_empty() && err.contains("cannot be used with"), "{err}");
+    }
 }
 
 #[test]

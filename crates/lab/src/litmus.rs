@@ -32,6 +32,9 @@ pub const REGISTERS: &str = "registers of ";
 /// Values are 64 bits wide, so that addresses fit.
 const LINE_WORDS: u64 = 32;
 
+/// The most instructions of a thread between two accesses.
+pub(crate) const SILENT_MAX: u32 = 10_000;
+
 /// A thread, as its wavefront runs it.
 #[derive(Debug)]
 struct Role {
@@ -172,9 +175,13 @@ async fn run(w: Wave, running: Rc<Running>) {
     let thread = &running.test.threads[role.thread];
     let mut rng = Rng::new(running.seed.wrapping_mul(64).wrapping_add(role.thread as u64));
     let mut registers: Vec<Value> = thread.registers.iter().map(|register| register.init).collect();
-    let mut pc = 0;
+    let (mut pc, mut silent) = (0, 0);
     while let Some(instr) = thread.code.get(pc) {
         pc += 1;
+        silent = if instr.access().is_some() { 0 } else { silent + 1 };
+        if silent > SILENT_MAX {
+            w.fail(format!("P{} runs without end and reaches no memory", role.thread)).await;
+        }
         linger(&mut rng, running.delay);
         let eval = |expr: &Expr| expr.eval(&registers).unwrap_or(0);
         match instr {

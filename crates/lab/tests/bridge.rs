@@ -48,6 +48,16 @@ fn explored<P: Protocol>(test: &Program) -> Option<BTreeSet<Vec<Value>>> {
     found.incomplete.is_none().then_some(found.outcomes)
 }
 
+#[test]
+fn a_thread_that_never_reaches_memory_ends_the_run() {
+    let text = "OPENCL x\n{ }\nP0@wg 0, dev 0 (global int* x) { while (1) { } *x = 1; }\nforall (x=1)\n";
+    let test = litmus::parse::parse(text).expect("it is a test");
+    let system = Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine");
+    let made = program(&test, 0, 0).expect("made to run");
+    let error = program_on(&system, "vi", made, RunOptions::default(), &mut ()).expect_err("it never ends");
+    assert!(error.to_string().contains("P0 runs without end and reaches no memory"), "{error}");
+}
+
 fn bridge<P: Protocol>() {
     let system = Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine");
     let (mut compared, mut seen) = (0, 0);

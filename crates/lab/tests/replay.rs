@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
+use explore::trace::Verdict;
 use explore::verify::{self, Finding, Options, Test};
 use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Subject, Trace, corpus, show};
 use lab::replay::{Timed, replay};
@@ -23,7 +24,7 @@ fn machine(name: &str) -> System {
 
 fn timed(trace: &Trace) -> Result<Timed, String> {
     let subject = Subject::named(&trace.protocol).expect("a protocol");
-    replay(trace, &subject, &machine("hrf-8cu"), &|| false)
+    replay(trace, &subject, &machine("hrf-8cu"), &|| false).map_err(|error| error.to_string())
 }
 
 /// The trace survives its file, and the same fault comes out of it with the timing.
@@ -31,7 +32,15 @@ fn comes_out(trace: &Trace) {
     let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
     let timed = timed(&read).unwrap_or_else(|why| panic!("{why}:\n{trace}"));
-    assert!(timed.is_same, "{}:\n{trace}", timed.end);
+    assert_eq!(timed.verdict, Verdict::Same, "{}:\n{trace}", timed.end);
+    let subject = Subject::named(&trace.protocol).expect("a protocol");
+    let explored = read.replay(&subject, u64::MAX, &|| false).expect("it can be explored");
+    assert_eq!(explored.verdict, Verdict::Same, "{}:\n{trace}", explored.end);
+    // By its own sentence alone.
+    let mut other = read;
+    other.violation.why.push('!');
+    let other = self::timed(&other).expect("the moves are the same");
+    assert_eq!(other.verdict, Verdict::Another, "{}:\n{trace}", other.end);
 }
 
 /// The counterexamples to the claims of a protocol.
@@ -70,7 +79,7 @@ fn the_kept_counterexample_comes_out_on_every_machine() {
     for name in Systems::with_folder("none").names() {
         let timed = replay(&trace, &subject, &machine(&name), &|| false);
         let timed = timed.unwrap_or_else(|why| panic!("{name}: {why}"));
-        assert!(timed.is_same, "{name}: {}", timed.end);
+        assert_eq!(timed.verdict, Verdict::Same, "{name}: {}", timed.end);
         assert_eq!(timed.end, "it ends with 0:r0=0;");
         assert_eq!(timed.reasons[0], "drf forbids 0:r0=0;");
         let cycles: Vec<u64> =
@@ -80,7 +89,7 @@ fn the_kept_counterexample_comes_out_on_every_machine() {
     // The repaired protocol does something else when it is led there.
     let mut other = trace;
     other.protocol = "hlrc-repaired".to_owned();
-    assert!(!timed(&other).is_ok_and(|timed| timed.is_same));
+    assert!(!timed(&other).is_ok_and(|timed| timed.verdict == Verdict::Same));
 }
 
 /// Programs that were made, exchanges of every order among them, and hosts.
@@ -159,7 +168,7 @@ fn a_protocol_that_never_flushes_fails_with_the_timing() {
         // By the fault alone.
         let mut sound = trace;
         sound.mutant = None;
-        assert!(!timed(&sound).is_ok_and(|timed| timed.is_same));
+        assert!(!timed(&sound).is_ok_and(|timed| timed.verdict == Verdict::Same));
     }
 }
 
@@ -292,7 +301,19 @@ fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
     let mut short: Trace = KEPT.parse().expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");
-    assert_eq!((timed.is_same, &*timed.end), (false, "it goes on; open is `deliver 1 0 0`"));
+    assert_eq!((timed.verdict, &*timed.end), (Verdict::Misfit, "it goes on; open is `deliver 1 0 0`"));
+}
+
+#[test]
+fn what_is_said_of_all_runs_is_not_asked_of_one() {
+    for (fault, what) in
+        [("Livelock", "that a program never ends"), ("ThinAir", "that a byte was never written")]
+    {
+        let trace: Trace =
+            KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1).parse().expect("it is one still");
+        let why = timed(&trace).map(|timed| timed.end).expect_err(fault);
+        assert_eq!(why, format!("{what} is a finding about all runs, of which the timing shows one"));
+    }
 }
 
 #[test]
@@ -355,6 +376,7 @@ fn no_file_does_worse_than_to_be_refused() {
         match replay(&trace, &subject, &machine, &|| false) {
             Ok(_) => ended += 1,
             Err(why) => {
+                let why = why.to_string();
                 refused += 1;
                 assert!(!why.is_empty() && why.lines().count() == 1, "{why}");
             }

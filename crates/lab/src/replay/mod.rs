@@ -22,7 +22,8 @@ mod program;
 
 use std::collections::BTreeSet;
 
-use explore::{Fault, Replay, Subject, Trace, show};
+use explore::trace::{Obstacle, Verdict};
+use explore::{Fault, LEFT_OUT, Replay, STUCK, Subject, Trace, show};
 use litmus::program::{Program, Term, Value};
 use proto::{Agent, Channels, LineAddr, Mutation, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
@@ -38,8 +39,8 @@ pub struct Timed {
     pub explored: Replay,
     /// The cycle of each move; none for those that are no event.
     pub cycles: Vec<Option<u64>>,
-    /// Does it end with the fault that the trace tells of?
-    pub is_same: bool,
+    /// What became of the fault that the trace tells of.
+    pub verdict: Verdict,
     /// How it ends, in words.
     pub end: String,
     /// Why that must not be, a line each.
@@ -50,18 +51,27 @@ pub struct Timed {
 /// `stop` ends what the explorer and the models are asked.
 ///
 /// # Errors
-/// A sentence: what the machine has no means for, or which move it cannot make,
-/// and what it could do in its place.
+/// A sentence: what the machine has no means for; which move it cannot make, and
+/// what it could do in its place; or where it does something else than the explored
+/// one.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
     latencies: &System,
     stop: &dyn Fn() -> bool,
-) -> Result<Timed, String> {
-    if subject.info.channels == Channels::Unordered {
-        return Err(format!("the messages of {} come in any order; timed they do not", subject.info.name));
+) -> Result<Timed, Obstacle> {
+    if trace.is_of_all_runs() {
+        let what = match trace.violation.fault {
+            Fault::ThinAir => "that a byte was never written",
+            _ => "that a program never ends",
+        };
+        return Err(format!("{what} is a finding about all runs, of which the timing shows one").into());
     }
-    let explored = trace.replay(subject, stop)?;
+    if subject.info.channels == Channels::Unordered {
+        let name = subject.info.name;
+        return Err(format!("the messages of {name} come in any order; timed they do not").into());
+    }
+    let explored = trace.replay(subject, u64::MAX, stop)?;
     let cast = Cast::of(trace.program(), &trace.placement)?;
     let ground = Ground::of(trace)?;
     let (program, seen) = program::of(trace.program(), &cast, &ground)?;
@@ -72,7 +82,8 @@ pub fn replay(
         mutation: trace.mutation(),
         moves: moves.iter().map(|(_, mv)| *mv).collect(),
     };
-    let led = zoo::with(subject.info.name, job).ok_or("there is no such protocol")?;
+    let led = zoo::with(subject.info.name, job);
+    let led = led.ok_or_else(|| String::from("there is no such protocol"))?;
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
             let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
@@ -85,27 +96,24 @@ pub fn replay(
     for ((at, _), step) in moves.iter().zip(&followed.steps) {
         cycles[*at] = Some(step.cycle);
     }
-    let (end, outcome) = match &followed.end {
-        End::Over(_) => ending(trace.program(), &seen.borrow()),
-        End::Unquiet(why) | End::Impossible(why) => (why.clone(), None),
-        End::Stuck => (String::from("nothing can move any more, and the program is not over"), None),
-        End::Goes(open) => (format!("it goes on; open is {}", in_words(open, &cast, &ground)), None),
+    let (fault, (end, outcome)) = match &followed.end {
+        End::Over(_) => (Some(Fault::Outcome), ending(trace.program(), &seen.borrow())),
+        End::Unquiet(why) => (Some(Fault::Unquiet), (why.clone(), None)),
+        End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
+        End::Stuck => (Some(Fault::Deadlock), (STUCK.to_owned(), None)),
+        End::Goes(open) => (None, (format!("it goes on; open is {}", in_words(open, &cast, &ground)), None)),
     };
     let reasons = match outcome {
         Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
         None => Vec::new(),
     };
-    let is_same = match trace.violation.fault {
-        Fault::Impossible => {
-            matches!(followed.end, End::Impossible(_)) && nameless(&end) == nameless(&trace.violation.why)
-        }
-        Fault::Deadlock => matches!(followed.end, End::Stuck),
-        Fault::Unquiet => matches!(followed.end, End::Unquiet(_)),
-        Fault::Outcome => end == trace.violation.why && !reasons.is_empty(),
-        // No fault of one run, but of all: the explorer has looked at them.
-        Fault::Livelock | Fault::ThinAir => explored.is_same,
-    };
-    Ok(Timed { explored: explored.replay, cycles, is_same, end, reasons })
+    let is = |why: &str| nameless(&end) == nameless(why);
+    if fault != explored.replay.end.fault() || fault.is_some() && !is(&explored.end) {
+        let there = explored.end;
+        return Err(format!("explored, it comes to this: {there}; timed, to this: {end}").into());
+    }
+    let verdict = trace.verdict(fault, !reasons.is_empty(), is(&trace.violation.why));
+    Ok(Timed { explored: explored.replay, cycles, verdict, end, reasons })
 }
 
 struct Job {
@@ -233,7 +241,7 @@ fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
         Term::Reg(thread, reg) => seen.registers[usize::from(thread.0)][usize::from(reg.0)],
     };
     if program.filter.as_ref().is_some_and(|filter| !filter.holds(&mut value)) {
-        return (String::from("it comes to an end that the test leaves out"), None);
+        return (String::from(LEFT_OUT), None);
     }
     let outcome: Vec<Value> = program.state_terms().into_iter().map(value).collect();
     (format!("it ends with {}", show(program, &outcome)), Some(outcome))

@@ -16,10 +16,8 @@ use sim::follow::Issues;
 
 use super::issues;
 use super::machine::Ground;
-use crate::litmus::{check, kind, semantics};
+use crate::litmus::{SILENT_MAX, check, kind, semantics};
 
-/// The most silent instructions between two accesses.
-const SILENT_MAX: u32 = 10_000;
 /// The most operations of one thread that are posted and not complete: more than
 /// the explorer lets a thread have.
 const UNDER_WAY_MAX: usize = 64;

@@ -1,0 +1,102 @@
+//! A move of a trace, made as the exploration makes it: nothing is open to a
+//! replay that is not open to a search.
+
+use std::sync::Arc;
+
+use proto::Protocol;
+
+use crate::controllers::Told;
+use crate::known::Sink;
+use crate::machine::Machine;
+use crate::moves::Move;
+
+/// Why a move leads nowhere.
+pub(crate) enum Halt {
+    /// It is not open. These are.
+    Closed(Vec<Move>),
+    /// The protocol says itself that this cannot happen.
+    Impossible(Arc<str>),
+}
+
+/// What becomes of one of the moves that a state offers.
+struct Offers {
+    mv: Move,
+    next: Option<Vec<u32>>,
+    fault: Option<u32>,
+    open: Vec<Move>,
+}
+
+impl Sink for Offers {
+    fn go(&mut self, mv: Move, _whim: bool, next: &[u32]) {
+        self.open.push(mv);
+        if mv == self.mv {
+            self.next.get_or_insert_with(|| next.to_vec());
+        }
+    }
+    fn wait(&mut self, _mv: Move) {}
+    fn fault(&mut self, mv: Move, fault: u32) {
+        self.open.push(mv);
+        if mv == self.mv {
+            self.fault.get_or_insert(fault);
+        }
+    }
+}
+
+impl<P: Protocol> Machine<P> {
+    /// The state after a move, of a state of which all is learnt.
+    pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Result<Vec<u32>, Halt> {
+        let mut offers = Offers { mv, next: None, fault: None, open: Vec::new() };
+        self.known.expand(state, &mut Vec::new(), &mut offers);
+        let Offers { next, fault, open, .. } = offers;
+        let played = match (next, fault) {
+            (Some(next), _) => Ok(next),
+            (None, Some(fault)) => Err(Halt::Impossible(self.known.faults[fault as usize].clone())),
+            (None, None) => return Err(Halt::Closed(open)),
+        };
+        self.hear(state, mv);
+        played
+    }
+
+    /// Has threads be told once more what they learn by a move that is open: what
+    /// was learnt of the move before was learnt in silence.
+    fn hear(&mut self, state: &[u32], mv: Move) {
+        let nodes = self.known.nodes;
+        let number = |node: u8| state[usize::from(node)];
+        let first = |queue: &[(u8, u32)], line: u8| {
+            queue.iter().find(|(other, _)| *other == line).map(|&(_, number)| number)
+        };
+        let told = match mv {
+            Move::Issue { thread } => {
+                let part = self.part(number(self.entries[usize::from(thread)])).clone();
+                if let Some(at) = part.threads.iter().position(|(t, _)| *t == thread) {
+                    // What comes of it is known already.
+                    drop(self.issue(&part, at));
+                }
+                return;
+            }
+            Move::Tick => {
+                state[..nodes].iter().for_each(|&part| drop(self.tell(part, Told::Tick)));
+                return;
+            }
+            Move::Deliver { from, to, nth } => {
+                let out = self.part(number(from)).out.iter().filter(|(other, _)| *other == to);
+                let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
+                msg.map(|msg| (to, Told::Message { from, msg }))
+            }
+            Move::Serve { node, line } if self.merges(line) => {
+                let op = first(&self.part(number(node)).ops, line);
+                let served = op.and_then(|op| self.known.served(state[nodes], op));
+                served.map(|(_, reply)| (node, Told::Memory { reply }))
+            }
+            Move::Serve { .. } => None,
+            Move::Answer { node, line } => {
+                first(&self.part(number(node)).replies, line).map(|reply| (node, Told::Memory { reply }))
+            }
+            Move::Timer { node, class } => Some((node, Told::Timer(class))),
+            Move::Evict { node, way } => Some((node, Told::Evict(u32::from(way)))),
+        };
+        if let Some((node, told)) = told {
+            drop(self.tell(number(node), told));
+        }
+    }
+}
