@@ -114,6 +114,8 @@ texts! {
     "caches/stale-line-fences.litmus"
     "caches/stale-line-full-fences.litmus"
     "caches/stale-line-taken.litmus"
+    "caches/stored-afar-then-read.litmus"
+    "caches/stored-afar-then-told.litmus"
     "caches/stored-beside-system.litmus"
     "caches/stored-while-given-back.litmus"
     "caches/stored-while-registering.litmus"

@@ -12,15 +12,17 @@ mod bank_table;
 mod l1;
 mod l1_table;
 mod plans;
+mod repaired_bank_table;
 mod repaired_table;
 
 pub use bank_table::BankTable;
 pub use l1::{L1, Waiter};
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
+pub use repaired_bank_table::RepairedBankTable;
 pub use repaired_table::RepairedTable;
 
-use crate::parts::{OPENCL, protocol};
+use crate::parts::{OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
@@ -34,20 +36,20 @@ pub const CLAIMS: &[Claim] = &[
     OPENCL,
 ];
 
-/// The three differ in the table of the L1 and in what is given up first.
+/// The three differ in their tables and in what is given up first.
 macro_rules! hlrc {
     (
         $(#[doc = $doc:literal])+
-        $module:ident::$protocol:ident, $table:ty, retains: $retains:literal,
-        $name:literal, $summary:literal, $source:literal
+        $module:ident::$protocol:ident, $table:ty, $bank_table:ty, retains: $retains:literal,
+        $name:literal, $summary:literal, $source:literal, $claims:expr
     ) => {
         protocol! {
             $(#[doc = $doc])+
             $module::$protocol,
-            L1(L1<$table>, ToL1), Bank(Bank<BankTable>, ToBank),
+            L1(L1<$table>, ToL1), Bank(Bank<$bank_table>, ToBank),
             params: Params = |shape| Params { shape: *shape, retains: $retains },
-            name: $name, summary: $summary, source: $source, claims: CLAIMS,
-            tables: [$table, BankTable], plans: L1Plans,
+            name: $name, summary: $summary, source: $source, claims: $claims,
+            tables: [$table, $bank_table], plans: L1Plans,
             keeps: [L1(parts::ToL1), Bank(parts::ToBank)]
         }
     };
@@ -55,22 +57,25 @@ macro_rules! hlrc {
 
 hlrc! {
     /// hLRC as published.
-    published::Hlrc, L1Table, retains: true,
+    published::Hlrc, L1Table, BankTable, retains: true,
     "hlrc",
     "lazy release consistency: atomics are registered, flushes and invalidations happen when registration moves",
-    "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C"
+    "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C",
+    CLAIMS
 }
 hlrc! {
     /// hLRC with plain LRU replacement.
-    noprio::HlrcNoprio, L1Table, retains: false,
+    noprio::HlrcNoprio, L1Table, BankTable, retains: false,
     "hlrc-noprio",
     "hlrc with plain LRU replacement: registered lines are given up like others",
-    "hLRC paper (MICRO 2016), section V.B"
+    "hLRC paper (MICRO 2016), section V.B",
+    CLAIMS
 }
 hlrc! {
     /// hLRC with registration as a permission only.
-    repaired::HlrcRepaired, RepairedTable, retains: true,
+    repaired::HlrcRepaired, RepairedTable, RepairedBankTable, retains: true,
     "hlrc-repaired",
     "hlrc with registration as a permission only: words may be atomics and data",
-    "hLRC paper (MICRO 2016), section III; the rows that differ are ours"
+    "hLRC paper (MICRO 2016), section III; the rows that differ are ours",
+    &[CLAIMS[0], OPENCL, PTX]
 }

@@ -3,7 +3,7 @@
 //! As published, the bytes of a registered line are neither flushed nor
 //! invalidated, and data of the line is at the L2. A word that is data as well
 //! as an atomic is then in two places at once. Here a registered line is a line
-//! like any other, which this cache may perform atomics on.
+//! like any other, which this cache may perform atomics on; others take it back.
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
@@ -38,11 +38,10 @@ impl Table for RepairedTable {
             (IR | XR | RF, Load | Store) => stall(),
 
             // What atomics write is flushed with all the rest.
-            (R, Sync | Relaxed | Forward) => stay(&[PerformQueued]),
+            (R, Sync | Relaxed) => stay(&[PerformQueued]),
             (RP, Sync | Relaxed) => go(IR, &[Unqueue, WriteOut, KeepDirty, SendRegister]).retry(),
-            (RP, Forward) => stay(&[Bounce]),
             (XR, Sync | Relaxed) => stall(),
-            (XR, Forward) => stay(&[Bounce]),
+            (_, Forward) => impossible("the bank takes registration back instead"),
             (R | RF, Drain) | (RF, DrainDrop) => stay(&[WriteOut]),
             (R, DrainDrop) => stay(&[WriteOut, KeepDirty]),
 

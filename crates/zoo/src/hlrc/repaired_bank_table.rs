@@ -1,0 +1,28 @@
+//! The table of a line in a bank, for [`super::RepairedTable`].
+//!
+//! As published, a relaxed atomic is performed in the cache that is registered.
+//! Who reads the word as data, or releases, does not look there. Here the line
+//! comes back first, as for any atomic that the L2 performs.
+
+use super::BankTable;
+use crate::registration::{BankAction, BankEvent, BankState};
+use proto::{Row, Table, TableId, go};
+
+/// The table of a line in a bank, repaired: the row that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RepairedBankTable;
+
+impl Table for RepairedBankTable {
+    type State = BankState;
+    type Event = BankEvent;
+    type Action = BankAction;
+    const ID: TableId = BankTable::ID;
+    const NAME: &'static str = BankTable::NAME;
+
+    fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
+        match (state, event) {
+            (BankState::R, BankEvent::Anywhere) => go(BankState::RC, &[BankAction::Recall]).retry(),
+            (state, event) => BankTable::row(state, event),
+        }
+    }
+}
