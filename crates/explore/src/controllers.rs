@@ -83,7 +83,7 @@ impl<P: Protocol> Controllers<P> {
             homes: Homes::new(&shape, 1),
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
-            registers: P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R")),
+            registers: proto::registers_lines::<P>(),
             stations: Interner::default(),
             looks: Vec::new(),
             msgs: Interner::default(),

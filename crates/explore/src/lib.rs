@@ -79,4 +79,5 @@ pub use outcome::Outcome;
 pub use placement::{Placement, Unsupported, Word};
 pub use replay::{End, LEFT_OUT, Replay, STUCK, Step};
 pub use subject::Subject;
+pub use thread::{SILENT_MAX, rmw_kind};
 pub use trace::Trace;

@@ -1,6 +1,6 @@
 //! A thread of a program: what it may issue next, and how it goes on.
 
-use litmus::program::{BinaryOp, Expr, Fence, Instr, Level, LocId, Program, Reg, RmwOp, ScopeId, Value};
+use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, RmwOp, ScopeId, Value};
 use proto::issue::{Issue, IssueId, IssueKind, IssueOp, IssueRule, Verdict};
 use proto::{
     Agent, ArrayId, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope,
@@ -14,7 +14,7 @@ use crate::placement::{self, Placement, Unsupported, WORD, Word};
 /// The most operations of one thread that are under way at once.
 pub(crate) const PENDING_MAX: u32 = 8;
 /// The most silent instructions between two accesses.
-const SILENT_MAX: u32 = 10_000;
+pub const SILENT_MAX: u32 = 10_000;
 
 /// A program on a machine: all that does not change.
 #[derive(Debug)]
@@ -206,7 +206,7 @@ impl Code {
                     state.pc = if value(state, cond)? != 0 { *target as u16 } else { state.pc + 1 };
                 }
                 Some(Instr::Jump { target }) => state.pc = *target as u16,
-                Some(Instr::Fence(fence)) if !is_felt(fence) => state.pc += 1,
+                Some(Instr::Fence(fence)) if !fence.is_felt() => state.pc += 1,
                 _ => {
                     self.forget(thread, state);
                     return Ok(());
@@ -477,14 +477,6 @@ fn stays(instr: &Instr) -> bool {
     matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
 }
 
-/// Does the fence order anything that a cache could get wrong?
-fn is_felt(fence: &Fence) -> bool {
-    fence.global
-        && fence.proxy.is_none()
-        && fence.scope.is_some()
-        && (fence.order.acquires() || fence.order.releases())
-}
-
 /// The registers that the instruction writes when it completes.
 fn targets(instr: &Instr) -> [Option<Reg>; 2] {
     match instr {
@@ -501,7 +493,8 @@ fn bits(value: Value) -> Result<u64, String> {
     Ok(u64::from(word.cast_unsigned()))
 }
 
-fn rmw_kind(op: RmwOp) -> Option<RmwKind> {
+/// What a cache does for that operation, if it can.
+pub fn rmw_kind(op: RmwOp) -> Option<RmwKind> {
     Some(match op {
         RmwOp::Add => RmwKind::Add,
         RmwOp::Sub => RmwKind::Sub,

@@ -7,10 +7,11 @@
 use core::fmt;
 use std::rc::Rc;
 
+use explore::{SILENT_MAX, rmw_kind};
 use kernel::Program as KernelProgram;
 use kernel::prelude::{Answer, Array, Grid, Kernel, Lanes, Lds, Level, Order, RmwKind, Semantics, Wave};
 use kernel::rng::Rng;
-use litmus::program::{Access, Expr, Instr, Program, Region, RmwOp, ScopeId, ThreadId, Value, value_address};
+use litmus::program::{Access, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address};
 
 /// What a test has that no kernel has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +32,6 @@ pub const REGISTERS: &str = "registers of ";
 
 /// Values are 64 bits wide, so that addresses fit.
 const LINE_WORDS: u64 = 32;
-
-/// The most instructions of a thread between two accesses.
-pub(crate) const SILENT_MAX: u32 = 10_000;
 
 /// A thread, as its wavefront runs it.
 #[derive(Debug)]
@@ -129,7 +127,7 @@ pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
                 return refuse("a path of PTX beside the generic one");
             }
             match instr {
-                Instr::Rmw { op, .. } if kind(*op).is_none() => {
+                Instr::Rmw { op, .. } if rmw_kind(*op).is_none() => {
                     return refuse("this arithmetic of an atomic");
                 }
                 Instr::Cas(cas) if cas.weak => return refuse("a weak compare-and-swap"),
@@ -152,20 +150,6 @@ pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
         return refuse("memory of no region");
     }
     Ok(())
-}
-
-pub(crate) fn kind(op: RmwOp) -> Option<RmwKind> {
-    Some(match op {
-        RmwOp::Add => RmwKind::Add,
-        RmwOp::Sub => RmwKind::Sub,
-        RmwOp::And => RmwKind::And,
-        RmwOp::Or => RmwKind::Or,
-        RmwOp::Xor => RmwKind::Xor,
-        RmwOp::Min => RmwKind::MinS,
-        RmwOp::Max => RmwKind::MaxS,
-        RmwOp::Exchange => RmwKind::Exchange,
-        RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec => return None,
-    })
 }
 
 async fn run(w: Wave, running: Rc<Running>) {
@@ -218,7 +202,7 @@ async fn run(w: Wave, running: Rc<Running>) {
                 running.store(&w, access, eval(&access.address), eval(value)).await;
             }
             Instr::Rmw { dst, access, op, operand } => {
-                let Some(kind) = kind(*op) else { return };
+                let Some(kind) = rmw_kind(*op) else { return };
                 let old = running.rmw(&w, access, eval(&access.address), kind, eval(operand)).await;
                 if let Some(dst) = dst {
                     registers[usize::from(dst.0)] = old;

@@ -414,6 +414,12 @@ pub fn nodes<P: Protocol>(shape: &Shape) -> impl Iterator<Item = NodeId> + use<P
         .flat_map(move |kind| (0..P::count(kind, &shape)).map(move |index| NodeId { kind, index }))
 }
 
+/// Does a cache of that protocol register lines? What is written to those stays
+/// where it is, whatever the cache does with other writes.
+pub fn registers_lines<P: Protocol>() -> bool {
+    P::tables().iter().any(|table| table.states.iter().any(|(state, _)| *state == "R"))
+}
+
 /// The identity of a table view's row, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowId {

@@ -448,9 +448,7 @@ impl<P: Protocol> Fabric for Stations<P> {
             Role::L1 => self.policies.0,
             _ => self.policies.1,
         };
-        // What is written to registered lines stays where it is.
-        let registers = P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R"));
-        let unrest = station.unrest(policy != WritePolicy::Combining && !registers);
+        let unrest = station.unrest(policy != WritePolicy::Combining && !proto::registers_lines::<P>());
         Ways { is_needed, victims, unrest }
     }
 

@@ -7,16 +7,16 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use explore::Placement;
+use explore::{Placement, SILENT_MAX, rmw_kind};
 use kernel::prelude::{Answer, Array, Grid, Host, Kernel, Lanes, Level, Order, RmwKind, Semantics, Wave};
 use kernel::{Accepted, Loading, Program as KernelProgram};
-use litmus::program::{Access, Cas, Expr, Fence, Instr, LocId, Program, Reg, ThreadId, Value, value_address};
+use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, ThreadId, Value, value_address};
 use proto::Agent;
 use sim::follow::Issues;
 
 use super::issues;
 use super::machine::Ground;
-use crate::litmus::{SILENT_MAX, check, kind, semantics};
+use crate::litmus::{check, semantics};
 
 /// The most operations of one thread that are posted and not complete: more than
 /// the explorer lets a thread have.
@@ -336,7 +336,7 @@ impl Play {
                 }
             }
             Instr::Fence(fence) => {
-                if is_felt(fence) {
+                if fence.is_felt() {
                     let how = semantics(&self.test, fence.order, fence.scope, fence.remote);
                     registers.unseen.push_back(core.fence(how));
                 }
@@ -370,7 +370,7 @@ impl Play {
                 ));
             }
             Instr::Rmw { dst, access, op, operand } => {
-                let kind = kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
+                let kind = rmw_kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
                 let (at, operand, how) = (place(access)?, word(operand)?, self.how(access));
                 let unseen = match dst {
                     Some(_) => None,
@@ -403,14 +403,6 @@ impl Play {
             order => semantics(&self.test, order, access.scope, access.remote),
         }
     }
-}
-
-/// Does the fence order anything that a cache could get wrong?
-fn is_felt(fence: &Fence) -> bool {
-    fence.global
-        && fence.proxy.is_none()
-        && fence.scope.is_some()
-        && (fence.order.acquires() || fence.order.releases())
 }
 
 /// The registers that an instruction reads or writes.

@@ -142,6 +142,17 @@ pub struct Fence {
     pub tags: Vec<String>,
 }
 
+impl Fence {
+    /// Does it order anything that a cache could get wrong?
+    #[must_use]
+    pub fn is_felt(&self) -> bool {
+        self.global
+            && self.proxy.is_none()
+            && self.scope.is_some()
+            && (self.order.acquires() || self.order.releases())
+    }
+}
+
 /// An execution barrier: nobody of `group` passes before all have come.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {

@@ -22,15 +22,6 @@ pub(crate) fn written() -> Vec<Expected> {
     written
 }
 
-/// Every program that a protocol without scopes must bear.
-pub(crate) fn every() -> Vec<Expected> {
-    let mut every = written();
-    every.extend(registered::all());
-    every.extend(registered::kinds::mixed());
-    every.extend(all());
-    every
-}
-
 /// Lines that a peer fills, or asks registration of, while an acquire makes them stale.
 fn filled() -> Vec<Expected> {
     let writer = on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, RELEASE)]);

@@ -6,7 +6,6 @@ mod denovo;
 mod graph;
 mod machine;
 mod mishaps;
-mod mutants;
 mod programs;
 mod registered;
 mod remote;

@@ -5,7 +5,7 @@ mod crossing;
 pub(crate) mod kinds;
 mod moving;
 
-use crate::programs::{self, Expected, PLAIN};
+use crate::programs::{self, Expected};
 use crate::walker::{Bounds, Do, Outcome, Program, Sync, walk_at_most};
 use proto::Level::{Device, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Relaxed, Release};
@@ -33,19 +33,6 @@ fn narrowed(program: &Program) -> Program {
         }
     }
     narrowed
-}
-
-/// The same program, with data where it has relaxed accesses of a work-group.
-fn plain(program: &Program) -> Program {
-    let mut plain = program.clone();
-    for op in plain.threads.iter_mut().flat_map(|t| &mut t.ops) {
-        if let Do::Store(_, _, s) | Do::Load(_, s) | Do::Until(_, _, s, _) = op
-            && *s == WG
-        {
-            *s = PLAIN;
-        }
-    }
-    plain
 }
 
 fn machines(program: &Program) -> Vec<Bounds> {
@@ -143,29 +130,6 @@ const REFUTED: &str = "a_word_is_atomic_and_data";
 
 fn separate() -> Vec<Expected> {
     programs::all().into_iter().filter(|e| e.program.name != REFUTED).collect()
-}
-
-/// All programs that keep data and atomics apart, and those with scopes also
-/// without.
-pub(crate) fn unmixed() -> Vec<Expected> {
-    let mut unmixed = all();
-    unmixed.extend(programs::all());
-    unmixed.extend(separate().into_iter().map(|mut expected| {
-        expected.program = narrowed(&expected.program);
-        expected
-    }));
-    unmixed.extend(programs::all().into_iter().map(|mut expected| {
-        expected.program = plain(&expected.program);
-        expected
-    }));
-    unmixed
-}
-
-/// These, and those that do not.
-pub(crate) fn every() -> Vec<Expected> {
-    let mut every = unmixed();
-    every.extend(kinds::mixed());
-    every
 }
 
 only_expected_outcomes! {
