@@ -234,7 +234,8 @@ struct Trials<'a> {
 /// Tries to kill every mutant with the runs.
 ///
 /// First each is tried on few: on those that have killed most of the others
-/// before it, and on the smallest. Few are left, and tried on many.
+/// before it, and on the smallest. Few are left, and tried on all that have
+/// killed any, and on many more.
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Test],
@@ -251,8 +252,7 @@ pub(crate) fn kill(
     let mut fates: Vec<Fate> = Vec::new();
     let mut kills: FxHashMap<usize, usize> = FxHashMap::default();
     for round in mutants.chunks(ROUND) {
-        let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
-        killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
+        let killers = by_kills(&kills);
         let of_round = in_parallel(options.jobs, round.len(), || {
             |index: usize| {
                 let mutant = &round[index];
@@ -275,12 +275,13 @@ pub(crate) fn kill(
     }
     let left: Vec<usize> =
         (0..fates.len()).filter(|&at| matches!(fates[at], Fate::Survives | Fate::Unreached)).collect();
+    let killers = by_kills(&kills);
     let again = in_parallel(options.jobs, left.len(), || {
         |index: usize| {
             let mutant = &mutants[left[index]];
             let fate = match (options.stop)() {
                 true => Fate::Undecided,
-                false => trials.fate(mutant, &trials.many(mutant)),
+                false => trials.fate(mutant, &trials.many(mutant, &killers)),
             };
             one_more();
             fate
@@ -358,27 +359,35 @@ impl Trials<'_> {
         ranked.into_iter().map(|(_, at)| at).collect()
     }
 
-    fn few(&self, mutant: &Mutant, killers: &[(usize, usize)]) -> Vec<usize> {
-        let mut reaching = self.reaching(mutant);
-        let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
-        let killers = killers.iter().map(|&(_, w)| w).filter(|w| does_reach.contains(w));
-        let mut few: Vec<usize> = killers.take(KILLERS_MAX).collect();
-        reaching.truncate(FIRST_MAX);
-        few.extend(reaching);
-        let mut seen = FxHashSet::default();
-        few.retain(|w| seen.insert(*w));
-        few
+    fn few(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
+        self.behind_killers(mutant, killers, KILLERS_MAX, |few| few.truncate(FIRST_MAX))
     }
 
-    fn many(&self, mutant: &Mutant) -> Vec<usize> {
-        let mut many = self.reaching(mutant);
-        many.truncate(TRIALS_MAX);
-        let mut states = 0;
-        many.retain(|&at| {
-            states += self.witnesses[at].run.states;
-            states <= STATES_MAX
-        });
-        many
+    fn many(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
+        self.behind_killers(mutant, killers, usize::MAX, |many| {
+            many.truncate(TRIALS_MAX);
+            let mut states = 0;
+            many.retain(|&at| {
+                states += self.witnesses[at].run.states;
+                states <= STATES_MAX
+            });
+        })
+    }
+
+    /// First the killers that reach what the mutant changes, then the others.
+    fn behind_killers(
+        &self,
+        mutant: &Mutant,
+        killers: &[usize],
+        killers_max: usize,
+        choose: impl Fn(&mut Vec<usize>),
+    ) -> Vec<usize> {
+        let mut others = self.reaching(mutant);
+        let does_reach: FxHashSet<usize> = others.iter().copied().collect();
+        choose(&mut others);
+        let killers = killers.iter().copied().filter(|w| does_reach.contains(w)).take(killers_max);
+        let mut seen = FxHashSet::default();
+        killers.chain(others).filter(|w| seen.insert(*w)).collect()
     }
 
     fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {
@@ -411,6 +420,13 @@ impl Trials<'_> {
         }
         if altered { Fate::Survives } else { Fate::Unreached }
     }
+}
+
+/// The runs that have killed, those that have killed most first.
+fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
+    let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
+    killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
+    killers.into_iter().map(|(_, w)| w).collect()
 }
 
 /// The keys that have the plan of this one.
