@@ -99,6 +99,7 @@ texts! {
     "caches/registered-late-passed.litmus"
     "caches/registered-late.litmus"
     "caches/registered-stale.litmus"
+    "caches/registered-while-flushed.litmus"
     "caches/registered-written-loaded.litmus"
     "caches/registered-written-read.litmus"
     "caches/registered-written-twice.litmus"

@@ -217,9 +217,10 @@ const FIRST_MAX: usize = 48;
 const SHIPPED_FIRST: usize = 64;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
-/// Then, on how many runs in all, and with how many states together.
+/// Then, on how many runs in all, and with how many states together; and with as
+/// many on those that have killed any.
 const TRIALS_MAX: usize = 1000;
-const STATES_MAX: u64 = 10_000_000;
+const STATES_MAX: u64 = 5_000_000;
 /// One that has made no difference in so many runs is taken to make none.
 const UNALTERED_MAX: usize = 200;
 
@@ -360,34 +361,30 @@ impl Trials<'_> {
     }
 
     fn few(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
-        self.behind_killers(mutant, killers, KILLERS_MAX, |few| few.truncate(FIRST_MAX))
+        let (mut killers, mut others) = self.of_them(mutant, killers);
+        killers.truncate(KILLERS_MAX);
+        others.truncate(FIRST_MAX);
+        once(killers, others)
     }
 
     fn many(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
-        self.behind_killers(mutant, killers, usize::MAX, |many| {
-            many.truncate(TRIALS_MAX);
+        let (mut killers, mut others) = self.of_them(mutant, killers);
+        others.truncate(TRIALS_MAX);
+        for some in [&mut killers, &mut others] {
             let mut states = 0;
-            many.retain(|&at| {
+            some.retain(|&at| {
                 states += self.witnesses[at].run.states;
                 states <= STATES_MAX
             });
-        })
+        }
+        once(killers, others)
     }
 
-    /// First the killers that reach what the mutant changes, then the others.
-    fn behind_killers(
-        &self,
-        mutant: &Mutant,
-        killers: &[usize],
-        killers_max: usize,
-        choose: impl Fn(&mut Vec<usize>),
-    ) -> Vec<usize> {
-        let mut others = self.reaching(mutant);
-        let does_reach: FxHashSet<usize> = others.iter().copied().collect();
-        choose(&mut others);
-        let killers = killers.iter().copied().filter(|w| does_reach.contains(w)).take(killers_max);
-        let mut seen = FxHashSet::default();
-        killers.chain(others).filter(|w| seen.insert(*w)).collect()
+    /// The killers that reach what the mutant changes, and all that do.
+    fn of_them(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let reaching = self.reaching(mutant);
+        let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
+        (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)
     }
 
     fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {
@@ -420,6 +417,12 @@ impl Trials<'_> {
         }
         if altered { Fate::Survives } else { Fate::Unreached }
     }
+}
+
+/// First the ones, then the others, each of them once.
+fn once(first: Vec<usize>, then: Vec<usize>) -> Vec<usize> {
+    let mut seen = FxHashSet::default();
+    first.into_iter().chain(then).filter(|w| seen.insert(*w)).collect()
 }
 
 /// The runs that have killed, those that have killed most first.
