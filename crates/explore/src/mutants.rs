@@ -217,10 +217,11 @@ const FIRST_MAX: usize = 48;
 const SHIPPED_FIRST: usize = 64;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
-/// Then, on how many runs in all, and with how many states together; and with as
-/// many on those that have killed any.
+/// Then, on how many runs in all, and with how many states together.
 const TRIALS_MAX: usize = 1000;
-const STATES_MAX: u64 = 5_000_000;
+const STATES_MAX: u64 = 10_000_000;
+/// Before that, with how many states on those that have killed any.
+const KILLERS_STATES_MAX: u64 = 1_000_000;
 /// One that has made no difference in so many runs is taken to make none.
 const UNALTERED_MAX: usize = 200;
 
@@ -369,15 +370,20 @@ impl Trials<'_> {
 
     fn many(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
         let (mut killers, mut others) = self.of_them(mutant, killers);
+        killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
+        self.shorten(&mut killers, KILLERS_STATES_MAX);
         others.truncate(TRIALS_MAX);
-        for some in [&mut killers, &mut others] {
-            let mut states = 0;
-            some.retain(|&at| {
-                states += self.witnesses[at].run.states;
-                states <= STATES_MAX
-            });
-        }
+        self.shorten(&mut others, STATES_MAX);
         once(killers, others)
+    }
+
+    /// Leaves out those with which they have too many states together.
+    fn shorten(&self, some: &mut Vec<usize>, states_max: u64) {
+        let mut states = 0;
+        some.retain(|&at| {
+            states += self.witnesses[at].run.states;
+            states <= states_max
+        });
     }
 
     /// The killers that reach what the mutant changes, and all that do.
