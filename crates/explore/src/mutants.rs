@@ -220,6 +220,8 @@ const ROUND: usize = 48;
 /// Then, on how many runs in all, and with how many states together.
 const TRIALS_MAX: usize = 1000;
 const STATES_MAX: u64 = 10_000_000;
+/// One that is argued to be equivalent has fewer.
+const ARGUED_STATES_MAX: u64 = 1_000_000;
 /// Before that, with how many states on those that have killed any.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
 /// One that has made no difference in so many runs is taken to make none.
@@ -373,7 +375,8 @@ impl Trials<'_> {
         killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
         self.shorten(&mut killers, KILLERS_STATES_MAX);
         others.truncate(TRIALS_MAX);
-        self.shorten(&mut others, STATES_MAX);
+        let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
+        self.shorten(&mut others, if is_argued { ARGUED_STATES_MAX } else { STATES_MAX });
         once(killers, others)
     }
 
