@@ -6,7 +6,6 @@ const ARGUED: &[(&[&str], &str)] = &[
     (&["vi", "vi-targeted", "no-l1", "rsp", "rsp-repaired"], include_str!("../equivalent/vi-bank.txt")),
     (&["vi", "vi-targeted", "rsp", "rsp-repaired"], include_str!("../equivalent/vi-l1.txt")),
     (&["vi", "vi-targeted"], include_str!("../equivalent/no-remote.txt")),
-    (&["vi", "rsp", "rsp-repaired"], include_str!("../equivalent/whole-flush.txt")),
     (&["rsp", "rsp-repaired"], include_str!("../equivalent/rsp.txt")),
     (&["rsp-repaired"], include_str!("../equivalent/rsp-repaired.txt")),
     (&["no-l1"], include_str!("../equivalent/no-l1.txt")),
