@@ -90,6 +90,14 @@ fn reaches_the_host(program: &Program) -> bool {
     })
 }
 
+/// Is it an operation whose scope is promoted?
+fn is_remote(instr: &Instr) -> bool {
+    match instr {
+        Instr::Fence(fence) => fence.remote,
+        _ => instr.access().is_some_and(|access| access.remote),
+    }
+}
+
 /// Does a branch decide whether something is written, or awaited?
 fn branches(program: &Program) -> bool {
     program.threads.iter().any(|thread| {
@@ -149,10 +157,17 @@ impl Claim {
     /// Does it say anything of programs in these placements?
     ///
     /// Scopes mean nothing to `drf`, and yet nobody reaches the host but by system
-    /// scope: of programs that try, protocols with this claim say nothing.
+    /// scope; and remote operations are not for the host, which is in no scope to
+    /// be promoted. Of programs that try, protocols with these claims say nothing.
     pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
-        let has_host = placements.iter().any(|placement| placement.agents.contains(&Agent::Host));
-        self.model != "drf" || !has_host || reaches_the_host(program)
+        let on_host = |thread: usize| {
+            placements.iter().any(|placement| placement.agents.get(thread) == Some(&Agent::Host))
+        };
+        let mut hosted = (0..program.threads.len()).filter(|&thread| on_host(thread)).peekable();
+        match self.model.as_str() {
+            "drf" => hosted.peek().is_none() || reaches_the_host(program),
+            _ => !hosted.any(|thread| program.threads[thread].code.iter().any(is_remote)),
+        }
     }
 
     /// How the race-free models are read, if it is one of them.

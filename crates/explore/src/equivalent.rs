@@ -7,6 +7,7 @@ const ARGUED: &[(&[&str], &str)] = &[
     (&["vi", "vi-targeted", "rsp", "rsp-repaired"], include_str!("../equivalent/vi-l1.txt")),
     (&["vi", "vi-targeted"], include_str!("../equivalent/no-remote.txt")),
     (&["rsp", "rsp-repaired"], include_str!("../equivalent/rsp.txt")),
+    (&["rsp"], include_str!("../equivalent/opencl-only.txt")),
     (&["rsp-repaired"], include_str!("../equivalent/rsp-repaired.txt")),
     (&["no-l1"], include_str!("../equivalent/no-l1.txt")),
     (&["hlrc-repaired"], include_str!("../equivalent/hlrc-repaired.txt")),

@@ -224,7 +224,8 @@ const STATES_MAX: u64 = 10_000_000;
 const ARGUED_STATES_MAX: u64 = 1_000_000;
 /// Before that, with how many states on those that have killed any.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
-/// One that has made no difference in so many runs is taken to make none.
+/// One that has made no difference in so many runs, beside those that have
+/// killed others, is taken to make none.
 const UNALTERED_MAX: usize = 200;
 
 /// All that mutants are tried on.
@@ -262,7 +263,7 @@ pub(crate) fn kill(
                 let mutant = &round[index];
                 let fate = match (options.stop)() {
                     true => Fate::Undecided,
-                    false => trials.fate(mutant, &trials.few(mutant, &killers)),
+                    false => trials.fate(mutant, trials.few(mutant, &killers)),
                 };
                 if !matches!(fate, Fate::Survives | Fate::Unreached) {
                     one_more();
@@ -285,7 +286,7 @@ pub(crate) fn kill(
             let mutant = &mutants[left[index]];
             let fate = match (options.stop)() {
                 true => Fate::Undecided,
-                false => trials.fate(mutant, &trials.many(mutant, &killers)),
+                false => trials.fate(mutant, trials.many(mutant, &killers)),
             };
             one_more();
             fate
@@ -314,8 +315,8 @@ impl Trials<'_> {
                     }
                     result.killed.push((mutant.name, format!("{test}: {why}")));
                 }
+                (Fate::Survives, _) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
                 (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
-                (Fate::Survives, None) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
                 (Fate::Survives, None) => result.survivors.push(mutant.name),
                 // Where nothing is sent, there is nothing to forget.
                 (Fate::Unreached, _) if self.has_nothing_to_forget(&mutant) => {}
@@ -363,29 +364,30 @@ impl Trials<'_> {
         ranked.into_iter().map(|(_, at)| at).collect()
     }
 
-    fn few(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
+    fn few(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let (mut killers, mut others) = self.of_them(mutant, killers);
         killers.truncate(KILLERS_MAX);
         others.truncate(FIRST_MAX);
-        once(killers, others)
+        (killers, others)
     }
 
-    fn many(&self, mutant: &Mutant, killers: &[usize]) -> Vec<usize> {
+    fn many(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let (mut killers, mut others) = self.of_them(mutant, killers);
         killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
         self.shorten(&mut killers, KILLERS_STATES_MAX);
         others.truncate(TRIALS_MAX);
         let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
         self.shorten(&mut others, if is_argued { ARGUED_STATES_MAX } else { STATES_MAX });
-        once(killers, others)
+        (killers, others)
     }
 
     /// Leaves out those with which they have too many states together.
     fn shorten(&self, some: &mut Vec<usize>, states_max: u64) {
-        let mut states = 0;
+        let mut left = states_max;
         some.retain(|&at| {
-            states += self.witnesses[at].run.states;
-            states <= states_max
+            let rest = left.checked_sub(self.witnesses[at].run.states);
+            left = rest.unwrap_or(left);
+            rest.is_some()
         });
     }
 
@@ -396,11 +398,13 @@ impl Trials<'_> {
         (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)
     }
 
-    fn fate(&self, mutant: &Mutant, witnesses: &[usize]) -> Fate {
+    /// What becomes of it in those that have killed, and then in the others.
+    fn fate(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> Fate {
         let mut explorers = Explorers::new(self.subject, Some(mutant.mutation));
         let mut altered = false;
-        for (tried, &at) in witnesses.iter().enumerate() {
-            if !altered && tried >= UNALTERED_MAX {
+        let unaltered_max = killers.len() + UNALTERED_MAX;
+        for (tried, at) in once(killers, others).into_iter().enumerate() {
+            if !altered && tried >= unaltered_max {
                 break;
             }
             if (self.options.stop)() {

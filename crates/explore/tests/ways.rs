@@ -45,6 +45,17 @@ P2@wg 2, dev 0 (global atomic_int* f) {
 exists (1:r0=1)
 ";
 
+/// The same, where one of them looks without being registered.
+fn looked_at_from_afar() -> String {
+    let (first, second) = BANK.split_once("P2@").expect("three threads");
+    let afar = second.replace(
+        "memory_order_acquire, memory_scope_work_group",
+        "memory_order_relaxed, memory_scope_device",
+    );
+    assert_ne!(afar, second);
+    format!("{first}P2@{afar}")
+}
+
 fn nobody_starves<P: Protocol>(text: &str) {
     let program = litmus::parse::parse(text).expect("it is a test");
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
@@ -72,4 +83,8 @@ fn in_a_bank() {
     nobody_starves::<zoo::denovo::DenovoB>(BANK);
     nobody_starves::<zoo::hlrc::Hlrc>(BANK);
     nobody_starves::<zoo::hlrc::HlrcRepaired>(BANK);
+    let afar = looked_at_from_afar();
+    nobody_starves::<zoo::denovo::DenovoB>(&afar);
+    nobody_starves::<zoo::hlrc::Hlrc>(&afar);
+    nobody_starves::<zoo::hlrc::HlrcRepaired>(&afar);
 }

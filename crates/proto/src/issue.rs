@@ -72,6 +72,12 @@ impl IssueOp {
         self.touches(other) && (self.writes() || other.writes())
     }
 
+    /// Are they two loads of the same bytes, of which the first is atomic? What
+    /// the second reads must not be older.
+    fn is_as_new_as(&self, older: &IssueOp) -> bool {
+        self.touches(older) && older.order.is_atomic()
+    }
+
     fn is_plain_store(&self) -> bool {
         self.kind == IssueKind::Store && !self.order.acquires() && !self.order.releases()
     }
@@ -170,8 +176,9 @@ impl Issue {
         Some(if covers { Verdict::Forward(store.id) } else { Verdict::Hold })
     }
 
-    /// Independent accesses overlap; nothing passes an acquire; a release, a
-    /// fence and a sequentially consistent access wait for all before them.
+    /// Independent accesses overlap; nothing passes an acquire, and no load one
+    /// of the same bytes that is atomic; a release, a fence and a sequentially
+    /// consistent access wait for all before them.
     fn relaxed(&self, op: &IssueOp) -> Verdict {
         let waits_for_all = op.kind == IssueKind::Fence
             || op.order == Order::SeqCst
@@ -182,6 +189,7 @@ impl Issue {
                 || (older.kind != IssueKind::Store && older.order.acquires())
                 || older.order == Order::SeqCst
                 || older.conflicts(op)
+                || op.is_as_new_as(older)
         });
         if blocked { Verdict::Hold } else { Verdict::Send }
     }
@@ -226,6 +234,11 @@ mod tests {
             (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Plain, y), Verdict::Send),
             (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Store, Plain, x), Verdict::Hold),
             (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Plain, x), Verdict::Send),
+            (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Relaxed, x), Verdict::Send),
+            (IssueRule::Gpu, op(0, Load, Relaxed, x), op(1, Load, Relaxed, y), Verdict::Send),
+            (IssueRule::Gpu, op(0, Load, Relaxed, x), op(1, Load, Relaxed, x), Verdict::Hold),
+            (IssueRule::Gpu, op(0, Load, Relaxed, x), op(1, Load, Plain, x + 2), Verdict::Hold),
+            (IssueRule::Rmo, op(0, Load, Relaxed, x), op(1, Load, Plain, x), Verdict::Hold),
             (IssueRule::Gpu, op(0, Load, Acquire, x), op(1, Load, Plain, y), Verdict::Hold),
             (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Store, Release, y), Verdict::Hold),
             (IssueRule::Gpu, op(0, Store, Release, x), op(1, Load, Plain, y), Verdict::Send),

@@ -17,7 +17,7 @@ symbols! {
         Below,
         /// Store data at the L2; only a later flush waits for it.
         Post,
-        /// Perform the atomic where the line is, at the L2 or in the cache that is registered, and wait for it.
+        /// Perform the atomic where the bank says: at the L2, or in the cache that is registered; and wait for it.
         Anywhere,
         /// Perform the atomic at the L2, which takes registration back first, and wait for it.
         Unregistered,

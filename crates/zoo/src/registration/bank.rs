@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryReply, NodeId, Op, Rank, SetIndex, Slot, Symbol, Table, TimerClass, Way, WritePolicy,
+    MemoryReply, NodeId, Op, Rank, Row, SetIndex, Slot, Symbol, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -161,7 +161,8 @@ impl<T: Rows> Bank<T> {
                 _ => {}
             }
         }
-        let recalls = state == BankState::R && event.recalls();
+        let recalls =
+            matches!(T::row(state, event), Row::Do { actions, .. } if actions.contains(&BankAction::Recall));
         if (fetches || recalls) && cx.is_wanted(array.set(line)) {
             return Disposition::Stall(Key::Way(array.set(line)));
         }

@@ -118,10 +118,4 @@ impl BankEvent {
                 | BankEvent::Unregistered
         )
     }
-
-    /// Does it take the registration of another cache back first?
-    #[must_use]
-    pub fn recalls(self) -> bool {
-        matches!(self, BankEvent::Register | BankEvent::Unregistered | BankEvent::System)
-    }
 }
