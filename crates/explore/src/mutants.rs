@@ -213,13 +213,11 @@ const GROWTH_MAX: u64 = 4;
 /// many more of each kind.
 const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 48;
-/// So many of the shipped tests come where one of those of a made group does.
-const SHIPPED_FIRST: usize = 64;
 /// So many mutants are tried before it is counted anew which runs kill most.
 const ROUND: usize = 48;
 /// Then, on how many runs in all, and with how many states together.
-const TRIALS_MAX: usize = 1000;
-const STATES_MAX: u64 = 10_000_000;
+const TRIALS_MAX: usize = 4000;
+const STATES_MAX: u64 = 30_000_000;
 /// One that is argued to be equivalent has fewer.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
 /// Before that, with how many states on those that have killed any.
@@ -339,7 +337,8 @@ impl Trials<'_> {
     }
 
     /// The runs that reach what the mutant changes: first the smallest of each
-    /// group of tests, of each kind and on each machine, then the next of each, ...
+    /// shipped test and of each group of made ones, of each kind and on each
+    /// machine, then the next of each, ...
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
         let reaches = |w: &Witness<'_>| {
@@ -350,14 +349,15 @@ impl Trials<'_> {
             (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect();
         let size = |at: usize| (self.witnesses[at].run.states, at);
         reaching.sort_by_key(|&at| size(at));
-        let mut ranks: FxHashMap<(usize, usize, Bounds), usize> = FxHashMap::default();
+        let mut ranks: FxHashMap<(usize, Option<usize>, usize, Bounds), usize> = FxHashMap::default();
         let mut ranked: Vec<(usize, usize)> = Vec::new();
         for at in reaching {
             let witness = &self.witnesses[at];
             let group = self.tests[witness.run.test].group;
-            let rank = ranks.entry((group, witness.kind(), witness.run.bounds)).or_default();
-            // Those that were not made have been thought about.
-            ranked.push((if group == 0 { *rank / SHIPPED_FIRST } else { *rank }, at));
+            // Those that were not made have been thought about, each of them.
+            let shipped = (group == 0).then_some(witness.run.test);
+            let rank = ranks.entry((group, shipped, witness.kind(), witness.run.bounds)).or_default();
+            ranked.push((*rank, at));
             *rank += 1;
         }
         ranked.sort_by_key(|&(rank, at)| (rank, size(at)));
