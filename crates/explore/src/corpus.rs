@@ -150,6 +150,7 @@ texts! {
     "caches/taken-while-given-back.litmus"
     "caches/told-by-update-both.litmus"
     "caches/told-by-update.litmus"
+    "caches/told-where.litmus"
     "caches/two-scopes-stored-system.litmus"
     "caches/two-scopes-stored.litmus"
     "caches/two-scopes-taken-both-system.litmus"

@@ -33,11 +33,20 @@ pub enum Fault {
     Livelock,
     /// A byte was read that was never written there.
     ThinAir,
+    /// What a thread has read leads it nowhere, as to a word that there is not.
+    Astray,
 }
 
 impl Fault {
-    pub(crate) const ALL: [Fault; 6] =
-        [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Outcome, Fault::Livelock, Fault::ThinAir];
+    pub(crate) const ALL: [Fault; 7] = [
+        Fault::Impossible,
+        Fault::Deadlock,
+        Fault::Unquiet,
+        Fault::Outcome,
+        Fault::Livelock,
+        Fault::ThinAir,
+        Fault::Astray,
+    ];
 }
 
 /// What must not be, with the moves that lead there.
@@ -235,6 +244,12 @@ impl<P: Protocol> Explores for Explorer<P> {
             return Err(Unsupported(why));
         }
         let found = conclude(&mut run, searched, asked, limits);
+        if let (None, Some(violation)) = (asked.allowed, &found.violation)
+            && violation.fault == Fault::Astray
+        {
+            // It may read what it likes, and nobody can say what it does then.
+            return Err(Unsupported(violation.why.clone()));
+        }
         if run.machine.controllers.bytes() < LEARNT_BYTES_MAX {
             self.learnt.push(run.machine.controllers);
         }
@@ -264,7 +279,7 @@ fn conclude<P: Protocol>(
         let fault = match problem.mv {
             Some(mv) => {
                 moves.push(mv);
-                Fault::Impossible
+                if run.machine.astray.contains(&problem.why) { Fault::Astray } else { Fault::Impossible }
             }
             None if problem.is_stuck => Fault::Deadlock,
             None if run.forbidden.is_some() => Fault::Outcome,

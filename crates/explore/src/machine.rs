@@ -76,6 +76,8 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) writes: BTreeSet<(LocId, Wrote)>,
     /// What the program asks for that no machine here has.
     pub(crate) beyond: Option<String>,
+    /// Where the values that threads have read led them nowhere.
+    pub(crate) astray: BTreeSet<Arc<str>>,
     /// What threads have been answered, if somebody listens: the thread, what
     /// it asked, and the value it read.
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
@@ -124,6 +126,7 @@ impl<P: Protocol> Machine<P> {
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
             beyond: None,
+            astray: BTreeSet::new(),
             heard: None,
         })
     }
@@ -419,9 +422,14 @@ impl<P: Protocol> Machine<P> {
     fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
         match trouble {
             Trouble::Protocol(why) => Arc::from(why),
-            Trouble::Program(why) => {
+            Trouble::Beyond(why) => {
                 let why = self.beyond.get_or_insert(why);
                 Arc::from(why.as_str())
+            }
+            Trouble::Astray(why) => {
+                let why: Arc<str> = Arc::from(why);
+                self.astray.insert(why.clone());
+                why
             }
         }
     }

@@ -316,19 +316,11 @@ impl Trials<'_> {
                 (Fate::Survives, _) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
                 (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
                 (Fate::Survives, None) => result.survivors.push(mutant.name),
-                // Where nothing is sent, there is nothing to forget.
-                (Fate::Unreached, _) if self.has_nothing_to_forget(&mutant) => {}
                 (Fate::Unreached, _) => result.unreached.push(mutant.name),
                 (Fate::Undecided, _) => result.undecided.push(mutant.name),
             }
         }
         result
-    }
-
-    /// Is it a row that fired, and sent no bytes?
-    fn has_nothing_to_forget(&self, mutant: &Mutant) -> bool {
-        matches!(mutant.mutation.change, Change::ForgetByte { .. })
-            && mutant.row.is_some_and(|row| self.witnesses.iter().any(|w| w.run.rows.contains(row)))
     }
 
     /// Does a claim say something of a run that reaches what the mutant changes?

@@ -22,7 +22,7 @@ pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
                 own.push((index, worker(index)));
             }
         };
-        let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let handles: Vec<_> = (0..jobs.min(count).max(1)).map(|_| scope.spawn(work)).collect();
         // A worker that panicked has found a broken invariant: so have we.
         handles.into_iter().flat_map(|handle| handle.join().expect("a worker ends")).collect()
     });

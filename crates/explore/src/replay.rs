@@ -59,6 +59,8 @@ pub enum End {
     Stuck,
     /// The protocol says itself that the last move cannot happen.
     Impossible(String),
+    /// What a thread has read leads it nowhere.
+    Astray(String),
     /// The last move is not open there.
     Closed(String),
 }
@@ -73,6 +75,7 @@ impl End {
             End::Unquiet(_) => Some(Fault::Unquiet),
             End::Stuck => Some(Fault::Deadlock),
             End::Impossible(_) => Some(Fault::Impossible),
+            End::Astray(_) => Some(Fault::Astray),
         }
     }
 
@@ -87,14 +90,14 @@ impl End {
                 format!("it ends with {}", all.join(" or "))
             }
             End::Stuck => String::from(STUCK),
-            End::Unquiet(why) | End::Impossible(why) | End::Closed(why) => why.clone(),
+            End::Unquiet(why) | End::Impossible(why) | End::Astray(why) | End::Closed(why) => why.clone(),
         }
     }
 
     /// What went wrong in the last move.
     pub(crate) fn trouble(&self) -> Option<&str> {
         match self {
-            End::Impossible(why) | End::Closed(why) => Some(why),
+            End::Impossible(why) | End::Astray(why) | End::Closed(why) => Some(why),
             End::Goes | End::Over(_) | End::Unquiet(_) | End::Stuck => None,
         }
     }
@@ -149,6 +152,9 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
             Ok(next) => {
                 notes.extend(changes(machine, &replay.lanes, &state, &next));
                 state = next;
+            }
+            Err(Halt::Impossible(why)) if machine.astray.contains(&why) => {
+                replay.end = End::Astray(why.to_string());
             }
             Err(Halt::Impossible(why)) => replay.end = End::Impossible(why.to_string()),
             Err(Halt::Closed(open)) => {

@@ -111,8 +111,9 @@ fn details_of(v: &Verification) -> Vec<String> {
     list(format!("{} rows that nothing reached within these bounds", unreached.len()), unreached.clone());
     if let Some(m) = &v.mutants {
         list(format!("{} mutants that survive", m.survivors.len()), m.survivors.clone());
+        list(format!("{} mutants that are killed, and argued", m.misargued.len()), m.misargued.clone());
         list(
-            format!("{} mutants that nothing reached within these bounds", m.unreached.len()),
+            format!("{} mutants that made no difference within these bounds", m.unreached.len()),
             m.unreached.clone(),
         );
         list(

@@ -176,6 +176,10 @@ pub(crate) fn test(
                         let broken = open.iter().filter(|(_, p)| breaks(p));
                         broken.map(|(claim, _)| claim.model.clone()).collect()
                     }
+                    None if violation.fault == Fault::Astray => {
+                        let says = open.iter().filter(|(_, p)| p.allowed.is_some());
+                        says.map(|(claim, _)| claim.model.clone()).collect()
+                    }
                     // What the machine must never do is against whatever is claimed.
                     None => claims.iter().map(|claim| claim.model.clone()).collect(),
                 };

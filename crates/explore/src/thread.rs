@@ -80,14 +80,16 @@ pub(crate) enum Trouble {
     /// It was not served as it must be.
     Protocol(String),
     /// The program asks for what no machine here has.
-    Program(String),
+    Beyond(String),
+    /// The values that it has read lead it nowhere.
+    Astray(String),
 }
 
 impl Trouble {
     /// In words.
     pub(crate) fn why(self) -> String {
         match self {
-            Trouble::Protocol(why) | Trouble::Program(why) => why,
+            Trouble::Protocol(why) | Trouble::Beyond(why) | Trouble::Astray(why) => why,
         }
     }
 }
@@ -192,7 +194,7 @@ impl Code {
     /// Takes the silent instructions up to the next one that reaches memory.
     fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), Trouble> {
         let value = |state: &ThreadState, expr: &Expr| {
-            expr.eval(&state.registers).map_err(|error| Trouble::Program(format!("P{thread}: {error}")))
+            expr.eval(&state.registers).map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))
         };
         for _ in 0..SILENT_MAX {
             match self.instr(thread, state.pc) {
@@ -213,7 +215,7 @@ impl Code {
                 }
             }
         }
-        Err(Trouble::Program(format!("P{thread} runs without end and reaches no memory")))
+        Err(Trouble::Astray(format!("P{thread} runs without end and reaches no memory")))
     }
 
     /// Registers that nobody will look at have one value.
@@ -288,9 +290,9 @@ impl Code {
         instr: &Instr,
     ) -> Result<Option<(Request, IssueKind)>, Trouble> {
         let eval = |expr: &Expr| {
-            expr.eval(&state.registers).map_err(|error| Trouble::Program(format!("P{thread}: {error}")))
+            expr.eval(&state.registers).map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))
         };
-        let bits = |value| bits(value).map_err(Trouble::Program);
+        let bits = |value| bits(value).map_err(Trouble::Astray);
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
         let (op, kind, data) = match instr {
             Instr::Load { .. } | Instr::Await { .. } => (Op::Load, IssueKind::Load, 0),
@@ -298,7 +300,7 @@ impl Code {
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = bits(eval(operand)?)?;
                 let kind =
-                    rmw_kind(*op).ok_or_else(|| Trouble::Program(format!("no cache performs {op:?}")))?;
+                    rmw_kind(*op).ok_or_else(|| Trouble::Beyond(format!("no cache performs {op:?}")))?;
                 (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
             }
             Instr::Cas(cas) => {
@@ -326,8 +328,8 @@ impl Code {
         let address = eval(&access.address)?;
         let loc = litmus::program::value_address(address);
         let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
-        let loc = loc
-            .ok_or_else(|| Trouble::Program(format!("P{thread} reaches {address}, which is no location")))?;
+        let loc =
+            loc.ok_or_else(|| Trouble::Astray(format!("P{thread} reaches {address}, which is no location")))?;
         let word = self.word(loc);
         let mut bytes = LineData::default();
         bytes.write(word.offset, Width::W4, data);
@@ -406,7 +408,7 @@ impl Code {
             }
             Instr::Await { dst, cmp, value, .. } => {
                 let value = value.eval(&state.registers);
-                let value = value.map_err(|error| Trouble::Program(format!("P{thread}: {error}")))?;
+                let value = value.map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))?;
                 if read.is_some_and(|read| holds(*cmp, read, value)) {
                     set(state, *dst, read);
                     state.pc += 1;

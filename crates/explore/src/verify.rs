@@ -183,7 +183,7 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
     // Only what some machine can run has been tested.
     let ran = || tested.iter().filter(|t| !t.runs.is_empty());
     let mut unsupported: BTreeMap<String, usize> = BTreeMap::new();
-    for why in tested.iter().filter(|t| t.runs.is_empty()).filter_map(|t| t.unsupported.as_ref()) {
+    for why in tested.iter().filter_map(|t| t.unsupported.as_ref()) {
         *unsupported.entry(why.clone()).or_default() += 1;
     }
     let status = |(at, claim): (usize, &Claim)| match (is_refuted(claim), is_covered && is_asked(at)) {

@@ -43,6 +43,7 @@ fn fails(protocol: &str) {
     let verification = verified(protocol);
     assert!(verification.claims.iter().any(|(_, status)| *status == Status::Refuted));
     // Only by outcomes: nothing waits for ever, and nothing impossible happens.
+    assert!(verification.complete, "{:?}", verification.gaps);
     let faults = verification.findings.iter().map(|finding| finding.violation.fault);
     assert!(faults.into_iter().all(|fault| fault == explore::Fault::Outcome));
 }

@@ -146,6 +146,39 @@ fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
     }
 }
 
+/// What a thread reads may lead it nowhere: a fault where somebody says what it
+/// reads, and nothing that a machine can run where nobody does.
+#[test]
+fn who_is_led_astray_is_found_and_led_again() {
+    let subject = Subject::named("vi").expect("a protocol");
+    let shipped = corpus::shipped().expect("they are tests");
+    let test =
+        shipped.into_iter().find(|test| test.name == "caches/told-where.litmus").expect("it is shipped");
+    let mutant = mutants::all(&subject).into_iter().find(|mutant| mutant.name.ends_with("no Flush"));
+    let mutant = mutant.expect("it can be seeded");
+    let apart = test.placements.iter().position(|placement| placement.agents[0] != placement.agents[1]);
+    let (program, placement) = (test.program(), apart.expect("at two caches"));
+    let mut explorer = subject.explorer(COMBINING, Some(mutant.mutation));
+    let mut explore = |allowed| {
+        let asked = Asked { allowed, may_block: false };
+        explorer.explore(&program, &test.placements[placement], &asked, &mut Limits::default())
+    };
+    let nobody_says = explore(None).expect_err("it may read what it likes");
+    assert!(nobody_says.to_string().contains("which is no location"), "{nobody_says}");
+    let claim = Claim::of("opencl").expect("a known model");
+    let allowed = claim.promise(&program, &mut || false).expect("it says something").allowed;
+    let violation = explore(allowed.as_ref()).expect("supported").violation.expect("nothing is flushed");
+    assert_eq!(violation.fault, Fault::Astray);
+    let models = vec![String::from("opencl")];
+    let finding = Finding { test: 0, placement, bounds: COMBINING, models, violation };
+    let mut trace = Trace::of("vi", &test, &finding).seeded(mutant);
+    let read: Trace = trace.to_string().parse().expect("it reads back");
+    let verdict = |trace: &Trace| trace.replay(&subject, u64::MAX, &|| false).expect("supported").verdict;
+    assert_eq!(verdict(&read), Verdict::Same);
+    trace.mutant = None;
+    assert!(matches!(verdict(&trace), Verdict::Gone | Verdict::Misfit));
+}
+
 /// What is written of a made test can be read: whatever was changed in it fits.
 #[test]
 fn every_made_test_reads_back() {

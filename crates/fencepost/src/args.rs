@@ -201,7 +201,7 @@ pub(crate) struct ReproduceArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// How many runs at a time [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -283,7 +283,7 @@ pub(crate) struct LitmusArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     /// How many tests are checked at once [default: one a core]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Which releases and acquires of a scope synchronize (drf and hrf models) [default:
     /// any-location]
@@ -344,15 +344,16 @@ pub(crate) struct VerifyArguments {
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
     pub(crate) mutants: bool,
-    /// The most memory, as 512M or 8G; beyond it the search is incomplete. With
-    /// --replay it bounds the search for faults of all runs
-    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
-    pub(crate) memory: u64,
+    /// The most memory, as 512M or 8G, for all tests that are explored at once;
+    /// beyond it the search is incomplete. With --replay it bounds the search for
+    /// faults of all runs [default: 2G for each of --jobs]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) memory: Option<u64>,
     /// End after so many seconds with what is known then
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     /// How many tests are explored at once [default: one a core]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Write each counterexample into this folder: a chart as text and as a
     /// drawing, and a file that --replay reads
@@ -401,7 +402,7 @@ pub(crate) struct StressArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     /// How many episodes run at once [default: one a core]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a report
     #[arg(long)]
@@ -591,6 +592,14 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err(String::from("expected KEY=VALUE, for example bins=64")),
     }
+}
+
+/// The most jobs: each is a thread.
+const JOBS_MAX: usize = 1024;
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= JOBS_MAX);
+    number.ok_or_else(|| format!("expected a number from 1 to {JOBS_MAX}"))
 }
 
 fn bytes(text: &str) -> Result<u64, String> {

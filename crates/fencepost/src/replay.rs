@@ -16,7 +16,7 @@ use crate::clock::Deadline;
 use crate::output::{Listening, write_json};
 use crate::suite::files;
 use crate::table::grouped;
-use crate::verify::known;
+use crate::verify::{TEST_BYTES, known};
 
 /// Makes the moves of a file again. The check fails if anything comes out that must
 /// not be.
@@ -45,7 +45,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     });
     let (shown, verdict, end, reasons) = match &arguments.system {
         None => {
-            let replayed = trace.replay(&subject, arguments.memory, &stop).map_err(hindered)?;
+            let replayed =
+                trace.replay(&subject, arguments.memory.unwrap_or(TEST_BYTES), &stop).map_err(hindered)?;
             let Replayed { replay, verdict, end } = replayed;
             let shown = chart::text(&replay, &trace.title());
             report["chart"] = json!(shown);

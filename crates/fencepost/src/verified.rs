@@ -22,7 +22,8 @@ pub(crate) fn write(path: &Path, results: &[Line]) -> Result<(), Failure> {
     };
     let (before, rest) =
         old.split_once(BEGIN).ok_or_else(|| bad(format!("it has no line `{}`", BEGIN.trim())))?;
-    let (section, after) = rest.split_once(END).ok_or_else(|| bad(format!("it has no line `{END}`")))?;
+    let (section, after) =
+        rest.split_once(END).ok_or_else(|| bad(format!("it has no line `{}`", END.trim())))?;
     let text = format!("{before}{BEGIN}\n{}\n{END}{after}", results::merged(section, results));
     let mut file = WholeFile::create(path).map_err(Failure::BadInput)?;
     file.write_all(text.as_bytes()).map_err(|error| bad(format!("cannot write it: {error}")))?;

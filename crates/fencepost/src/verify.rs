@@ -39,14 +39,23 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let mut results = Vec::new();
     let mut reports = Vec::new();
     let mut complaints = Vec::new();
-    // A table that cannot be written is known before anything is explored.
+    // What cannot be written is known before anything is explored.
     if let Some(path) = &arguments.table {
         verified::write(path, &results)?;
     }
+    if let Some(folder) = &arguments.charts {
+        make_folder(folder)?;
+    }
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
-    for name in names {
-        let stop = || listening.interrupted() || deadline.passed();
+    let stop = || listening.interrupted() || deadline.passed();
+    // What could not be written after all is said behind all that was found.
+    let mut unwritten = None;
+    for (at, &name) in names.iter().enumerate() {
+        if at > 0 && stop() {
+            complaints.push(format!("there was no time for {}", names[at..].join(", ")));
+            break;
+        }
         let watch = Stopwatch::start();
         let Some(subject) = Subject::named(name) else { continue };
         let tests = with_made(&named, &mut made, &subject, arguments, &stop)?;
@@ -55,22 +64,29 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         complaints.extend(complaint(&verification));
         complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
         let (operations, seconds) = (arguments.operations, watch.seconds());
-        results.push(Line { verification: verification.clone(), operations, seconds });
-        // As soon as it is known: the next protocol may take an hour.
-        if let Some(path) = &arguments.table {
-            verified::write(path, &results)?;
+        if arguments.json {
+            reports.push(report(&verification, &tests, &charts, seconds));
+        } else {
+            show(&verification, &tests, &charts, seconds, out)?;
+        }
+        // As soon as it is known, for the next protocol may take an hour; but the
+        // row of an earlier run is better than one that was broken off.
+        if let (Some(path), false) = (&arguments.table, stop()) {
+            results.push(Line { verification: verification.clone(), operations, seconds });
+            unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {
-            write_charts(folder, &verification, &tests, &charts)?;
+            unwritten = unwritten.or(write_charts(folder, &verification, &tests, &charts).err());
         }
-        if arguments.json {
-            reports.push(report(&verification, &tests, &charts, watch.seconds()));
-        } else {
-            show(&verification, &tests, &charts, watch.seconds(), out)?;
+        if unwritten.is_some() {
+            break;
         }
     }
     if arguments.json {
         write_reports(out, arguments.protocol.is_some(), reports)?;
+    }
+    if let Some(failure) = unwritten {
+        return Err(failure);
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
@@ -145,6 +161,9 @@ fn with_made<'a>(
     Ok(named.iter().chain(made.unwrap_or_default()).cloned().collect())
 }
 
+/// What a test may take that is explored, if nobody says what all of them may.
+pub(crate) const TEST_BYTES: u64 = 2 << 30;
+
 fn jobs(arguments: &VerifyArguments) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     arguments.jobs.map_or_else(cores, NonZeroUsize::get)
@@ -171,7 +190,7 @@ fn verify_one(
     let options = Options {
         bounds: verify::machines(),
         jobs: jobs(arguments),
-        memory_bytes: arguments.memory,
+        memory_bytes: arguments.memory.unwrap_or(jobs(arguments) as u64 * TEST_BYTES),
         mutants: arguments.mutants,
         stop,
         progress: &progress,
@@ -270,7 +289,7 @@ fn show(
         writeln!(out, "  not covered: {gap} ({count} times)")?;
     }
     for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, for no machine can run them: {why} ({count} tests)")?;
+        writeln!(out, "  left out, where no machine can run them: {why} ({count} tests)")?;
     }
     let (total, unreached) = &verification.rows;
     writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
@@ -355,16 +374,20 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
     })
 }
 
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display())))
+}
+
 /// A chart in text, a drawing and a file that can be replayed, for each finding.
+/// Those of an earlier run that found more go.
 fn write_charts(
     folder: &Path,
     verification: &Verification,
     tests: &[Test],
     charts: &[Option<Replay>],
 ) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display()))
-    })?;
+    make_folder(folder)?;
     for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
         let title = title(finding, tests);
         let trace = Trace::of(verification.protocol, &tests[finding.test], finding).to_string();
@@ -380,6 +403,16 @@ fn write_charts(
             file.write_all(text.as_bytes())
                 .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
             file.commit().map_err(Failure::BadInput)?;
+        }
+    }
+    for at in verification.findings.len() + 1.. {
+        let name = |end: &str| folder.join(format!("{}-{at}.{end}", verification.protocol));
+        // Nobody but us has both of one name; what cannot be removed stays.
+        if !name("trace").exists() {
+            break;
+        }
+        for end in ["trace", "txt", "svg"] {
+            let _ = std::fs::remove_file(name(end));
         }
     }
     Ok(())

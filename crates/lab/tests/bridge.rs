@@ -7,7 +7,7 @@ use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 use lab::litmus::{LOCATIONS, REGISTERS, program};
 use lab::run::program_on;
 use lab::systems::Systems;
-use litmus::program::{Program, Term, Value};
+use litmus::program::{Instr, Program, Term, Value};
 use proto::issue::IssueRule;
 use proto::{Agent, Protocol, WritePolicy};
 use sim::RunOptions;
@@ -24,7 +24,14 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
         let delay = [0, 20, 200, 600][(seed % 4) as usize];
         let made = program(test, delay, seed).expect("made to run");
         let options = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
-        let outcome = program_on(system, P::INFO.name, made, options, &mut ()).ok()?;
+        // A program that waits by itself may wait for ever.
+        let outcome = match program_on(system, P::INFO.name, made, options, &mut ()) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                assert!(waits(test), "{}: {error}", test.name);
+                return None;
+            }
+        };
         let part = |name: &str| outcome.answer.get::<u64>(name).expect("it is in the answer");
         let value = |term: Term| match term {
             Term::Reg(thread, reg) => part(&format!("{REGISTERS}{}", thread.0))[usize::from(reg.0)] as Value,
@@ -34,6 +41,14 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
         Some(test.state_terms().into_iter().map(value).collect())
     };
     (0..seeds).filter_map(run).collect()
+}
+
+/// Is there anything in the test that waits, or goes round?
+fn waits(test: &Program) -> bool {
+    let goes_back = |(pc, instr): (usize, &Instr)| {
+        matches!(instr, Instr::Await { .. } | Instr::Barrier(_)) || instr.target().is_some_and(|to| to <= pc)
+    };
+    test.threads.iter().any(|thread| thread.code.iter().enumerate().any(goes_back))
 }
 
 /// All outcomes that there are; none where the explored machine lacks

@@ -204,9 +204,10 @@ fn the_machine_can_be_led_where_the_explorer_went() {
         through.in_full().core(IssueRule::ScWriteBuffer),
     ];
     let tests = corpus::shipped().expect("they are tests");
-    let (mut led, mut kinds) = (0, BTreeMap::<&str, usize>::new());
+    let mut kinds = BTreeMap::<&str, usize>::new();
     let mut turn = 0;
     for info in zoo::ALL {
+        let mut led = 0;
         for test in &tests {
             turn += 1;
             let placement = turn / 7 % test.placements.len().max(1);
@@ -242,8 +243,8 @@ fn the_machine_can_be_led_where_the_explorer_went() {
                     .or_default() += 1;
             }
         }
+        assert!(led > 5, "{}: {led}", info.name);
     }
-    assert!(led > 50, "{led}");
     let seen: BTreeSet<&str> = kinds.keys().copied().collect();
     assert_eq!(seen, BTreeSet::from(["answer", "deliver", "evict", "issue", "serve", "timer"]), "{kinds:?}");
 }
@@ -264,7 +265,7 @@ fn other_faults_than_outcomes_come_out() {
                 // What the explorer asks of a step beside the tables.
                 Fault::Impossible if trace.violation.why.starts_with("NodeId") => continue,
                 Fault::Impossible | Fault::Deadlock | Fault::Unquiet => {}
-                Fault::Outcome | Fault::Livelock | Fault::ThinAir => continue,
+                Fault::Outcome | Fault::Livelock | Fault::ThinAir | Fault::Astray => continue,
             }
             *seen.entry(trace.violation.fault).or_default() += 1;
             comes_out(&trace);

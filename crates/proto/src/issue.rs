@@ -78,6 +78,12 @@ impl IssueOp {
         self.touches(older) && older.order.is_atomic()
     }
 
+    /// Is it an acquire, a fence, or sequentially consistent?
+    fn is_passed_by_nothing(&self) -> bool {
+        let acquires = self.kind != IssueKind::Store && self.order.acquires();
+        self.kind == IssueKind::Fence || acquires || self.order == Order::SeqCst
+    }
+
     fn is_plain_store(&self) -> bool {
         self.kind == IssueKind::Store && !self.order.acquires() && !self.order.releases()
     }
@@ -139,10 +145,8 @@ impl Issue {
         match self.rule {
             IssueRule::InOrder => Verdict::Hold,
             IssueRule::Gpu => self.relaxed(op),
-            IssueRule::Rmo => match self.forwarded(op) {
-                Some(verdict) => verdict,
-                None => self.relaxed(op),
-            },
+            IssueRule::Rmo if self.sent.iter().any(IssueOp::is_passed_by_nothing) => Verdict::Hold,
+            IssueRule::Rmo => self.forwarded(op).unwrap_or_else(|| self.relaxed(op)),
             IssueRule::ScWriteBuffer => self.buffered_store(op).unwrap_or(Verdict::Hold),
             IssueRule::Tso if op.kind == IssueKind::Load && !op.order.releases() => self.tso_load(op),
             IssueRule::Tso => self.buffered_store(op).unwrap_or(Verdict::Hold),
@@ -184,12 +188,7 @@ impl Issue {
             || op.order == Order::SeqCst
             || (op.kind != IssueKind::Load && op.order.releases());
         let blocked = self.sent.iter().any(|older| {
-            waits_for_all
-                || older.kind == IssueKind::Fence
-                || (older.kind != IssueKind::Store && older.order.acquires())
-                || older.order == Order::SeqCst
-                || older.conflicts(op)
-                || op.is_as_new_as(older)
+            waits_for_all || older.is_passed_by_nothing() || older.conflicts(op) || op.is_as_new_as(older)
         });
         if blocked { Verdict::Hold } else { Verdict::Send }
     }
@@ -257,6 +256,16 @@ mod tests {
         for (rule, first, second, want) in cases {
             assert_eq!(verdict(rule, first, second), want, "{rule:?}: {first:?} then {second:?}");
         }
+    }
+
+    #[test]
+    fn a_load_that_reads_an_own_store_passes_no_acquire() {
+        let mut issue = Issue::new(IssueRule::Rmo);
+        assert_eq!(issue.offer(op(0, Store, Relaxed, 0)), Verdict::Send);
+        assert_eq!(issue.offer(op(1, Load, Acquire, 8)), Verdict::Send);
+        assert_eq!(issue.offer(op(2, Load, Relaxed, 0)), Verdict::Hold);
+        assert_eq!(issue.completed(IssueId(1)), None);
+        assert_eq!(issue.offer(op(2, Load, Relaxed, 0)), Verdict::Forward(IssueId(0)));
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub fn replay(
         };
         return Err(format!("{what} is a finding about all runs, of which the timing shows one").into());
     }
+    if trace.violation.fault == Fault::Astray {
+        return Err(
+            String::from("a thread that is led astray has no timing: it reaches nothing there is").into()
+        );
+    }
     if subject.info.channels == Channels::Unordered {
         let name = subject.info.name;
         return Err(format!("the messages of {name} come in any order; timed they do not").into());

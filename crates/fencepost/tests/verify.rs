@@ -1,0 +1,161 @@
+//! What a person sees of `fencepost verify`: what it writes, and how it ends
+//! when something is in the way.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The exit code and what was written to the two outputs.
+fn verify(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let all = ["fencepost", "verify"].iter().chain(args).map(OsString::from);
+    let code = fencepost::run(all, &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A file or a folder of the repository.
+fn shipped(path: &str) -> String {
+    format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// One shipped test, and no made ones.
+fn with_one_test<'a>(test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    ["--litmus", test, "--operations", "0"].iter().chain(more).copied().collect()
+}
+
+#[test]
+fn the_table_keeps_the_rows_of_others_and_of_runs_that_came_to_their_end() {
+    let (test, folder) = (shipped("litmus/caches/told-where.litmus"), scratch("verify-table"));
+    let table = folder.join("table.md");
+    let table = table.to_str().unwrap();
+    let text = || fs::read_to_string(table).unwrap();
+    for protocol in ["vi", "no-l1"] {
+        let (code, _, err) = verify(&with_one_test(&test, &[protocol, "--table", table]));
+        assert_eq!((code, &*err), (0, ""));
+    }
+    let full = text();
+    assert!(full.contains("| `vi` |") && full.contains("| `no-l1` |"), "{full}");
+    // No time at all: whatever was known stays.
+    let broken_off = ["--all", "--timeout", "0.001", "--table", table];
+    let (code, out, err) = verify(&with_one_test(&test, &broken_off));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.starts_with("vi: ") && !out.contains("no-l1: "), "{out}");
+    assert!(
+        err.contains("there was no time for vi-targeted, ") || err.contains("there was no time for no-l1, "),
+        "{err}"
+    );
+    assert_eq!(text(), full);
+    // Somebody's text stays, and one without marks is no place for a table.
+    fs::write(table, format!("before\n{full}after\n")).unwrap();
+    let (code, ..) = verify(&with_one_test(&test, &["vi", "--table", table]));
+    let around = text();
+    assert!(code == 0 && around.starts_with("before\n") && around.ends_with("after\n"), "{around}");
+    fs::write(table, "nothing\n").unwrap();
+    let (code, out, err) = verify(&with_one_test(&test, &["vi", "--table", table]));
+    assert_eq!((code, &*out), (2, ""));
+    assert!(err.ends_with("it has no line `<!-- results: begin -->`\n"), "{err}");
+    fs::write(table, "<!-- results: begin -->\n").unwrap();
+    let (_, _, err) = verify(&with_one_test(&test, &["vi", "--table", table]));
+    assert!(err.ends_with("it has no line `<!-- results: end -->`\n"), "{err}");
+}
+
+#[test]
+fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_are_in_it() {
+    let (found, folder) = (shipped("docs/findings/hlrc.litmus"), scratch("verify-charts"));
+    let file = folder.join("file");
+    fs::write(&file, "mine").unwrap();
+    let (code, out, err) = verify(&with_one_test(&found, &["hlrc", "--charts", file.to_str().unwrap()]));
+    assert_eq!((code, &*out), (2, ""), "{err}");
+    assert!(err.contains("cannot make the folder"), "{err}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    let charts = folder.join("charts");
+    let written = || {
+        let mut names: Vec<String> = fs::read_dir(&charts)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let run = || verify(&with_one_test(&found, &["hlrc", "--charts", charts.to_str().unwrap()])).0;
+    assert_eq!(run(), 1);
+    let first = written();
+    assert!(first.contains(&String::from("hlrc-1.svg")), "{first:?}");
+    let beyond = first.len() / 3 + 1;
+    for end in ["trace", "txt", "svg"] {
+        fs::write(charts.join(format!("hlrc-{beyond}.{end}")), "of an earlier run").unwrap();
+    }
+    fs::write(charts.join("notes.txt"), "mine").unwrap();
+    assert_eq!(run(), 1);
+    let mut expected = first;
+    expected.push(String::from("notes.txt"));
+    assert_eq!(written(), expected);
+}
+
+#[test]
+fn seeded_faults_are_counted_and_those_that_survive_end_badly() {
+    let test = shipped("litmus/caches/told-where.litmus");
+    let (code, out, err) = verify(&with_one_test(&test, &["no-l1", "--mutants", "--json"]));
+    assert_eq!(code, 1);
+    assert!(err.starts_with("fencepost: no-l1: of its mutants "), "{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let mutants = &report["mutants"];
+    let count = |key: &str| mutants[key].as_array().unwrap().len();
+    assert_eq!(mutants["killed"].as_u64().unwrap() as usize, count("kills"));
+    assert_eq!(
+        mutants["total"].as_u64().unwrap() as usize,
+        count("kills") + count("survivors") + count("undecided")
+    );
+    assert!(count("kills") > 5 && count("survivors") > 5 && count("undecided") == 0, "{mutants}");
+    let kill = mutants["kills"][0]["by"].as_str().unwrap();
+    assert!(kill.contains("told-where.litmus: "), "{kill}");
+}
+
+#[test]
+fn a_limit_is_no_success() {
+    let fig6 = shipped("litmus/hrf/fig6.litmus");
+    let (code, out, err) = verify(&with_one_test(&fig6, &["vi", "--memory", "1K"]));
+    assert_eq!(code, 1);
+    assert!(
+        out.starts_with("vi: hrf-indirect incomplete") && out.contains("not covered: more than"),
+        "{out}"
+    );
+    assert!(err.contains("vi: not everything was covered: "), "{err}");
+    for (option, value) in [("--jobs", "0"), ("--jobs", "100000"), ("--memory", "0"), ("--timeout", "-1")] {
+        let (code, out, err) = verify(&["vi", &format!("{option}={value}")]);
+        assert_eq!((code, &*out), (2, ""), "{option} {value}: {err}");
+        assert!(err.contains(option), "{err}");
+    }
+}
+
+/// Ctrl-C: what was covered is said, as incomplete.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_what_was_covered() {
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    let mut run = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    run.args(["verify", "--all", "--operations", "4", "--json"]);
+    let mut child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(child.try_wait().unwrap().is_none(), "it is explored by then");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("stopped before the end") && err.contains("there was no time for "), "{err}");
+    let reports: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = reports.to_string();
+    assert!(text.contains("\"incomplete\"") && !text.contains("\"verified\""), "{text}");
+}
