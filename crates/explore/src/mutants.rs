@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::{
     Change, Level, Mutation, OpClass, Order, PlanKey, PlansView, RowId, RowView, Symbol as _, TableId,
+    TableView,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -89,34 +90,61 @@ pub fn all(subject: &Subject) -> Vec<Mutant> {
     let mut all = Vec::new();
     for view in (subject.tables)() {
         for (index, what) in view.rows.iter().enumerate() {
-            let RowView::Do(actions, next, _) = what else { continue };
-            let row = index as u16;
             let name = rows::name(&view, index);
             let mut add = |change, text: String| {
                 all.push(Mutant {
                     mutation: Mutation { table: view.id, change },
-                    row: Some(RowId { table: view.id, row }),
+                    row: Some(RowId { table: view.id, row: index as u16 }),
                     plan: None,
                     name: format!("{name}, {text}"),
                 });
             };
-            for (at, action) in actions.iter().enumerate() {
-                add(Change::DropAction { row, action: at as u8 }, format!("without {action}"));
+            match what {
+                RowView::Do(actions, next, _) => row_faults(&view, index, actions, *next, &mut add),
+                RowView::Stall => stall_faults(&view, index, &mut add),
+                RowView::Impossible(_) => {}
             }
-            for (state, (to, _)) in view.states.iter().enumerate() {
-                let stays = next.unwrap_or(index / view.events.len());
-                // No line is ever put into the states that stand for missing bytes.
-                if !["P", "RP", "IP"].contains(to) && state != stays {
-                    add(Change::NextState { row, state: state as u8 }, format!("to {to}"));
-                }
-            }
-            add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
         }
     }
     for view in (subject.plans)() {
         plan_faults(&view, &mut all);
     }
     all
+}
+
+fn row_faults(
+    view: &TableView,
+    index: usize,
+    actions: &[&str],
+    next: Option<usize>,
+    add: &mut impl FnMut(Change, String),
+) {
+    let row = index as u16;
+    for (at, action) in actions.iter().enumerate() {
+        add(Change::DropAction { row, action: at as u8 }, format!("without {action}"));
+    }
+    for (state, (to, _)) in view.states.iter().enumerate() {
+        let stays = next.unwrap_or(index / view.events.len());
+        // No line is ever put into the states that stand for missing bytes.
+        if !["P", "RP", "IP"].contains(to) && state != stays {
+            add(Change::NextState { row, state: state as u8 }, format!("to {to}"));
+        }
+    }
+    add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
+}
+
+/// What waits does not: it is dealt with as in another state, where that is
+/// something else than in those before.
+fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
+    let events = view.events.len();
+    let mut seen = Vec::new();
+    for (state, (name, _)) in view.states.iter().enumerate() {
+        let other = &view.rows[state * events + index % events];
+        if matches!(other, RowView::Do(..)) && !seen.contains(&other) {
+            seen.push(other);
+            add(Change::NoStall { row: index as u16, state: state as u8 }, format!("as in {name}"));
+        }
+    }
 }
 
 /// What is one scope narrower, or several.

@@ -242,6 +242,10 @@ fn mutated<T: Table>(
             let next = T::State::ALL.get(usize::from(state)).copied();
             Looked { row: Row::Do { actions, next, after }, ..looked }
         }
+        (Change::NoStall { row, state }, Row::Stall) if usize::from(row) == index => {
+            let event = T::Event::ALL[index % T::Event::ALL.len()];
+            Looked { row: T::row(T::State::ALL[usize::from(state)], event), ..looked }
+        }
         (Change::ForgetByte { row }, _) if usize::from(row) == index => Looked { forgets: true, ..looked },
         _ => looked,
     }

@@ -200,6 +200,14 @@ pub enum Change {
         /// The index of the wrong state.
         state: u8,
     },
+    /// Do not wait where the row says so, but do what the table has for the event
+    /// in another state.
+    NoStall {
+        /// The row.
+        row: u16,
+        /// The index of the other state.
+        state: u8,
+    },
     /// Leave every step of that index out of every plan.
     DropStep {
         /// The index of the step.
