@@ -111,16 +111,6 @@ fn branches(program: &Program) -> bool {
     })
 }
 
-/// Is there anything in the program that waits, or may go round for ever?
-pub(crate) fn may_wait(program: &Program) -> bool {
-    program.threads.iter().any(|thread| {
-        thread.code.iter().enumerate().any(|(pc, instr)| {
-            matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
-                || instr.target().is_some_and(|target| target <= pc)
-        })
-    })
-}
-
 impl Claim {
     /// Is the claim made of the program on such a core?
     ///

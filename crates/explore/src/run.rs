@@ -9,7 +9,7 @@ use proto::issue::IssueRule;
 use proto::{Mutation, PlanKey};
 
 use crate::bounds::Bounds;
-use crate::claim::{self, Claim, Promise, Silence};
+use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Explores, Fault, Found, Violation};
 use crate::outcome::Outcome;
@@ -134,7 +134,7 @@ pub(crate) fn test(
     tested.synchronized =
         test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
     // One model that knows of no endless wait is enough.
-    tested.may_block = claim::may_wait(program) && promises.iter().all(|(_, p)| p.may_block);
+    tested.may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
     let turn = index % options.bounds.len().max(1);
     for (at, &machine) in options.bounds.iter().enumerate() {
         if test.machines == Machines::InTurn && at != turn {

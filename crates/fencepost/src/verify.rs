@@ -77,6 +77,10 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         }
         if let Some(folder) = &arguments.charts {
             unwritten = unwritten.or(write_charts(folder, &verification, &tests, &charts).err());
+            // A run that was broken off may have found less than an earlier one.
+            if unwritten.is_none() && !stop() {
+                remove_charts_behind(folder, &verification);
+            }
         }
         if unwritten.is_some() {
             break;
@@ -380,7 +384,6 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 /// A chart in text, a drawing and a file that can be replayed, for each finding.
-/// Those of an earlier run that found more go.
 fn write_charts(
     folder: &Path,
     verification: &Verification,
@@ -405,17 +408,21 @@ fn write_charts(
             file.commit().map_err(Failure::BadInput)?;
         }
     }
+    Ok(())
+}
+
+/// Those of an earlier run that found more go. What cannot be removed stays.
+fn remove_charts_behind(folder: &Path, verification: &Verification) {
     for at in verification.findings.len() + 1.. {
         let name = |end: &str| folder.join(format!("{}-{at}.{end}", verification.protocol));
-        // Nobody but us has both of one name; what cannot be removed stays.
-        if !name("trace").exists() {
-            break;
+        // Each that we wrote has a trace, and they are numbered without a gap.
+        if std::fs::remove_file(name("trace")).is_err() {
+            return;
         }
-        for end in ["trace", "txt", "svg"] {
+        for end in ["txt", "svg"] {
             let _ = std::fs::remove_file(name(end));
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

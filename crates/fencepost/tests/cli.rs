@@ -1,13 +1,17 @@
 //! What a person sees: every command, every mistake, every exit code.
 
+mod common;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use serde_json::Value;
+
+use common::scratch;
 
 const SMALL: [&str; 2] = ["--set", "n=4k"];
 
@@ -35,13 +39,6 @@ fn refused(args: &[&str]) -> String {
     assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
     assert!(err.ends_with('\n'), "{err}");
     err.trim_end().to_owned()
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::remove_dir_all(&folder).ok();
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 fn keys(value: &Value) -> Vec<&str> {

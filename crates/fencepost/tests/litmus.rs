@@ -1,12 +1,16 @@
 //! `fencepost litmus` as its users meet it: blocks, JSON, tables, limits, and
 //! files that are not what they seem.
 
+mod common;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+
+use common::scratch;
 
 const STORE_BUFFERING: &str = "C SB
 {}
@@ -67,13 +71,6 @@ fn ours(test: &str) -> String {
     root().join("litmus").join(test).to_str().unwrap().to_owned()
 }
 
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("litmus").join(name);
-    fs::remove_dir_all(&folder).ok();
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -110,7 +107,7 @@ fn refused(args: &[&str]) -> String {
 
 #[test]
 fn the_block_is_the_one_that_herd_prints() {
-    let folder = scratch("block");
+    let folder = scratch("litmus/block");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
     let tso = "Test SB Allowed
 States 4
@@ -166,7 +163,7 @@ fn json_has_the_promised_keys_for_every_model() {
 
 #[test]
 fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
-    let folder = scratch("race");
+    let folder = scratch("litmus/race");
     let test = put(&folder, "message.litmus", MESSAGE);
     let out = succeed(&[&test, "--model", "hrf-indirect"]);
     for words in ["Flag heterogeneous-race", "Racy: hrf-indirect promises nothing", "line 4", "line 9"] {
@@ -188,7 +185,7 @@ fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
 
 #[test]
 fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome() {
-    let folder = scratch("explain");
+    let folder = scratch("litmus/explain");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
     let out = succeed(&[&test, "--model", "sc", "--explain"]);
     assert!(out.contains("is not met") && out.contains("-fr->") && out.contains("-po->"), "{out}");
@@ -203,7 +200,7 @@ fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome(
 
 #[test]
 fn a_drawing_is_a_graph_a_test_whatever_the_model() {
-    let folder = scratch("dot");
+    let folder = scratch("litmus/dot");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     let message = put(&folder, "message.litmus", MESSAGE);
     let drawing = folder.join("out.dot");
@@ -243,7 +240,7 @@ fn a_folder_prints_the_same_whatever_the_number_of_jobs() {
 
 #[test]
 fn broken_files_in_a_folder_are_reported_and_the_others_still_run() {
-    let folder = scratch("mixed");
+    let folder = scratch("litmus/mixed");
     put(&folder, "a/SB.litmus", STORE_BUFFERING);
     put(&folder, "b/cut.litmus", &STORE_BUFFERING[..80]);
     put(&folder, "b/empty.litmus", "");
@@ -274,7 +271,7 @@ fn broken_files_in_a_folder_are_reported_and_the_others_still_run() {
 
 #[test]
 fn bad_input_is_refused_with_its_place_and_what_was_expected() {
-    let folder = scratch("bad");
+    let folder = scratch("litmus/bad");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     let cases: &[(&[&str], &[&str])] = &[
         (&[&sb, "--model", "rc1"], &["rc1", "did you mean `rc11`"]),
@@ -306,7 +303,7 @@ fn bad_input_is_refused_with_its_place_and_what_was_expected() {
 
 #[test]
 fn a_model_of_the_users_own_works_with_what_it_includes_and_its_mistakes_have_a_place() {
-    let folder = scratch("model");
+    let folder = scratch("litmus/model");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     put(&folder, "part.cat", "let through = rf | co | fr\n");
     let model = put(&folder, "mine.cat", "\"mine\"\ninclude \"part.cat\"\nacyclic po | through as order\n");
@@ -333,7 +330,7 @@ fn a_model_of_the_users_own_works_with_what_it_includes_and_its_mistakes_have_a_
 
 #[test]
 fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
-    let folder = scratch("expect");
+    let folder = scratch("litmus/expect");
     put(&folder, "tests/SB.litmus", STORE_BUFFERING);
     put(&folder, "tests/message.litmus", MESSAGE);
     put(&folder, "tests/other.litmus", STORE_BUFFERING);
@@ -366,7 +363,7 @@ fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
 
 #[test]
 fn tables_that_make_no_sense_are_refused_with_their_line() {
-    let folder = scratch("tables");
+    let folder = scratch("litmus/tables");
     put(&folder, "SB.litmus", STORE_BUFFERING);
     for (text, words) in [
         ("SB.litmus,0\nSB.litmus,maybe\n", ":2:11: found `maybe`, expected `1` or `0`"),
@@ -388,7 +385,7 @@ fn tables_that_make_no_sense_are_refused_with_their_line() {
 
 #[test]
 fn what_is_not_covered_is_said_and_exits_with_1() {
-    let folder = scratch("bounds");
+    let folder = scratch("litmus/bounds");
     let test = put(&folder, "counts.litmus", COUNTS);
     for model in ["sc", "hrf-indirect"] {
         let (code, out, err) = litmus(&[&test, "--model", model, "--unroll", "3"]);
@@ -406,7 +403,7 @@ fn what_is_not_covered_is_said_and_exits_with_1() {
 
 #[test]
 fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
-    let folder = scratch("timeout");
+    let folder = scratch("litmus/timeout");
     put(&folder, "a.litmus", endless());
     put(&folder, "b.litmus", STORE_BUFFERING);
     for (model, more) in [("sc", &[][..]), ("rc11", &[]), ("hrf-direct", &["--relaxed-as", "acq-rel"])] {
@@ -425,7 +422,7 @@ fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
 
 #[test]
 fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
-    let folder = scratch("ways");
+    let folder = scratch("litmus/ways");
     let ops = (0..13).map(|n| {
         format!(
             "int r{n} = atomic_load_explicit(x, memory_order_relaxed);\n\
@@ -443,7 +440,7 @@ fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
 /// Each round goes one of two ways, and none of them ends.
 #[test]
 fn ways_that_double_without_an_end_are_cut() {
-    let folder = scratch("doubling");
+    let folder = scratch("litmus/doubling");
     let body = "while (1) { int r = atomic_load_explicit(x, memory_order_seq_cst);
       if (r) { atomic_store_explicit(x, 0, memory_order_seq_cst); }
       else { atomic_store_explicit(x, 1, memory_order_seq_cst); } }";
@@ -461,7 +458,7 @@ fn ways_that_double_without_an_end_are_cut() {
 fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
     use std::io::Read as _;
 
-    let folder = scratch("interrupt");
+    let folder = scratch("litmus/interrupt");
     put(&folder, "a.litmus", STORE_BUFFERING);
     put(&folder, "b.litmus", endless());
     put(&folder, "c.litmus", endless());
@@ -488,7 +485,7 @@ fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
 
 #[test]
 fn hostile_files_are_refused_or_checked_but_end() {
-    let folder = scratch("hostile");
+    let folder = scratch("litmus/hostile");
     let deep = |open: &str, close: &str| {
         let nested = format!("{}1{}", open.repeat(50_000), close.repeat(50_000));
         format!("C deep\n{{}}\nP0(int* x) {{ *x = {nested}; }}\nexists (x=1)\n")

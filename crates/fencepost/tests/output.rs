@@ -1,17 +1,14 @@
 //! Files of results are whole or absent.
 
+mod common;
+
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fencepost::output::WholeFile;
 
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::remove_dir_all(&folder).ok();
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
+use common::scratch;
 
 fn entries(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().count()

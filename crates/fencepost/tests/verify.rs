@@ -1,11 +1,14 @@
 //! What a person sees of `fencepost verify`: what it writes, and how it ends
 //! when something is in the way.
 
+mod common;
+
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+use common::scratch;
 
 /// The exit code and what was written to the two outputs.
 fn verify(args: &[&str]) -> (u8, String, String) {
@@ -13,13 +16,6 @@ fn verify(args: &[&str]) -> (u8, String, String) {
     let all = ["fencepost", "verify"].iter().chain(args).map(OsString::from);
     let code = fencepost::run(all, &mut out, &mut err);
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::remove_dir_all(&folder).ok();
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// A file or a folder of the repository.
@@ -86,7 +82,11 @@ fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_a
         names.sort();
         names
     };
-    let run = || verify(&with_one_test(&found, &["hlrc", "--charts", charts.to_str().unwrap()])).0;
+    let run_for = |seconds| {
+        let args = ["hlrc", "--timeout", seconds, "--charts", charts.to_str().unwrap()];
+        verify(&with_one_test(&found, &args)).0
+    };
+    let run = || run_for("600");
     assert_eq!(run(), 1);
     let first = written();
     assert!(first.contains(&String::from("hlrc-1.svg")), "{first:?}");
@@ -95,6 +95,9 @@ fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_a
         fs::write(charts.join(format!("hlrc-{beyond}.{end}")), "of an earlier run").unwrap();
     }
     fs::write(charts.join("notes.txt"), "mine").unwrap();
+    let all = written();
+    assert_eq!(run_for("0.001"), 1);
+    assert_eq!(written(), all, "a run that was broken off removes nothing");
     assert_eq!(run(), 1);
     let mut expected = first;
     expected.push(String::from("notes.txt"));

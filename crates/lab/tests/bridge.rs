@@ -7,7 +7,7 @@ use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
 use lab::litmus::{LOCATIONS, REGISTERS, program};
 use lab::run::program_on;
 use lab::systems::Systems;
-use litmus::program::{Instr, Program, Term, Value};
+use litmus::program::{Program, Term, Value};
 use proto::issue::IssueRule;
 use proto::{Agent, Protocol, WritePolicy};
 use sim::RunOptions;
@@ -28,7 +28,7 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
         let outcome = match program_on(system, P::INFO.name, made, options, &mut ()) {
             Ok(outcome) => outcome,
             Err(error) => {
-                assert!(waits(test), "{}: {error}", test.name);
+                assert!(test.may_wait(), "{}: {error}", test.name);
                 return None;
             }
         };
@@ -41,14 +41,6 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
         Some(test.state_terms().into_iter().map(value).collect())
     };
     (0..seeds).filter_map(run).collect()
-}
-
-/// Is there anything in the test that waits, or goes round?
-fn waits(test: &Program) -> bool {
-    let goes_back = |(pc, instr): (usize, &Instr)| {
-        matches!(instr, Instr::Await { .. } | Instr::Barrier(_)) || instr.target().is_some_and(|to| to <= pc)
-    };
-    test.threads.iter().any(|thread| thread.code.iter().enumerate().any(goes_back))
 }
 
 /// All outcomes that there are; none where the explored machine lacks

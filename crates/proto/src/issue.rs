@@ -72,9 +72,9 @@ impl IssueOp {
         self.touches(other) && (self.writes() || other.writes())
     }
 
-    /// Are they two loads of the same bytes, of which the first is atomic? What
-    /// the second reads must not be older.
-    fn is_as_new_as(&self, older: &IssueOp) -> bool {
+    /// Must what it reads be as new as what the older one found? So it is behind
+    /// an atomic access of the same bytes.
+    fn must_be_as_new_as(&self, older: &IssueOp) -> bool {
         self.touches(older) && older.order.is_atomic()
     }
 
@@ -188,7 +188,10 @@ impl Issue {
             || op.order == Order::SeqCst
             || (op.kind != IssueKind::Load && op.order.releases());
         let blocked = self.sent.iter().any(|older| {
-            waits_for_all || older.is_passed_by_nothing() || older.conflicts(op) || op.is_as_new_as(older)
+            waits_for_all
+                || older.is_passed_by_nothing()
+                || older.conflicts(op)
+                || op.must_be_as_new_as(older)
         });
         if blocked { Verdict::Hold } else { Verdict::Send }
     }

@@ -201,6 +201,16 @@ impl Program {
         &self.threads[usize::from(thread.0)]
     }
 
+    /// Is there anything in it that waits, or may go round for ever?
+    #[must_use]
+    pub fn may_wait(&self) -> bool {
+        let waits = |(pc, instr): (usize, &Instr)| {
+            matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
+                || instr.target().is_some_and(|target| target <= pc)
+        };
+        self.threads.iter().any(|thread| thread.code.iter().enumerate().any(waits))
+    }
+
     /// The threads of the group whose code has a barrier of that group and
     /// name. A barrier waits for these.
     #[must_use]
