@@ -347,7 +347,7 @@ pub(crate) struct VerifyArguments {
     /// The most memory, as 512M or 8G, for all tests that are explored at once;
     /// beyond it the search is incomplete. With --replay it bounds the search for
     /// faults of all runs [default: 2G for each of --jobs]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) memory: Option<u64>,
     /// End after so many seconds with what is known then
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -602,8 +602,11 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     number.ok_or_else(|| format!("expected a number from 1 to {JOBS_MAX}"))
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
-    let refuse = || String::from("expected a number of bytes such as 512M or 8G");
+/// The least memory: in less no search gets anywhere.
+const MEMORY_MIN: u64 = 1 << 10;
+
+fn memory(text: &str) -> Result<u64, String> {
+    let refuse = || String::from("expected a number of bytes from 1K on, such as 512M or 8G");
     let (digits, shift) = match text.trim_end_matches(['i', 'B']).to_ascii_uppercase() {
         t if t.ends_with('K') => (t.trim_end_matches('K').to_owned(), 10),
         t if t.ends_with('M') => (t.trim_end_matches('M').to_owned(), 20),
@@ -611,5 +614,5 @@ fn bytes(text: &str) -> Result<u64, String> {
         t => (t, 0),
     };
     let number: u64 = digits.parse().map_err(|_| refuse())?;
-    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(refuse)
+    number.checked_mul(1 << shift).filter(|&bytes| bytes >= MEMORY_MIN).ok_or_else(refuse)
 }

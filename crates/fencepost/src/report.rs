@@ -1,6 +1,5 @@
 //! `fencepost report`.
 
-use std::fs;
 use std::io::Write;
 
 use lab::results::Results;
@@ -8,11 +7,11 @@ use lab::results::Results;
 use crate::Failure;
 use crate::args::ReportArguments;
 use crate::output::WholeFile;
+use crate::suite::files;
 
 pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let path = arguments.folder.join("results.json");
-    let text = fs::read_to_string(&path)
-        .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))?;
+    let text = files::read_table(&path).map_err(Failure::BadInput)?;
     let results: Results = serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let full = error.to_string();

@@ -7,6 +7,7 @@ use explore::results::{self, Line};
 
 use crate::Failure;
 use crate::output::WholeFile;
+use crate::suite::files;
 
 const BEGIN: &str = "<!-- results: begin -->\n";
 const END: &str = "<!-- results: end -->";
@@ -15,10 +16,10 @@ const END: &str = "<!-- results: end -->";
 /// else. Those of other protocols stay.
 pub(crate) fn write(path: &Path, results: &[Line]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
-    let old = match std::fs::read_to_string(path) {
-        Ok(old) => old,
+    let old = match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("{BEGIN}{END}\n"),
-        Err(error) => return Err(bad(format!("cannot read it: {error}"))),
+        Ok(found) if !found.is_file() => return Err(bad(String::from("it is not a file"))),
+        _ => files::read_table(path).map_err(Failure::BadInput)?,
     };
     let (before, rest) =
         old.split_once(BEGIN).ok_or_else(|| bad(format!("it has no line `{}`", BEGIN.trim())))?;

@@ -100,8 +100,11 @@ pub(crate) fn known(name: &str) -> Result<&'static str, Failure> {
     let all: Vec<String> = zoo::ALL.iter().map(|info| info.name.to_owned()).collect();
     let found = zoo::ALL.iter().find(|info| info.name == name).map(|info| info.name);
     found.ok_or_else(|| {
-        let near = lab::nearest(name, &all).map(|near| format!(", did you mean '{near}'?"));
-        Failure::BadInput(format!("there is no protocol '{name}'{}", near.unwrap_or_default()))
+        let meant = match lab::nearest(name, &all) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("expected one of {}", all.join(", ")),
+        };
+        Failure::BadInput(format!("there is no protocol '{name}', {meant}"))
     })
 }
 

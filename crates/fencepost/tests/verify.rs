@@ -62,6 +62,29 @@ fn the_table_keeps_the_rows_of_others_and_of_runs_that_came_to_their_end() {
     fs::write(table, "<!-- results: begin -->\n").unwrap();
     let (_, _, err) = verify(&with_one_test(&test, &["vi", "--table", table]));
     assert!(err.ends_with("it has no line `<!-- results: end -->`\n"), "{err}");
+    // Nor is what is no file, which may have no end.
+    for no_file in ["/dev/zero", folder.to_str().unwrap()] {
+        let (code, out, err) = verify(&with_one_test(&test, &["vi", "--table", no_file]));
+        assert_eq!((code, &*out, &*err), (2, "", &*format!("fencepost: {no_file}: it is not a file\n")));
+    }
+}
+
+#[test]
+fn a_name_that_is_no_protocols_is_met_with_those_that_are() {
+    let (code, out, err) = verify(&["no-such-thing"]);
+    assert_eq!((code, &*out), (2, ""));
+    assert!(err.starts_with("fencepost: there is no protocol 'no-such-thing', expected one of "), "{err}");
+    assert!(err.contains("vi, ") && err.contains("hlrc-repaired"), "{err}");
+    assert!(verify(&["hlrk"]).2.contains("did you mean 'hlrc'?"));
+}
+
+#[test]
+fn memory_in_which_nothing_can_be_explored_is_refused() {
+    for memory in ["0", "1", "1023", "much", "99999999999G"] {
+        let (code, out, err) = verify(&["vi", "--memory", memory]);
+        assert_eq!((code, &*out), (2, ""), "{memory}");
+        assert!(err.contains("expected a number of bytes from 1K on"), "{err}");
+    }
 }
 
 #[test]

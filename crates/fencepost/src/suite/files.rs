@@ -12,7 +12,7 @@ use crate::args::LitmusArguments;
 
 /// The longest test or model that is read.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
-/// The longest table that is read.
+/// The longest table that is read: expectations, or results.
 const TABLE_BYTES_MAX: u64 = 1 << 26;
 
 /// A test that is to be checked.
@@ -46,6 +46,11 @@ pub(super) struct Tests {
 /// Reads a text of at most a mebibyte.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     read(path, TEXT_BYTES_MAX)
+}
+
+/// Reads a table.
+pub(crate) fn read_table(path: &Path) -> Result<String, String> {
+    read(path, TABLE_BYTES_MAX)
 }
 
 fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
