@@ -7,7 +7,7 @@ use explore::verify::{self, Options, Status, Verification};
 use explore::{Subject, corpus};
 
 /// One in so many of the made programs is explored.
-const MADE_STEP: usize = 29;
+const MADE_STEP: usize = 97;
 
 /// More than this many programs have synchronization that orders data between
 /// caches.
