@@ -78,6 +78,7 @@ pub use moves::Move;
 pub use outcome::Outcome;
 pub use placement::{Placement, Unsupported, Word};
 pub use replay::{End, LEFT_OUT, Replay, STUCK, Step};
+pub use rows::RowName;
 pub use subject::Subject;
 pub use thread::{SILENT_MAX, rmw_kind};
 pub use trace::Trace;

@@ -16,7 +16,7 @@ use crate::engine::Limits;
 use crate::equivalent;
 use crate::explorer::Asked;
 use crate::parallel::in_parallel;
-use crate::rows;
+use crate::rows::RowName;
 use crate::run::{Explorers, Run};
 use crate::subject::Subject;
 use crate::test::Test;
@@ -90,7 +90,7 @@ pub fn all(subject: &Subject) -> Vec<Mutant> {
     let mut all = Vec::new();
     for view in (subject.tables)() {
         for (index, what) in view.rows.iter().enumerate() {
-            let name = rows::name(&view, index);
+            let name = RowName::of(&view, index);
             let mut add = |change, text: String| {
                 all.push(Mutant {
                     mutation: Mutation { table: view.id, change },

@@ -108,7 +108,7 @@ fn details_of(v: &Verification) -> Vec<String> {
     };
     let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({count} times)"));
     list(String::from("what was not covered"), gaps.collect());
-    list(format!("{} rows that nothing reached within these bounds", unreached.len()), unreached.clone());
+    list(format!("{} rows that nothing reached within these bounds", unreached.len()), unreached.iter().map(ToString::to_string).collect());
     if let Some(m) = &v.mutants {
         list(format!("{} mutants that survive", m.survivors.len()), m.survivors.clone());
         list(format!("{} mutants that are killed, and argued", m.misargued.len()), m.misargued.clone());
@@ -133,6 +133,7 @@ fn details_of(v: &Verification) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RowName;
 
     fn line(protocol: &'static str, states: u64) -> Line {
         let verification = Verification {
@@ -148,7 +149,7 @@ mod tests {
             complete: true,
             gaps: [(String::from("a bound"), 1)].into(),
             findings: Vec::new(),
-            rows: (2, vec![String::from("a row")]),
+            rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
         };
         Line { verification, operations: 4, seconds: 1.0 }

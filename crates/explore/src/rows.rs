@@ -1,5 +1,6 @@
 //! The rows of a protocol's tables by their names.
 
+use core::fmt;
 use std::collections::BTreeSet;
 
 use proto::{RowId, RowView, TableView};
@@ -43,13 +44,31 @@ impl RowSet {
 }
 
 /// The name of a row: `A line in the L1: Load in I`.
-pub(crate) fn name(view: &TableView, row: usize) -> String {
-    let events = view.events.len();
-    format!("{}: {} in {}", view.name, view.events[row % events].0, view.states[row / events].0)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowName {
+    /// The table.
+    pub table: &'static str,
+    /// What happens.
+    pub event: &'static str,
+    /// What is the case then.
+    pub state: &'static str,
+}
+
+impl RowName {
+    pub(crate) fn of(view: &TableView, row: usize) -> RowName {
+        let events = view.events.len();
+        RowName { table: view.name, event: view.events[row % events].0, state: view.states[row / events].0 }
+    }
+}
+
+impl fmt::Display for RowName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} in {}", self.table, self.event, self.state)
+    }
 }
 
 /// How many rows can fire, and the names of those that did not.
-pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<String>) {
+pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<RowName>) {
     let mut total = 0;
     let mut unreached = Vec::new();
     for view in tables {
@@ -59,7 +78,7 @@ pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<String>) {
             }
             total += 1;
             if !fired.contains(RowId { table: view.id, row: row as u16 }) {
-                unreached.push(name(view, row));
+                unreached.push(RowName::of(view, row));
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::explorer::Violation;
 use crate::mutants::{self, Mutants};
 use crate::parallel::in_parallel;
-use crate::rows::{self, RowSet};
+use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
 pub use crate::test::{Machines, Test};
@@ -124,7 +124,7 @@ pub struct Verification {
     /// What must not be, the shortest first.
     pub findings: Vec<Finding>,
     /// The rows that can fire, and the names of those that never did.
-    pub rows: (usize, Vec<String>),
+    pub rows: (usize, Vec<RowName>),
     /// What became of seeded faults.
     pub mutants: Option<Mutants>,
 }

@@ -15,7 +15,7 @@ use crate::Failure;
 use crate::args::ReproduceArguments;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table};
+use crate::table::{Side, Table, plural};
 
 /// Where experiments are looked for before the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";
@@ -93,8 +93,4 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
         table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text()]);
     }
     Ok(table.write(out)?)
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }

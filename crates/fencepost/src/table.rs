@@ -3,6 +3,11 @@
 pub(crate) use explore::results::grouped;
 use std::io::{self, Write};
 
+/// The end of a noun of which there are so many.
+pub(crate) fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
 /// To which side a column leans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {

@@ -19,7 +19,7 @@ use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
 use crate::replay;
 use crate::suite::files;
-use crate::table::grouped;
+use crate::table::{grouped, plural};
 use crate::verified;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -280,28 +280,31 @@ fn show(
     let number = |n: usize| grouped(n as u64);
     writeln!(
         out,
-        "  {} tests, {} of them free of races, {} of those with data that synchronization orders between caches",
+        "  {} test{}, {} of them free of races, {} of those with data that synchronization orders between caches",
         number(verification.tests),
+        plural(verification.tests),
         number(verification.race_free),
         number(verification.synchronized)
     )?;
     writeln!(
         out,
-        "  {} runs, {} states, {} moves, {seconds:.1} s",
+        "  {} run{}, {} states, {} moves, {seconds:.1} s",
         number(verification.runs),
+        plural(verification.runs),
         grouped(verification.states),
         grouped(verification.transitions)
     )?;
     for (gap, count) in &verification.gaps {
-        writeln!(out, "  not covered: {gap} ({count} times)")?;
+        writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
     }
     for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, where no machine can run them: {why} ({count} tests)")?;
+        writeln!(out, "  left out, where no machine can run them: {why} ({count} test{})", plural(*count))?;
     }
     let (total, unreached) = &verification.rows;
     writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
-    for row in unreached {
-        writeln!(out, "    not reached: {row}")?;
+    for rows in unreached.chunk_by(|row, next| (row.table, row.state) == (next.table, next.state)) {
+        let events: Vec<&str> = rows.iter().map(|row| row.event).collect();
+        writeln!(out, "    not reached: {} in {}: {}", rows[0].table, rows[0].state, events.join(", "))?;
     }
     if let Some(mutants) = &verification.mutants {
         writeln!(
@@ -335,6 +338,7 @@ fn show(
 
 fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>], seconds: f64) -> Value {
     let (total, unreached) = &verification.rows;
+    let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
     let violations = verification.findings.iter().zip(charts).map(|(finding, replay)| {
         let moves: Vec<String> = finding.violation.moves.iter().map(ToString::to_string).collect();
         json!({
@@ -375,7 +379,7 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
         "complete": verification.complete,
         "gaps": verification.gaps,
         "violations": violations.collect::<Vec<_>>(),
-        "rows": { "fired": total - unreached.len(), "total": total, "unreached": unreached },
+        "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
         "mutants": mutants,
         "wall_seconds": seconds,
     })
