@@ -108,7 +108,10 @@ fn details_of(v: &Verification) -> Vec<String> {
     };
     let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({count} times)"));
     list(String::from("what was not covered"), gaps.collect());
-    list(format!("{} rows that nothing reached within these bounds", unreached.len()), unreached.iter().map(ToString::to_string).collect());
+    list(
+        format!("{} rows that nothing reached within these bounds", unreached.len()),
+        unreached.iter().map(ToString::to_string).collect(),
+    );
     if let Some(m) = &v.mutants {
         list(format!("{} mutants that survive", m.survivors.len()), m.survivors.clone());
         list(format!("{} mutants that are killed, and argued", m.misargued.len()), m.misargued.clone());
