@@ -132,6 +132,8 @@ texts! {
     "caches/neighbour-wrote-then-updated.litmus"
     "caches/neighbour-wrote-while-fetched.litmus"
     "caches/own-words-system.litmus"
+    "caches/passed-on-by-acquire-system.litmus"
+    "caches/passed-on-by-acquire.litmus"
     "caches/read-and-updated.litmus"
     "caches/read-and-written-again.litmus"
     "caches/read-and-written.litmus"

@@ -110,9 +110,11 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let has_remote = has_remote(claims);
     let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
     let wides = || wides.into_iter().filter(|wide| has_remote || *wide != Wide::Remote);
+    // Where scopes are hints, one that holds nobody else orders data as well.
+    let lonely_scopes = claims.iter().any(|claim| claim.model == "drf");
     for wide in wides() {
         for rmw in RMWS {
-            let bound = Bound { kinds: EXCHANGING.to_vec(), ..pair(4, 2, &[AcquireRelease]) };
+            let bound = Bound { kinds: EXCHANGING.to_vec(), lonely_scopes, ..pair(4, 2, &[AcquireRelease]) };
             let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
             all.push(Family { twist, ..family('V', placed(wide, bound), 64) });
         }

@@ -71,7 +71,10 @@ impl Plans for L1Plans {
         use Step::*;
         let is_write = !matches!(key.op, Load);
         let acquires = key.order.acquires() && !matches!(key.op, Store);
-        let releases = key.order.releases() && is_write;
+        // Who acquires from a word that was acquired and written here must find what
+        // has been released before: in words that are registered it waits here.
+        let passes_on = acquires && matches!(key.op, Rmw | Update);
+        let releases = key.order.releases() && is_write || passes_on;
         match (key.op, key.level) {
             (KernelBegin, Level::System) => &[InvalidateBanks, Invalidate, AnswerIt],
             (KernelBegin, _) => &[Invalidate, AnswerIt],
