@@ -1,6 +1,6 @@
 //! From an operation of a wavefront to requests for lines.
 
-use kernel::{Action, LANES_MAX, OpId, Packed, Placed, Posted, Space};
+use kernel::{Action, LANES_MAX, Mask, OpId, Packed, Placed, Posted, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp, Verdict};
 use proto::{ArrayId, Hints, Issuer, Level, LineData, Op, Order, Request, RmwKind, Scope, Width};
 
@@ -63,6 +63,7 @@ pub(super) struct AskHead {
 /// The operands of a store that outlive its operation.
 #[derive(Debug)]
 pub(super) struct Kept {
+    exec: Mask,
     data: Packed,
     addresses: [u64; LANES_MAX],
     parts: Vec<LinePart>,
@@ -304,7 +305,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         instr.left = parts.len() as u32;
         if !sent {
             let addresses = core::array::from_fn(|lane| op.addr(lane).0);
-            instr.kept = Some(Box::new(Kept { data: op.data, addresses, parts: parts.clone() }));
+            instr.kept =
+                Some(Box::new(Kept { exec: op.exec, data: op.data, addresses, parts: parts.clone() }));
             instr.op = None;
         }
         drop(ops);
@@ -452,8 +454,9 @@ fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LA
         let address = load.addr(lane).0;
         values[lane] = match (&store.kept, store.op) {
             (Some(kept), _) if store.ask.width == load.width => {
-                let lanes = (0..LANES_MAX).rev().find(|&l| kept.addresses[l] == address)?;
-                kept.data.get(lanes, load.width)
+                let mut lanes = (0..LANES_MAX).rev();
+                let lane = lanes.find(|&l| kept.exec.has(l) && kept.addresses[l] == address)?;
+                kept.data.get(lane, load.width)
             }
             (None, Some(id)) if store.ask.width == load.width => {
                 let from = ops.get(id);
