@@ -187,7 +187,7 @@ struct Row {
 
 impl Table {
     fn add(&mut self, table: &Path, asked: Asked) -> Result<(), String> {
-        let text = read(table, TABLE_BYTES_MAX)?;
+        let text = read_table(table)?;
         let shown = table.display().to_string();
         let folder = table.parent().unwrap_or(Path::new(""));
         for line in expectations(&text).map_err(|error| error.in_file(&shown).to_string())? {
