@@ -160,6 +160,29 @@ fn every_issue_rule_and_scheduler_computes_the_same() {
 }
 
 #[test]
+fn a_load_behind_a_buffered_store_takes_the_value_of_the_lane_that_stored() {
+    let program = Program::new("one-lane", |host| async move {
+        let (far, word) = (host.alloc::<u32>("far", 1), host.alloc::<u32>("word", 1));
+        let seen = host.alloc::<u32>("seen", 1);
+        let kernel = Kernel::new("store-load", move |w: Wave| async move {
+            let w = w.leader();
+            // The second store waits for the first, which the L2 performs.
+            let first = w.atomic_store(far, 0, 1, relaxed(Level::Device));
+            let second = w.store(word, 0, 2);
+            let value = w.load(word, 0).await;
+            first.await;
+            second.await;
+            w.store(seen, 0, value).await;
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new().with("seen", &host.read(seen).await)
+    });
+    let mut system = system("hlrc-8cu");
+    system.issue_rule = IssueRule::Tso;
+    on::<Hlrc>(&system, program).answer.expect("seen", &[2u32]).unwrap();
+}
+
+#[test]
 fn overlapping_loads_take_less_time_than_loads_one_at_a_time() {
     let mut system = system("hlrc-8cu");
     let overlapping = on::<Vi>(&system, vec_add(640)).cycles;
