@@ -43,7 +43,8 @@ fn check(loaded: &Loaded) {
     assert!(graph.targets.iter().all(|&target| target < graph.vertices()));
     let mut written = Vec::new();
     if graph.edges() > 0 && write(graph, Format::MatrixMarket, &mut written).is_ok() {
-        let keep = ReadOptions { self_loops: Choice::Keep, duplicates: Choice::Keep, ..ReadOptions::default() };
+        let keep =
+            ReadOptions { self_loops: Choice::Keep, duplicates: Choice::Keep, ..ReadOptions::default() };
         let again = read_from(&written[..], Path::new("g.mtx"), &keep).expect("what was written");
         assert_eq!(again.graph, *graph);
     }

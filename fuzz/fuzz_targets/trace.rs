@@ -11,6 +11,9 @@ use lab::systems::Systems;
 use libfuzzer_sys::fuzz_target;
 use sim::config::System;
 
+/// What an exploration may use.
+const MEMORY_BYTES: u64 = 64 << 20;
+
 static MACHINE: LazyLock<System> =
     LazyLock::new(|| Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine"));
 
@@ -30,11 +33,11 @@ fuzz_target!(|text: &str| {
         looks.set(looks.get() + 1);
         looks.get() > 200
     };
-    if let Ok(replayed) = trace.replay(&subject, &stop) {
+    if let Ok(replayed) = trace.replay(&subject, MEMORY_BYTES, &stop) {
         assert!(explore::chart::svg(&replayed.replay, &trace.title()).contains("</svg>"));
     }
     match lab::replay::replay(&trace, &subject, &MACHINE, &stop) {
         Ok(timed) => assert_eq!(timed.cycles.len(), trace.violation.moves.len()),
-        Err(why) => assert!(!why.is_empty()),
+        Err(why) => assert!(!why.to_string().is_empty()),
     }
 });
