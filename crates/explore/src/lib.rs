@@ -62,6 +62,7 @@ mod replay;
 pub mod results;
 mod rows;
 mod run;
+mod sampled;
 mod store;
 pub mod stress;
 mod subject;

@@ -35,7 +35,7 @@ struct Family {
     twist: Twist,
 }
 
-const ALL: [Kind; 9] = [
+pub(crate) const ALL: [Kind; 9] = [
     Kind::Load,
     Kind::Store,
     Kind::SyncLoad,
@@ -69,7 +69,7 @@ const RMWS: [(Order, bool); 6] = [
 ];
 
 /// Is something said of remote operations?
-fn has_remote(claims: &[Claim]) -> bool {
+pub(crate) fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.model == "opencl-rsp")
 }
 
@@ -157,7 +157,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 
 /// Is there a program in the family that differs only in scopes, and in which
 /// work-items share a work-group?
-fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
+pub(crate) fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
     // Beside system scope, work-group scope stands for all that are narrower.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != Wide::System);
     let Some(groups) = skeleton.tree.first() else { return false };
@@ -168,7 +168,7 @@ fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
 
 /// How a claim's races are looked for before it is asked itself: what races
 /// whatever the scopes, races under every model.
-fn readings(claims: &[Claim]) -> Vec<Reading> {
+pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
     if readings.is_empty() {
         readings.push(Reading::of(hrf::Model::Drf));
@@ -177,7 +177,7 @@ fn readings(claims: &[Claim]) -> Vec<Reading> {
 }
 
 /// Is it free of races, and does synchronization order a data conflict in it?
-fn tells(generated: &Generated, readings: &[Reading]) -> bool {
+pub(crate) fn tells(generated: &Generated, readings: &[Reading]) -> bool {
     readings.iter().any(|&reading| {
         let verdict = generate::telling(generated, &Options::new(reading));
         verdict.is_ok_and(|verdict| verdict.is_some())

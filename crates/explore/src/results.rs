@@ -11,6 +11,8 @@ pub struct Line {
     pub verification: Verification,
     /// Up to how many operations the programs had that were made.
     pub operations: u8,
+    /// How many programs were drawn from a seed.
+    pub sample: usize,
     /// How long that took.
     pub seconds: f64,
 }
@@ -74,7 +76,7 @@ fn protocol(text: &str, begins: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-fn row_of(Line { verification: v, operations, seconds }: &Line) -> String {
+fn row_of(Line { verification: v, operations, sample, seconds }: &Line) -> String {
     let claims: Vec<String> =
         v.claims.iter().map(|(model, status)| format!("`{model}` **{}**", status.name())).collect();
     let (rows, unreached) = &v.rows;
@@ -83,8 +85,9 @@ fn row_of(Line { verification: v, operations, seconds }: &Line) -> String {
         Some(m) => format!("{} of {}", grouped(m.killed.len() as u64), grouped(m.total() as u64)),
     };
     let number = |n: usize| grouped(n as u64);
+    let sample = if *sample == 0 { String::new() } else { format!(", {} sampled", number(*sample)) };
     format!(
-        "| `{}` | {} | {operations} | {} | {} | {} | {} | {} | {} of {rows} | {mutants} | {seconds:.0} s |\n",
+        "| `{}` | {} | {operations}{sample} | {} | {} | {} | {} | {} | {} of {rows} | {mutants} | {seconds:.0} s |\n",
         v.protocol,
         claims.join(", "),
         number(v.tests),
@@ -155,7 +158,7 @@ mod tests {
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
         };
-        Line { verification, operations: 4, seconds: 1.0 }
+        Line { verification, operations: 4, sample: 0, seconds: 1.0 }
     }
 
     #[test]

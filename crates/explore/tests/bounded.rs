@@ -1,6 +1,6 @@
 //! Every protocol is verified within a small bound, or refuted as it is known
 //! to be: the papers' programs, the OpenCL tests, and some of the made programs
-//! with up to three operations and of the messages.
+//! with up to three operations, of the messages and of what is drawn.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Verification};
@@ -8,6 +8,9 @@ use explore::{Subject, corpus};
 
 /// One in so many of the made programs is explored.
 const MADE_STEP: usize = 97;
+
+/// So many larger ones are drawn.
+const SAMPLE: usize = 20;
 
 /// More than this many programs have synchronization that orders data between
 /// caches.
@@ -27,6 +30,7 @@ fn verified(protocol: &str) -> Verification {
             .into_iter()
             .step_by(MADE_STEP),
     );
+    tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false));
     let options = Options::new(verify::machines());
     verify::verify(&subject, &tests, &options).expect("known models")
 }

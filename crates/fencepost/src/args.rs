@@ -303,6 +303,7 @@ pub(crate) struct LitmusArguments {
   fencepost verify vi
   fencepost verify --all --mutants --jobs 2 --memory 8G
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
+  fencepost verify vi --sample 2000 --seed 7
   fencepost verify --replay charts/hlrc-1.trace
   fencepost verify --replay charts/hlrc-1.trace --system hrf-8cu
 
@@ -322,7 +323,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Make the moves of a counterexample again, from a file that --charts wrote,
     /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "no_symmetry", "mutants", "jobs", "charts", "table"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "mutants", "jobs", "charts", "table"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, on a machine with the
     /// caches and cores of the file and the latencies of this one; a name of
@@ -337,6 +338,14 @@ pub(crate) struct VerifyArguments {
     /// orders data, and some that race; 0 for none
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub(crate) operations: u8,
+    /// Also so many programs that are drawn from a seed, in which synchronization
+    /// orders data, and some others: of two threads with three operations each, and
+    /// of three threads with two, or one less
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(crate) sample: u32,
+    /// The seed from which they are drawn
+    #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed, requires = "sample")]
+    pub(crate) seed: u64,
     /// Make programs that differ only in names as well: of threads, words, lines,
     /// compute units and work-groups. One of them is enough; this is to check that
     #[arg(long)]

@@ -63,16 +63,17 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         let (verification, charts) = verified.map_err(Failure::BadInput)?;
         complaints.extend(complaint(&verification));
         complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
-        let (operations, seconds) = (arguments.operations, watch.seconds());
+        let (operations, sample) = (arguments.operations, arguments.sample as usize);
+        let seconds = watch.seconds();
         if arguments.json {
-            reports.push(report(&verification, &tests, &charts, seconds));
+            reports.push(report(&verification, &tests, &charts, arguments, seconds));
         } else {
-            show(&verification, &tests, &charts, seconds, out)?;
+            show(&verification, &tests, &charts, arguments, seconds, out)?;
         }
         // As soon as it is known, for the next protocol may take an hour; but the
         // row of an earlier run is better than one that was broken off.
         if let (Some(path), false) = (&arguments.table, stop()) {
-            results.push(Line { verification: verification.clone(), operations, seconds });
+            results.push(Line { verification: verification.clone(), operations, sample, seconds });
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {
@@ -144,23 +145,15 @@ fn with_made<'a>(
     if made.as_ref().is_none_or(|(of, _)| *of != key) {
         let claims = key.0.iter().map(|model| Claim::of(model));
         let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
-        let tests = match arguments.operations {
-            0 => Vec::new(),
-            operations => {
-                let symmetry = !arguments.no_symmetry;
-                let operations = usize::from(operations);
-                let mut tests = corpus::messages(&claims);
-                tests.extend(corpus::made(
-                    &claims,
-                    scopes_matter,
-                    operations,
-                    symmetry,
-                    jobs(arguments),
-                    stop,
-                ));
-                tests
-            }
-        };
+        let (jobs, symmetry) = (jobs(arguments), !arguments.no_symmetry);
+        let mut tests = Vec::new();
+        if arguments.operations > 0 {
+            let operations = usize::from(arguments.operations);
+            tests.extend(corpus::messages(&claims));
+            tests.extend(corpus::made(&claims, scopes_matter, operations, symmetry, jobs, stop));
+        }
+        let sample = arguments.sample as usize;
+        tests.extend(corpus::sampled(&claims, scopes_matter, sample, arguments.seed, jobs, stop));
         // One set is kept at a time: there may be very many.
         *made = Some((key, tests));
     }
@@ -271,6 +264,7 @@ fn show(
     verification: &Verification,
     tests: &[Test],
     charts: &[Option<Replay>],
+    arguments: &VerifyArguments,
     seconds: f64,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -286,6 +280,10 @@ fn show(
         number(verification.race_free),
         number(verification.synchronized)
     )?;
+    if arguments.sample > 0 {
+        let (sample, seed) = (arguments.sample, arguments.seed);
+        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", grouped(sample.into()))?;
+    }
     writeln!(
         out,
         "  {} run{}, {} states, {} moves, {seconds:.1} s",
@@ -336,7 +334,13 @@ fn show(
     Ok(())
 }
 
-fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>], seconds: f64) -> Value {
+fn report(
+    verification: &Verification,
+    tests: &[Test],
+    charts: &[Option<Replay>],
+    arguments: &VerifyArguments,
+    seconds: f64,
+) -> Value {
     let (total, unreached) = &verification.rows;
     let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
     let violations = verification.findings.iter().zip(charts).map(|(finding, replay)| {
@@ -370,6 +374,8 @@ fn report(verification: &Verification, tests: &[Test], charts: &[Option<Replay>]
         "protocol": verification.protocol,
         "claims": claims.map(|(m, s)| json!({ "model": m, "status": s.name() })).collect::<Vec<_>>(),
         "tests": verification.tests,
+        "operations": arguments.operations,
+        "sample": { "programs": arguments.sample, "seed": arguments.seed },
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
         "unsupported": verification.unsupported,

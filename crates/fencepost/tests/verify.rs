@@ -128,6 +128,26 @@ fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_a
 }
 
 #[test]
+fn a_sample_is_called_one_and_is_the_same_for_a_seed() {
+    let test = shipped("litmus/caches/told-where.litmus");
+    let sampled = |seed| {
+        let (code, out, _) =
+            verify(&with_one_test(&test, &["vi", "--sample", "10", "--seed", seed, "--json"]));
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((code, &report["complete"]), (0, &Value::Bool(true)));
+        assert_eq!(report["sample"]["programs"], 10);
+        assert!(report["tests"].as_u64().unwrap() > 10, "{report}");
+        report["states"].as_u64().unwrap()
+    };
+    assert_eq!(sampled("5"), sampled("5"));
+    assert_ne!(sampled("5"), sampled("6"));
+    let (code, out, _) = verify(&with_one_test(&test, &["vi", "--sample", "10"]));
+    assert!(code == 0 && out.contains("10 of them, and some others, sampled from seed 0"), "{out}");
+    let (code, _, err) = verify(&with_one_test(&test, &["vi", "--seed", "5"]));
+    assert!(code == 2 && err.contains("--sample <N>"), "{err}");
+}
+
+#[test]
 fn seeded_faults_are_counted_and_those_that_survive_end_badly() {
     let test = shipped("litmus/caches/told-where.litmus");
     let (code, out, err) = verify(&with_one_test(&test, &["no-l1", "--mutants", "--json"]));
