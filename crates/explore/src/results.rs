@@ -169,4 +169,11 @@ mod tests {
         assert!(!again.contains("1,234"), "{again}");
         assert_eq!(again, both.replace("1,234", "5,678"));
     }
+
+    #[test]
+    fn a_sample_is_called_one() {
+        let sampled = merged("", &[Line { sample: 2000, ..line("a", 1) }]);
+        assert!(sampled.contains("| 4, 2,000 sampled |"), "{sampled}");
+        assert!(!merged("", &[line("a", 1)]).contains("sampled"));
+    }
 }

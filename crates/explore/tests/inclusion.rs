@@ -61,9 +61,6 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
     }
 }
 
-/// Of programs in which synchronization orders no data, one in so many is asked.
-const ONE_IN: usize = 200;
-
 /// What is asked of an implementation of that model: of the shipped tests, of all
 /// programs of two threads with up to three operations, and of the critical
 /// cycles of two and of three threads.
@@ -81,8 +78,7 @@ fn corpus_of(model: Model) -> Vec<Asks> {
         let name = made.to_text();
         asks(&name, made.program, vec![Placement { agents, lines: made.lines }], model)
     });
-    let made = made.enumerate().filter(|(turn, asks)| asks.orders_data || turn % ONE_IN == 0);
-    shipped.chain(made.map(|(_, asks)| asks)).collect()
+    shipped.chain(made).collect()
 }
 
 /// Does the protocol do different things at different scopes within a device?
