@@ -1,7 +1,7 @@
 //! The tests that come with the tool, and those that are made and sampled.
 
 pub use crate::made::{made, messages, scopes_matter};
-pub use crate::sampled::sampled;
+pub use crate::sampled::{Sample, sampled};
 use crate::test::Test;
 
 macro_rules! texts {

@@ -69,8 +69,29 @@ const RMWS: [(Order, bool); 6] = [
 ];
 
 /// Is something said of remote operations?
-pub(crate) fn has_remote(claims: &[Claim]) -> bool {
+fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.model == "opencl-rsp")
+}
+
+/// Where scopes are hints, one that holds nobody else orders data as well.
+pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
+    claims.iter().any(|claim| claim.model == "drf")
+}
+
+/// In how many ways device scope is made wider.
+pub(crate) fn wides(claims: &[Claim]) -> impl Iterator<Item = Wide> + use<> {
+    let has_remote = has_remote(claims);
+    let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
+    wides.into_iter().filter(move |wide| has_remote || *wide != Wide::Remote)
+}
+
+/// The host is not named as compute units are: either thread may run there, and
+/// the other has a compute unit for itself.
+pub(crate) fn placed(wide: Wide, bound: Bound) -> Bound {
+    match wide {
+        Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
+        _ => bound,
+    }
 }
 
 /// The families of programs with up to so many operations.
@@ -96,30 +117,20 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         family('S', smallest(&[SeqCst], false), 16),
         family('R', smallest(&[Relaxed], false), 16),
     ];
-    // The host is not named as compute units are: either thread may run there, and
-    // the other has a compute unit for itself.
-    let placed = |wide, bound| match wide {
-        Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
-        _ => bound,
-    };
     for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
         let twist = Twist { wide, ..Twist::NONE };
         let bound = placed(wide, smallest(&[AcquireRelease], false));
         all.push(Family { twist, ..family(letter, bound, 64) });
     }
-    let has_remote = has_remote(claims);
-    let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
-    let wides = || wides.into_iter().filter(|wide| has_remote || *wide != Wide::Remote);
-    // Where scopes are hints, one that holds nobody else orders data as well.
-    let lonely_scopes = claims.iter().any(|claim| claim.model == "drf");
-    for wide in wides() {
+    let lonely_scopes = scopes_are_hints(claims);
+    for wide in wides(claims) {
         for rmw in RMWS {
             let bound = Bound { kinds: EXCHANGING.to_vec(), lonely_scopes, ..pair(4, 2, &[AcquireRelease]) };
             let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
             all.push(Family { twist, ..family('V', placed(wide, bound), 64) });
         }
     }
-    for wide in wides().filter(|wide| !matches!(wide, Wide::Host(_))) {
+    for wide in wides(claims).filter(|wide| !matches!(wide, Wide::Host(_))) {
         let alone = |locations, orderings: &[Ordering]| Bound {
             threads_min: 1,
             threads_max: 1,
@@ -138,7 +149,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             all.push(Family { twist, ..family('O', bound, 1) });
         }
     }
-    if has_remote {
+    if has_remote(claims) {
         let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
         // Most of them tell something.
@@ -311,8 +322,7 @@ pub fn scopes_matter(subject: &Subject) -> bool {
 /// The programs in which one thread tells another something, for these claims.
 #[must_use]
 pub fn messages(claims: &[Claim]) -> Vec<Test> {
-    let claims_of = |model: &str| claims.iter().any(|claim| claim.model == model);
-    message::all(has_remote(claims), claims_of("drf"))
+    message::all(has_remote(claims), scopes_are_hints(claims))
 }
 
 /// Programs that one worker takes at a time.

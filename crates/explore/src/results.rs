@@ -11,8 +11,8 @@ pub struct Line {
     pub verification: Verification,
     /// Up to how many operations the programs had that were made.
     pub operations: u8,
-    /// How many programs were drawn from a seed.
-    pub sample: usize,
+    /// How many programs were drawn, and from which seed.
+    pub sample: (usize, u64),
     /// How long that took.
     pub seconds: f64,
 }
@@ -85,7 +85,10 @@ fn row_of(Line { verification: v, operations, sample, seconds }: &Line) -> Strin
         Some(m) => format!("{} of {}", grouped(m.killed.len() as u64), grouped(m.total() as u64)),
     };
     let number = |n: usize| grouped(n as u64);
-    let sample = if *sample == 0 { String::new() } else { format!(", {} sampled", number(*sample)) };
+    let sample = match *sample {
+        (0, _) => String::new(),
+        (count, seed) => format!(", {} sampled from seed {seed}", number(count)),
+    };
     format!(
         "| `{}` | {} | {operations}{sample} | {} | {} | {} | {} | {} | {} of {rows} | {mutants} | {seconds:.0} s |\n",
         v.protocol,
@@ -158,7 +161,7 @@ mod tests {
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
         };
-        Line { verification, operations: 4, sample: 0, seconds: 1.0 }
+        Line { verification, operations: 4, sample: (0, 0), seconds: 1.0 }
     }
 
     #[test]
@@ -172,8 +175,8 @@ mod tests {
 
     #[test]
     fn a_sample_is_called_one() {
-        let sampled = merged("", &[Line { sample: 2000, ..line("a", 1) }]);
-        assert!(sampled.contains("| 4, 2,000 sampled |"), "{sampled}");
+        let sampled = merged("", &[Line { sample: (2000, 7), ..line("a", 1) }]);
+        assert!(sampled.contains("| 4, 2,000 sampled from seed 7 |"), "{sampled}");
         assert!(!merged("", &[line("a", 1)]).contains("sampled"));
     }
 }

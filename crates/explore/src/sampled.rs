@@ -3,7 +3,7 @@
 use litmus::generate::{self, Bound, Ordering};
 
 use crate::claim::Claim;
-use crate::made::{ALL, has_remote, is_twin, readings, tells};
+use crate::made::{ALL, is_twin, placed, readings, scopes_are_hints, tells, wides};
 use crate::parallel::in_parallel;
 use crate::test::{Machines, Test};
 use crate::twist::{Twist, Wide};
@@ -14,20 +14,30 @@ type Shape = (char, usize, usize);
 
 const SHAPES: [Shape; 2] = [('D', 2, 3), ('E', 3, 2)];
 
-/// The operations that all programs of up to them have been taken of, in which
-/// two threads have two each.
+/// The operations up to which all programs of two threads with two each are taken.
 const TAKEN_WHOLE: usize = 4;
 
 /// Of programs that tell nothing, one in so many is taken besides.
 const ONE_IN: u64 = 512;
 
-/// Behind the groups of all that is made.
-const FIRST_GROUP: usize = 1 << 16;
+/// For one program that tells, so many are drawn at most.
+const DRAWS_MAX: usize = 1 << 14;
+
+/// Behind the groups of all that is made, messages among them.
+const FIRST_GROUP: usize = 1 << 17;
+
+/// What was drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// Those in which synchronization orders data, and some others.
+    pub tests: Vec<Test>,
+    /// How many of them are such: fewer than were asked for if no more came up.
+    pub telling: usize,
+}
 
 /// So many programs of two threads with up to three operations each, and of three
-/// threads with up to two, in which synchronization orders data under one of these
-/// claims, and some of which no claim says that: of more operations than the
-/// families hold whole. The same seed draws the same.
+/// threads with up to two, of five or six together, in which synchronization orders
+/// data as in the families; and some others. The same seed draws the same.
 pub fn sampled(
     claims: &[Claim],
     scopes_matter: bool,
@@ -35,11 +45,15 @@ pub fn sampled(
     seed: u64,
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Vec<Test> {
+) -> Sample {
     let readings = readings(claims);
-    let lonely_scopes = claims.iter().any(|claim| claim.model == "drf");
-    let ways: Vec<(Shape, Wide)> = SHAPES.into_iter().flat_map(|shape| ways(shape, claims)).collect();
-    let tests = in_parallel(jobs, ways.len(), || {
+    let hosts = |wide: &Wide| matches!(wide, Wide::Host(_));
+    let ways = SHAPES.into_iter().flat_map(|shape| {
+        // A host has one thread, and the other one the rest of the machine.
+        wides(claims).filter(move |wide| shape.1 == 2 || !hosts(wide)).map(move |wide| (shape, wide))
+    });
+    let ways: Vec<(Shape, Wide)> = ways.collect();
+    let samples = in_parallel(jobs, ways.len(), || {
         |at: usize| {
             let ((letter, threads, each), wide) = ways[at];
             let share = count / ways.len() + usize::from(at < count % ways.len());
@@ -48,16 +62,18 @@ pub fn sampled(
                 operations_of_thread_max: each,
                 kinds: ALL.to_vec(),
                 orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst],
-                lonely_scopes,
+                // All that the host does has system scope.
+                lonely_scopes: scopes_are_hints(claims) && !hosts(&wide),
                 words_of_line_max: 2,
-                compute_units_max: if matches!(wide, Wide::Host(_)) { 1 } else { 2 },
+                compute_units_max: 2,
                 ..Bound::new(threads, threads * each, 3)
             };
-            let twist = Twist { wide, ..Twist::NONE };
-            let (mut telling, mut others) = (0, 0u64);
-            let mut tests = Vec::new();
-            for mut generated in generate::sample(&bound, seed) {
-                if telling == share || stop() {
+            let (bound, twist) = (placed(wide, bound), Twist { wide, ..Twist::NONE });
+            // Each way has programs of its own.
+            let drawn = generate::sample(&bound, seed ^ ((at as u64) << 56));
+            let (mut sample, mut others) = (Sample::default(), 0u64);
+            for mut generated in drawn.take(share.saturating_mul(DRAWS_MAX)) {
+                if sample.telling == share || stop() {
                     break;
                 }
                 if generated.operations() <= TAKEN_WHOLE
@@ -67,72 +83,90 @@ pub fn sampled(
                     continue;
                 }
                 if tells(&generated, &readings) {
-                    telling += 1;
+                    sample.telling += 1;
                 } else {
                     others += 1;
                     if !others.is_multiple_of(ONE_IN) {
                         continue;
                     }
                 }
-                let name = format!("{letter}{}-{at}.{}", generated.operations(), tests.len() + 1);
-                tests.push(Test::made(name, generated, twist, Machines::InTurn, FIRST_GROUP + at));
+                let name = format!("{letter}{}-{at}.{}", generated.operations(), sample.tests.len() + 1);
+                sample.tests.push(Test::made(name, generated, twist, Machines::InTurn, FIRST_GROUP + at));
             }
-            tests
+            sample
         }
     });
-    tests.into_iter().flatten().collect()
-}
-
-/// How the programs of a shape are changed.
-fn ways(shape: Shape, claims: &[Claim]) -> impl Iterator<Item = (Shape, Wide)> + use<> {
-    let has_remote = has_remote(claims);
-    let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
-    let (_, threads, _) = shape;
-    let fits = move |wide: &Wide| match wide {
-        Wide::Host(_) => threads == 2,
-        Wide::Remote => has_remote,
-        Wide::Device | Wide::System => true,
-    };
-    wides.into_iter().filter(fits).map(move |wide| (shape, wide))
+    samples.into_iter().fold(Sample::default(), |mut all, sample| {
+        all.tests.extend(sample.tests);
+        all.telling += sample.telling;
+        all
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus;
+    use crate::placement::Placement;
+    use litmus::hrf;
+    use std::collections::BTreeSet;
 
-    fn names_and_texts(count: usize, seed: u64, jobs: usize) -> Vec<(String, String)> {
-        let claims = [Claim::of("hrf-indirect").expect("a known model")];
-        let tests = sampled(&claims, true, count, seed, jobs, &|| false);
-        tests.iter().map(|test| (test.name.clone(), test.text().0)).collect()
+    fn claims(models: &[&str]) -> Vec<Claim> {
+        models.iter().map(|model| Claim::of(model).expect("a known model")).collect()
+    }
+
+    fn all_of(sample: &Sample) -> Vec<(String, String, Twist, Vec<Placement>)> {
+        let of = |test: &Test| {
+            let (text, twist) = test.text();
+            (test.name.clone(), text, twist, test.placements.clone())
+        };
+        sample.tests.iter().map(of).collect()
     }
 
     #[test]
     fn a_seed_draws_the_same_programs_with_any_number_of_workers_and_another_seed_others() {
-        let first = names_and_texts(30, 7, 1);
-        assert_eq!(first, names_and_texts(30, 7, 3));
-        assert_ne!(first, names_and_texts(30, 8, 1));
-        assert_eq!(names_and_texts(0, 7, 1), []);
+        let claims = claims(&["opencl-rsp"]);
+        let drawn = |count, seed, jobs| all_of(&sampled(&claims, true, count, seed, jobs, &|| false));
+        let first = drawn(30, 7, 1);
+        assert_eq!(first, drawn(30, 7, 3));
+        assert_ne!(first, drawn(30, 8, 1));
+        assert!(drawn(0, 7, 1).is_empty());
     }
 
     #[test]
     fn programs_are_larger_than_those_that_are_taken_whole_and_as_many_tell_as_are_asked_for() {
-        let claims = [Claim::of("hrf-indirect").expect("a known model")];
-        let tests = sampled(&claims, true, 30, 7, 2, &|| false);
+        let claims = claims(&["hrf-indirect"]);
+        let sample = sampled(&claims, true, 30, 7, 2, &|| false);
         let readings = readings(&claims);
-        let tell = tests.iter().filter(|test| {
+        let tell = sample.tests.iter().filter(|test| {
             let program = test.program();
-            let verdicts = readings
-                .iter()
-                .map(|&reading| litmus::hrf::check(&program, &litmus::hrf::Options::new(reading)));
-            verdicts.flatten().any(|verdict| verdict.is_race_free() && verdict.orders_data())
+            let check = |&reading| hrf::check(&program, &hrf::Options::new(reading));
+            let mut verdicts = readings.iter().map(check);
+            verdicts.any(|verdict| verdict.is_ok_and(|v| v.is_race_free() && v.orders_data()))
         });
-        assert_eq!(tell.count(), 30);
-        let shapes = tests.iter().map(|test| {
-            let program = test.program();
-            (program.threads.len(), test.placements[0].agents.len())
-        });
-        let shapes: std::collections::BTreeSet<(usize, usize)> = shapes.collect();
-        assert_eq!(shapes.into_iter().collect::<Vec<_>>(), [(2, 2), (3, 3)]);
-        assert!(tests.iter().all(|test| test.name.starts_with(['D', 'E'])));
+        assert_eq!((tell.count(), sample.telling), (30, 30));
+        let sizes: BTreeSet<&str> = sample.tests.iter().map(|test| &test.name[..2]).collect();
+        assert_eq!(sizes.into_iter().collect::<Vec<_>>(), ["D5", "D6", "E5", "E6"]);
+        let twists: Vec<Twist> = sample.tests.iter().map(|test| test.text().1).collect();
+        for wide in wides(&claims) {
+            assert!(twists.contains(&Twist { wide, ..Twist::NONE }), "{wide:?}");
+        }
+    }
+
+    #[test]
+    fn what_never_comes_up_is_not_looked_for_without_end() {
+        // No scopes, and remote operations: these need scopes that differ.
+        let sample = sampled(&claims(&["opencl-rsp"]), false, 8, 0, 2, &|| false);
+        assert!(sample.telling < 8 && sample.telling > 0, "{}", sample.telling);
+        assert!(sampled(&claims(&["drf"]), true, 1000, 0, 2, &|| true).tests.is_empty());
+    }
+
+    #[test]
+    fn no_other_tests_are_in_their_groups() {
+        let claims = claims(&["opencl-rsp"]);
+        let groups = |tests: Vec<Test>| tests.iter().map(|test| test.group).collect::<BTreeSet<usize>>();
+        let sampled = groups(sampled(&claims, true, 16, 0, 2, &|| false).tests);
+        assert!(sampled.is_disjoint(&groups(corpus::messages(&claims))));
+        assert!(sampled.is_disjoint(&groups(corpus::made(&claims, true, 2, true, 2, &|| false))));
     }
 }

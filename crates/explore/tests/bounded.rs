@@ -30,7 +30,7 @@ fn verified(protocol: &str) -> Verification {
             .into_iter()
             .step_by(MADE_STEP),
     );
-    tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false));
+    tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false).tests);
     let options = Options::new(verify::machines());
     verify::verify(&subject, &tests, &options).expect("known models")
 }

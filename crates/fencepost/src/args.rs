@@ -339,15 +339,16 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub(crate) operations: u8,
     /// Also so many programs that are drawn from a seed, in which synchronization
-    /// orders data, and some others: of two threads with three operations each, and
-    /// of three threads with two, or one less
+    /// orders data, and some others: of five or six operations, two threads of up to
+    /// three or three of up to two
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) sample: u32,
     /// The seed from which they are drawn
     #[arg(long, default_value_t = 0, value_name = "N", allow_hyphen_values = true, value_parser = seed, requires = "sample")]
     pub(crate) seed: u64,
     /// Make programs that differ only in names as well: of threads, words, lines,
-    /// compute units and work-groups. One of them is enough; this is to check that
+    /// compute units and work-groups, but for --sample. One of them is enough; this
+    /// is to check that
     #[arg(long)]
     pub(crate) no_symmetry: bool,
     /// Then seed faults into every row and step, and see which are noticed

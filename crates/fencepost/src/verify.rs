@@ -58,17 +58,17 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         }
         let watch = Stopwatch::start();
         let Some(subject) = Subject::named(name) else { continue };
-        let tests = with_made(&named, &mut made, &subject, arguments, &stop)?;
+        let (tests, sampled) = with_made(&named, &mut made, &subject, arguments, &stop)?;
         let verified = verify_one(&subject, &tests, arguments, &stop);
         let (verification, charts) = verified.map_err(Failure::BadInput)?;
         complaints.extend(complaint(&verification));
         complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
-        let (operations, sample) = (arguments.operations, arguments.sample as usize);
+        let (operations, sample) = (arguments.operations, (sampled, arguments.seed));
         let seconds = watch.seconds();
         if arguments.json {
-            reports.push(report(&verification, &tests, &charts, arguments, seconds));
+            reports.push(report(&verification, &tests, &charts, operations, sample, seconds));
         } else {
-            show(&verification, &tests, &charts, arguments, seconds, out)?;
+            show(&verification, &tests, &charts, sample, seconds, out)?;
         }
         // As soon as it is known, for the next protocol may take an hour; but the
         // row of an earlier run is better than one that was broken off.
@@ -127,8 +127,8 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
 }
 
 /// The programs that were made last, and what for: the models that are claimed,
-/// and whether scopes matter.
-type Made<'a> = Option<((Vec<&'a str>, bool), Vec<Test>)>;
+/// and whether scopes matter; and how many of them were asked of a sample.
+type Made<'a> = Option<((Vec<&'a str>, bool), Vec<Test>, usize)>;
 
 /// The tests, and those that are made for the claims of a protocol. Protocols
 /// with the same claims share them.
@@ -138,11 +138,11 @@ fn with_made<'a>(
     subject: &Subject,
     arguments: &VerifyArguments,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Test>, Failure> {
+) -> Result<(Vec<Test>, usize), Failure> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
-    if made.as_ref().is_none_or(|(of, _)| *of != key) {
+    if made.as_ref().is_none_or(|(of, ..)| *of != key) {
         let claims = key.0.iter().map(|model| Claim::of(model));
         let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
         let (jobs, symmetry) = (jobs(arguments), !arguments.no_symmetry);
@@ -152,13 +152,14 @@ fn with_made<'a>(
             tests.extend(corpus::messages(&claims));
             tests.extend(corpus::made(&claims, scopes_matter, operations, symmetry, jobs, stop));
         }
-        let sample = arguments.sample as usize;
-        tests.extend(corpus::sampled(&claims, scopes_matter, sample, arguments.seed, jobs, stop));
+        let count = arguments.sample as usize;
+        let sample = corpus::sampled(&claims, scopes_matter, count, arguments.seed, jobs, stop);
+        tests.extend(sample.tests);
         // One set is kept at a time: there may be very many.
-        *made = Some((key, tests));
+        *made = Some((key, tests, sample.telling));
     }
-    let made = made.as_ref().map(|(_, tests)| tests.as_slice());
-    Ok(named.iter().chain(made.unwrap_or_default()).cloned().collect())
+    let (made, sampled) = made.as_ref().map_or((&[][..], 0), |(_, tests, sampled)| (&tests[..], *sampled));
+    Ok((named.iter().chain(made).cloned().collect(), sampled))
 }
 
 /// What a test may take that is explored, if nobody says what all of them may.
@@ -264,7 +265,7 @@ fn show(
     verification: &Verification,
     tests: &[Test],
     charts: &[Option<Replay>],
-    arguments: &VerifyArguments,
+    (sampled, seed): (usize, u64),
     seconds: f64,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -280,9 +281,8 @@ fn show(
         number(verification.race_free),
         number(verification.synchronized)
     )?;
-    if arguments.sample > 0 {
-        let (sample, seed) = (arguments.sample, arguments.seed);
-        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", grouped(sample.into()))?;
+    if sampled > 0 {
+        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", number(sampled))?;
     }
     writeln!(
         out,
@@ -338,7 +338,8 @@ fn report(
     verification: &Verification,
     tests: &[Test],
     charts: &[Option<Replay>],
-    arguments: &VerifyArguments,
+    operations: u8,
+    (sampled, seed): (usize, u64),
     seconds: f64,
 ) -> Value {
     let (total, unreached) = &verification.rows;
@@ -374,8 +375,8 @@ fn report(
         "protocol": verification.protocol,
         "claims": claims.map(|(m, s)| json!({ "model": m, "status": s.name() })).collect::<Vec<_>>(),
         "tests": verification.tests,
-        "operations": arguments.operations,
-        "sample": { "programs": arguments.sample, "seed": arguments.seed },
+        "operations": operations,
+        "sample": { "programs": sampled, "seed": seed },
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
         "unsupported": verification.unsupported,
