@@ -57,6 +57,29 @@ struct Bank {
     ready_at: Cycle,
 }
 
+/// An access, for those who draw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DramUse {
+    /// The channel.
+    pub channel: usize,
+    /// The bank, counted over all channels.
+    pub bank: usize,
+    /// The first byte.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u32,
+    /// Does it write?
+    pub is_write: bool,
+    /// Was its row open?
+    pub is_row_hit: bool,
+    /// The first cycle of its data on the channel.
+    pub from: Cycle,
+    /// The first cycle in which the channel is free again.
+    pub until: Cycle,
+    /// When its data are back at the asker (a read) or in the array (a write).
+    pub done: Cycle,
+}
+
 /// The memory's timing. Its bytes are kept elsewhere.
 #[derive(Clone, Debug)]
 pub struct Dram {
@@ -96,12 +119,11 @@ impl Dram {
         (channel as usize, (channel * banks + bank) as usize, row)
     }
 
-    /// Serves an access of `bytes` at `address` that arrives now. Returns when
-    /// its data are back at the asker (a read) or in the array (a write).
+    /// Serves an access of `bytes` at `address` that arrives now.
     #[inline]
-    pub fn access(&mut self, now: Cycle, address: u64, bytes: u32, write: bool) -> Cycle {
-        let (channel, bank, row) = self.place(address);
-        let bank = &mut self.banks[bank];
+    pub fn access(&mut self, now: Cycle, address: u64, bytes: u32, write: bool) -> DramUse {
+        let (channel, place, row) = self.place(address);
+        let bank = &mut self.banks[place];
         let hit = bank.open_row == row + 1;
         let start = now.max(bank.ready_at);
         let latency = if hit { self.spec.row_hit_cycles } else { self.spec.row_miss_cycles };
@@ -127,7 +149,8 @@ impl Dram {
             t.row_misses += 1;
         }
         t.queue_cycles += (start - now) + (data - ready);
-        done
+        let (from, until) = (data, data + burst);
+        DramUse { channel, bank: place, address, bytes, is_write: write, is_row_hit: hit, from, until, done }
     }
 
     /// What the memory did so far.
@@ -166,10 +189,10 @@ mod tests {
         let same_row = (64..1 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 == row);
         let other_row =
             (64..1 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 != row);
-        assert_eq!(dram.access(0, 0, 64, false), 30 + 4 + 50);
-        assert_eq!(dram.access(1000, same_row.unwrap(), 64, false), 1000 + 10 + 4 + 50);
-        assert_eq!(dram.access(2000, other_row.unwrap(), 64, true), 2000 + 30 + 4 + 50);
-        assert_eq!(dram.access(3000, 0, 64, false), 3000 + 30 + 4 + 50);
+        assert_eq!(dram.access(0, 0, 64, false).done, 30 + 4 + 50);
+        assert_eq!(dram.access(1000, same_row.unwrap(), 64, false).done, 1000 + 10 + 4 + 50);
+        assert_eq!(dram.access(2000, other_row.unwrap(), 64, true).done, 2000 + 30 + 4 + 50);
+        assert_eq!(dram.access(3000, 0, 64, false).done, 3000 + 30 + 4 + 50);
         let t = dram.traffic();
         assert_eq!((t.row_hits, t.row_misses, t.reads, t.writes, t.bytes), (1, 3, 3, 1, 256));
         assert_eq!(t.queue_cycles, 0);
@@ -178,9 +201,9 @@ mod tests {
     #[test]
     fn hits_to_an_open_row_stream_at_the_bandwidth_of_the_bus() {
         let mut dram = Dram::new(&spec());
-        let first = dram.access(0, 0, 64, false);
-        let second = dram.access(0, 64, 64, false);
-        let third = dram.access(0, 128, 64, false);
+        let first = dram.access(0, 0, 64, false).done;
+        let second = dram.access(0, 64, 64, false).done;
+        let third = dram.access(0, 128, 64, false).done;
         assert_eq!((second - first, third - second), (4, 4));
     }
 
@@ -192,8 +215,8 @@ mod tests {
             .step_by(256)
             .find(|&a| dram.place(a).0 == channel && dram.place(a).1 != bank)
             .unwrap();
-        let first = dram.access(0, 0, 64, false);
-        assert_eq!(dram.access(0, other, 64, false), first + 4);
+        let first = dram.access(0, 0, 64, false).done;
+        assert_eq!(dram.access(0, other, 64, false).done, first + 4);
     }
 
     #[test]
@@ -216,7 +239,7 @@ mod tests {
             let mut now = 0;
             for (wait, line, write) in &accesses {
                 now += wait;
-                let done = dram.access(now, line * 64, 64, *write);
+                let done = dram.access(now, line * 64, 64, *write).done;
                 prop_assert!(done > now);
                 let before = last.insert(*line, done).unwrap_or(0);
                 prop_assert!(done > before);

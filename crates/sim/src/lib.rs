@@ -32,9 +32,10 @@ mod progress;
 pub mod queue;
 pub mod race;
 mod run;
+pub mod sample;
 mod slab;
 mod stuck;
 
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
 pub use outcome::{KernelTime, Outcome};
-pub use run::run;
+pub use run::{counter_names, run};

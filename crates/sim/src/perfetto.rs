@@ -1,82 +1,31 @@
 //! A time line of a run as a Perfetto trace: it opens in the Perfetto UI.
 //!
-//! One track for each wavefront slot, L1, L2 bank and link; one nanosecond of
-//! the trace is one cycle. Packets are written as they come, so that a long
-//! run needs no memory. The messages below are the few of Perfetto's public
-//! `trace.proto` that this needs, with its field numbers.
+//! One track for each wavefront slot, L1, L2 bank, link and memory channel, and
+//! counters of each interval. Time is that of the machine's clock, rounded to
+//! nanoseconds; every slice notes its first cycle. Packets are written as they
+//! come, so that a long run needs no memory.
 
+mod intervals;
+mod packet;
+
+use core::num::NonZeroU64;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use kernel::{Action, Posted, Space};
 use proto::LineAddr;
 
+use crate::dram::DramUse;
 use crate::noc::{LinkEnds, LinkUse};
 use crate::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct Packet {
-    #[prost(uint64, optional, tag = "8")]
-    timestamp: Option<u64>,
-    #[prost(uint32, tag = "10")]
-    trusted_packet_sequence_id: u32,
-    #[prost(message, optional, tag = "11")]
-    track_event: Option<TrackEvent>,
-    #[prost(message, optional, tag = "12")]
-    interned_data: Option<InternedData>,
-    #[prost(uint32, tag = "13")]
-    sequence_flags: u32,
-    #[prost(message, optional, tag = "60")]
-    track_descriptor: Option<TrackDescriptor>,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct TrackDescriptor {
-    #[prost(uint64, tag = "1")]
-    uuid: u64,
-    #[prost(string, tag = "2")]
-    name: String,
-    #[prost(uint64, optional, tag = "5")]
-    parent_uuid: Option<u64>,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct TrackEvent {
-    #[prost(int32, tag = "9")]
-    kind: i32,
-    #[prost(uint64, optional, tag = "10")]
-    name_iid: Option<u64>,
-    #[prost(uint64, tag = "11")]
-    track_uuid: u64,
-    #[prost(message, repeated, tag = "4")]
-    annotations: Vec<Annotation>,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct Annotation {
-    #[prost(uint64, optional, tag = "3")]
-    uint_value: Option<u64>,
-    #[prost(string, tag = "10")]
-    name: String,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct InternedData {
-    #[prost(message, repeated, tag = "2")]
-    event_names: Vec<EventName>,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct EventName {
-    #[prost(uint64, tag = "1")]
-    iid: u64,
-    #[prost(string, tag = "2")]
-    name: String,
-}
+use crate::sample::Sample;
+use intervals::{Intervals, Value};
+use packet::{Annotation, CounterDescriptor, EventName, InternedData, Packet, TrackDescriptor, TrackEvent};
 
 const SLICE_BEGIN: i32 = 1;
 const SLICE_END: i32 = 2;
+const COUNTER: i32 = 4;
 const STATE_CLEARED: u32 = 1;
 const NEEDS_STATE: u32 = 2;
 /// All packets are of one sequence.
@@ -94,6 +43,16 @@ enum Track {
     },
     Station(u32),
     Link(u32),
+    Channel(u32),
+    Counter(&'static str, &'static str),
+}
+
+/// How many cycles an interval of the counters has, unless told otherwise.
+const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
+
+/// The clock of the machine; 1 GHz if it is not known.
+fn clock_mhz(layout: &Layout) -> u32 {
+    if layout.clock_mhz == 0 { 1000 } else { layout.clock_mhz }
 }
 
 /// A track that was declared.
@@ -111,6 +70,7 @@ pub struct Timeline<W: Write> {
     layout: Layout,
     tracks: BTreeMap<Track, Open>,
     names: BTreeMap<String, u64>,
+    intervals: Intervals,
     has_begun: bool,
     failed: Option<io::Error>,
     bytes: Vec<u8>,
@@ -119,11 +79,17 @@ pub struct Timeline<W: Write> {
 impl<W: Write> Timeline<W> {
     /// A time line that is written to `out`. Wrap a file in a `BufWriter`.
     pub fn new(out: W) -> Timeline<W> {
+        Timeline::with_interval(out, EVERY)
+    }
+
+    /// The same, with a value of each counter every so many cycles.
+    pub fn with_interval(out: W, every: NonZeroU64) -> Timeline<W> {
         Timeline {
             out,
             layout: Layout::default(),
             tracks: BTreeMap::new(),
             names: BTreeMap::new(),
+            intervals: Intervals::new(every),
             has_begun: false,
             failed: None,
             bytes: Vec::new(),
@@ -166,7 +132,11 @@ impl<W: Write> Timeline<W> {
         let parent = parent.map(|group| self.track(Track::Group(group)).uuid);
         let open = Open { uuid: self.tracks.len() as u64 + 1, end: 0 };
         self.tracks.insert(track, open);
-        let descriptor = TrackDescriptor { uuid: open.uuid, name, parent_uuid: parent };
+        let counter = match track {
+            Track::Counter(_, unit) => Some(CounterDescriptor { unit_name: unit.to_owned() }),
+            _ => None,
+        };
+        let descriptor = TrackDescriptor { uuid: open.uuid, name, parent_uuid: parent, counter };
         self.write(Packet { track_descriptor: Some(descriptor), ..Packet::default() });
         open
     }
@@ -194,6 +164,8 @@ impl<W: Write> Timeline<W> {
                 };
                 (name, Some("Links"))
             }
+            Track::Channel(number) => (format!("DRAM channel {number}"), Some("DRAM")),
+            Track::Counter(name, _) => (name.to_owned(), Some("Counters")),
         }
     }
 
@@ -210,27 +182,46 @@ impl<W: Write> Timeline<W> {
         let (iid, interned) = self.intern(name);
         let annotation =
             |&(name, value): &(&str, u64)| Annotation { name: name.to_owned(), uint_value: Some(value) };
+        let notes =
+            notes.iter().chain(&[("cycle", from), ("cycles", until - from)]).map(annotation).collect();
         self.write(Packet {
-            timestamp: Some(from),
+            timestamp: Some(self.nanoseconds(from)),
             interned_data: interned,
             track_event: Some(TrackEvent {
                 kind: SLICE_BEGIN,
                 name_iid: Some(iid),
                 track_uuid: open.uuid,
-                annotations: notes.iter().map(annotation).collect(),
+                annotations: notes,
+                ..TrackEvent::default()
             }),
             ..Packet::default()
         });
         self.write(Packet {
-            timestamp: Some(until),
+            timestamp: Some(self.nanoseconds(until)),
+            track_event: Some(TrackEvent { kind: SLICE_END, track_uuid: open.uuid, ..TrackEvent::default() }),
+            ..Packet::default()
+        });
+    }
+
+    /// Draws a value of a counter.
+    fn value(&mut self, value: Value) {
+        let open = self.track(Track::Counter(value.name, value.unit));
+        self.write(Packet {
+            timestamp: Some(self.nanoseconds(value.at)),
             track_event: Some(TrackEvent {
-                kind: SLICE_END,
-                name_iid: None,
+                kind: COUNTER,
                 track_uuid: open.uuid,
-                annotations: Vec::new(),
+                counter_value: Some(value.value),
+                ..TrackEvent::default()
             }),
             ..Packet::default()
         });
+    }
+
+    /// When a cycle begins, by the clock of the machine.
+    fn nanoseconds(&self, cycle: Cycle) -> u64 {
+        let clock = u128::from(clock_mhz(&self.layout));
+        u64::try_from((u128::from(cycle) * 1000 + clock / 2) / clock).unwrap_or(u64::MAX)
     }
 
     /// The number of a name, which is written out at its first use.
@@ -262,7 +253,7 @@ fn operation_name(op: &Posted) -> &'static str {
 impl<W: Write> Probe for Timeline<W> {
     fn begin(&mut self, layout: &Layout) {
         self.layout = layout.clone();
-        for group in ["Wavefronts", "L1", "L2", "Links"] {
+        for group in ["Counters", "Wavefronts", "L1", "L2", "Links", "DRAM"] {
             self.track(Track::Group(group));
         }
     }
@@ -295,7 +286,31 @@ impl<W: Write> Probe for Timeline<W> {
     }
 
     fn link(&mut self, link: LinkUse) {
+        self.intervals.link(link);
         self.slice(Track::Link(link.link as u32), "flits", link.from, link.until, &[]);
+    }
+
+    fn dram(&mut self, access: &DramUse) {
+        self.intervals.dram(access);
+        let name = match (access.is_write, access.is_row_hit) {
+            (false, true) => "read, row hit",
+            (false, false) => "read, row miss",
+            (true, true) => "write, row hit",
+            (true, false) => "write, row miss",
+        };
+        let notes =
+            [("address", access.address), ("bytes", u64::from(access.bytes)), ("bank", access.bank as u64)];
+        self.slice(Track::Channel(access.channel as u32), name, access.from, access.until, &notes);
+    }
+
+    fn sample_every(&self) -> Option<NonZeroU64> {
+        Some(self.intervals.every())
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        for value in self.intervals.close(sample, &self.layout) {
+            self.value(value);
+        }
     }
 }
 
@@ -360,6 +375,50 @@ mod tests {
         let waves = slices.values().find(|s| s.len() == 4).unwrap();
         assert_eq!(waves, &[(1, 10), (2, 14), (1, 14), (2, 20)]);
         assert!(slices.values().all(|s| s.chunks(2).all(|pair| pair[0].0 == 1 && pair[1].0 == 2)));
+    }
+
+    #[test]
+    fn time_is_that_of_the_clock_and_each_slice_keeps_its_cycle() {
+        let mut timeline = Timeline::new(Vec::new());
+        timeline.begin(&Layout { clock_mhz: 1200, ..layout() });
+        timeline.serve(0, "Get", None, 1200, 1203);
+        timeline.dram(&DramUse {
+            channel: 5,
+            bank: 40,
+            address: 4096,
+            bytes: 32,
+            is_write: true,
+            is_row_hit: false,
+            from: 2400,
+            until: 2406,
+            done: 2500,
+        });
+        timeline.sample(&Sample { cycle: 1200, ..Sample::default() });
+        let trace: Trace = prost::Message::decode(timeline.finish().unwrap().as_slice()).unwrap();
+        let of_kind = |kind: i32| {
+            let packets =
+                trace.packet.iter().filter(move |p| p.track_event.as_ref().is_some_and(|e| e.kind == kind));
+            packets.map(|p| p.timestamp.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(of_kind(SLICE_BEGIN), [1000, 2000]);
+        assert_eq!(of_kind(SLICE_END), [1003, 2005]);
+        // Levels stand at the end of their interval, all else at its beginning.
+        assert!(of_kind(COUNTER).iter().all(|at| *at == 0 || *at == 1000), "{:?}", of_kind(COUNTER));
+        let cycles: Vec<_> = trace
+            .packet
+            .iter()
+            .flat_map(|p| p.track_event.iter().flat_map(|e| &e.annotations))
+            .filter(|note| note.name == "cycle")
+            .map(|note| note.uint_value.unwrap())
+            .collect();
+        assert_eq!(cycles, [1200, 2400]);
+        let tracks = |unit: &str| {
+            let tracks = trace.packet.iter().filter_map(|p| p.track_descriptor.as_ref());
+            let of_unit = tracks.filter(|t| t.counter.as_ref().is_some_and(|c| c.unit_name == unit));
+            of_unit.map(|t| t.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(tracks("GB/s"), ["DRAM bandwidth"]);
+        assert_eq!(tracks("%"), ["links busy", "busiest link", "DRAM busy"]);
     }
 
     #[test]

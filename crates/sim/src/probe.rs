@@ -4,11 +4,15 @@
 //! empty default, and a run is compiled for its probe: what is not watched
 //! costs nothing. A probe changes nothing of the run.
 
+use core::num::NonZeroU64;
+
 use kernel::{ArrayInfo, Posted};
 use proto::{KernelId, LineAddr};
 
+use crate::dram::DramUse;
 use crate::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
+use crate::sample::Sample;
 
 /// Where a wavefront runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +59,10 @@ pub struct Layout {
     pub compute_units: u32,
     /// How many chiplets they stand on.
     pub chiplets: u32,
+    /// The clock that cycles count; zero if it is not known.
+    pub clock_mhz: u32,
+    /// How many channels memory has.
+    pub dram_channels: u32,
 }
 
 /// Sees a run.
@@ -103,6 +111,16 @@ pub trait Probe {
     /// A link is occupied.
     #[inline]
     fn link(&mut self, link: LinkUse) {}
+    /// Memory serves an access.
+    #[inline]
+    fn dram(&mut self, access: &DramUse) {}
+    /// How many cycles lie between two samples; nothing if none are taken.
+    fn sample_every(&self) -> Option<NonZeroU64> {
+        None
+    }
+    /// What was counted so far, after each interval and at the end of a run
+    /// that ends well.
+    fn sample(&mut self, sample: &Sample) {}
     /// The arrays of the program, when the run ends, however it ends.
     #[inline]
     fn arrays(&mut self, arrays: &[ArrayInfo]) {}

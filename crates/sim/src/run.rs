@@ -5,9 +5,10 @@ use proto::{Homes, Protocol, Role};
 
 use crate::config::System;
 use crate::counters::Tally;
+use crate::dram::DramTraffic;
 use crate::energy::{Energy, EnergyUses, NocUnit};
 use crate::error::RunError;
-use crate::fabric::Stations;
+use crate::fabric::{Fabric as _, Stations};
 use crate::machine::{Finished, Machine, RunOptions};
 use crate::noc::NocTraffic;
 use crate::outcome::Outcome;
@@ -36,6 +37,21 @@ pub fn run<P: Protocol, Pr: Probe>(
     let stations = Stations::<P>::new(&shape, homes(system), options.mutation).map_err(RunError::Machine)?;
     let machine = Machine::new(system, program, options, probe, Box::new(stations))?;
     Ok(outcome(system, machine.run()?))
+}
+
+/// The names of the counters that a sample of a run on this machine has, but
+/// for those of messages: `messages.NAME` and `message_bytes.NAME`.
+///
+/// # Errors
+/// If the protocol cannot run on the machine.
+pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunError> {
+    let shape = system.shape();
+    shape.check().map_err(RunError::Machine)?;
+    let stations = Stations::<P>::new(&shape, homes(system), None).map_err(RunError::Machine)?;
+    let mut tally = Tally::default();
+    stations.stations().iter().for_each(|station| tally.expect(station.role));
+    let counters = tally.entries(&NocTraffic::default(), &DramTraffic::default()).into_keys();
+    Ok(counters.chain(crate::sample::LEVELS.map(str::to_owned)).collect())
 }
 
 /// Where lines live.

@@ -17,6 +17,7 @@ mod kernels;
 mod l1;
 mod lds;
 mod memory_bytes;
+mod samples;
 mod spent;
 mod stuck;
 mod times;
@@ -48,6 +49,7 @@ pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Port;
+use samples::Samples;
 use times::Times;
 use wave::{Simd, Wave, WorkCost};
 
@@ -228,6 +230,7 @@ pub(crate) struct Machine<'a, Pr> {
     watch: Watch,
     /// Before that cycle the run need not be looked at.
     look_at: Cycle,
+    samples: Samples,
     history: History,
     tally: Tally,
     clocked: bool,
@@ -288,8 +291,11 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             links: noc.links().map(|(ends, _)| ends).collect(),
             compute_units: system.cu.count,
             chiplets: system.chiplets,
+            clock_mhz: system.clock_mhz,
+            dram_channels: system.dram.channels.get(),
         };
         probe.begin(&layout);
+        let samples = Samples::every(probe.sample_every());
         let clocked = fabric.is_clocked();
         Ok(Machine {
             system,
@@ -323,6 +329,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             work_cost: WorkCost::new(&system.vector_ops),
             watch,
             look_at: 0,
+            samples,
             history: History::default(),
             tally,
             clocked,
@@ -376,6 +383,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     /// Looks whether the run may go on, and when to look again.
     #[cold]
     fn look(&mut self, now: Cycle) -> Result<(), RunError> {
+        self.take_samples(now);
         if self.watch.is_lost(now) {
             let idle_cycles = now - self.watch.last_progress();
             return Err(self.stuck(Cause::NoProgress { idle_cycles }));
@@ -384,7 +392,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             return Err(self.stuck(Cause::TooLong { cycles: now }));
         }
         let most = self.options.cycles_max.unwrap_or(Cycle::MAX);
-        self.look_at = self.watch.lost_after().min(most);
+        self.look_at = self.watch.lost_after().min(most).min(self.samples.before_next());
         Ok(())
     }
 
@@ -439,6 +447,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let Some(answer) = self.session.answer().cloned() else {
             return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));
         };
+        self.take_last_sample();
         let attribution = self.times.close(cycles).map_err(RunError::Unreconciled)?;
         Ok(Finished {
             cycles,

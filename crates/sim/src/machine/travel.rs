@@ -245,21 +245,27 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let queued = self.dram.traffic().queue_cycles;
         let line = reply.op.line;
         let address = line.0 * u64::from(line_bytes);
+        let probe = &mut *self.probe;
+        let mut serve = |bytes: u32, is_write: bool| {
+            let served = self.dram.access(now, address, bytes, is_write);
+            probe.dram(&served);
+            served.done
+        };
         let (done, changed) = match &reply.op.access {
             MemoryAccess::Read => {
                 reply.data = self.memory.read_line(line);
-                (self.dram.access(now, address, line_bytes, false), false)
+                (serve(line_bytes, false), false)
             }
             MemoryAccess::Write { mask, data } => {
                 let changed = self.memory.write_line(line, *mask, data);
-                (self.dram.access(now, address, mask.count(), true), changed)
+                (serve(mask.count(), true), changed)
             }
             MemoryAccess::Rmw { rmw, mask, data } => {
                 let mut bytes = self.memory.read_line(line);
                 reply.data = rmw.perform(&mut bytes, data, *mask);
                 let changed = self.memory.write_line(line, *mask, &bytes);
-                self.dram.access(now, address, line_bytes, false);
-                (self.dram.access(now, address, mask.count(), true), changed)
+                serve(line_bytes, false);
+                (serve(mask.count(), true), changed)
             }
         };
         *trail = trail.at_dram(self.dram.traffic().queue_cycles - queued);
