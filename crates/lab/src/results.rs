@@ -196,6 +196,9 @@ pub struct Bar {
     /// What the paper prints for each part, where it does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Option<f64>>,
+    /// The range that the paper prints for a plain bar, where it prints one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_range: Option<[f64; 2]>,
     /// Why a value is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,

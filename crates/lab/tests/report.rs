@@ -15,6 +15,7 @@ fn figure(name: &str, shape: Shape) -> Figure {
         if shape == Shape::Bars { vec![name.to_owned()] } else { vec![name.to_owned(), "second".to_owned()] };
     let bar = |scenario: &str, values: Vec<Option<Interval>>| Bar {
         scenario: scenario.to_owned(),
+        published_range: None,
         published: if shape == Shape::Table { vec![Some(95.5), None] } else { Vec::new() },
         missing: values.contains(&None).then(|| name.to_owned()),
         values,
@@ -173,11 +174,18 @@ fn every_link_of_a_report_leads_somewhere_in_it() {
 
 #[test]
 fn numbers_stand_below_the_figures_and_claims_beside_ours() {
-    let page = of_results(&results("plain"));
+    let mut plain = results("plain");
+    plain.claims[0].measured = serde_json::json!(1.3);
+    let page = of_results(&plain);
     // 1.25 with its interval, a stack of two, the published share, the claim.
-    for text in
-        ["1.25 (1.12 to 1.38)", ">2.5<", "[95.5]", "1.29", "(1.2 to 1.4); geometric 1.27", "direction"]
-    {
+    for text in [
+        "1.25 (1.12 to 1.38)",
+        ">2.50<",
+        "[95.50]",
+        ">1.29<",
+        ">1.30 (1.20 to 1.40); geometric 1.27<",
+        "direction",
+    ] {
         assert!(page.contains(text), "{text}");
     }
     // The waterfall from the first scenario to the other.

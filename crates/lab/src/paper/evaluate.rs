@@ -11,7 +11,7 @@ use super::files::{Fold, Groups};
 use super::litmus::Litmus;
 use super::plan::Plan;
 use super::statistics::{geometric_mean, interval, mean, rank_correlation};
-use super::{FigurePlan, Measure, What, score};
+use super::{FigurePlan, Measure, What, score, shown};
 use crate::results::{
     Bar, Figure, Group, InputShown, Interval, Results, Row, RowKey, ScenarioShown, Scored, Shape, Status,
     VariantShown,
@@ -183,8 +183,8 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
-struct Evaluation<'a> {
-    plan: &'a Plan,
+pub(super) struct Evaluation<'a> {
+    pub(super) plan: &'a Plan,
     data: Data<'a>,
 }
 
@@ -224,14 +224,17 @@ impl Evaluation<'_> {
                     let mut group =
                         self.group(plan, label(input), variant, core::slice::from_ref(input), mean);
                     group.is_mean = false;
+                    self.publish_all(plan, variant, core::slice::from_ref(input), &mut group);
                     self.print_published(plan, input, &mut group);
                     groups.push(group);
                 }
             }
             let by_variant = plan.groups == Groups::Variants;
             if by_variant || plan.inputs.len() > 1 {
-                let name = if by_variant { variant.clone() } else { label("mean") };
-                groups.push(self.group(plan, name, variant, &plan.inputs, mean));
+                let name = if by_variant { self.variant_label(plan, variant) } else { label("mean") };
+                let mut group = self.group(plan, name, variant, &plan.inputs, mean);
+                self.publish_all(plan, variant, &plan.inputs, &mut group);
+                groups.push(group);
             }
             if !by_variant && plan.inputs.len() > 1 && plan.shape == Shape::Bars {
                 let name = label("geometric mean");
@@ -269,9 +272,16 @@ impl Evaluation<'_> {
                 }
             });
             let values = values.collect();
-            Bar { scenario: scenario.clone(), values, published: Vec::new(), missing }
+            Bar { scenario: scenario.clone(), values, published: Vec::new(), published_range: None, missing }
         };
         Group { label, is_mean: true, bars: plan.shown.iter().map(bar).collect() }
+    }
+
+    fn publish_all(&self, plan: &FigurePlan, variant: &str, inputs: &[String], group: &mut Group) {
+        for bar in &mut group.bars {
+            let scenario = bar.scenario.clone();
+            self.publish(plan, &shown::Place { variant, scenario: &scenario, inputs }, bar);
+        }
     }
 
     fn print_published(&self, plan: &FigurePlan, input: &str, group: &mut Group) {
@@ -458,6 +468,6 @@ impl Evaluation<'_> {
 }
 
 /// Where a measure that names no scenario and no variant is at.
-fn place(figure: &FigurePlan) -> (&str, &str) {
+pub(super) fn place(figure: &FigurePlan) -> (&str, &str) {
     (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
 }

@@ -152,7 +152,7 @@ impl Expr {
     }
 
     /// The same at another place: what is open is taken from there.
-    fn placed(&self, at: &At) -> Expr {
+    pub(super) fn placed(&self, at: &At) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),
             Expr::Quantity(name, own) => {

@@ -13,6 +13,7 @@ mod litmus;
 mod plan;
 mod resolve;
 mod score;
+mod shown;
 mod statistics;
 
 pub use files::names;

@@ -1,14 +1,25 @@
 //! Bars in groups, plain or stacked, with an axis.
+//!
+//! A picture is as wide as it is told. Groups that do not fit beside each other
+//! go on in another row of the same picture, and a group is at least as wide as
+//! its label, so that no two labels meet.
 
-use crate::results::{Bar, Figure, Interval, Shape};
+use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-use super::number::{short, ticks};
-use super::svg::{Anchor, Fill, Picture};
+use super::number::{as_published, short, tick, ticks, together};
+use super::svg::{Anchor, Fill, Picture, width_of, wrap};
+use super::view::View;
 
-const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 46.0;
-const TOP: f64 = 24.0;
-const PLOT: f64 = 230.0;
+const LABEL: f64 = 12.5;
+const TICK: f64 = 12.0;
+const NAME: f64 = 10.0;
+const LINE: f64 = 15.0;
+const GAP: f64 = 14.0;
+/// What the number of a cut bar takes above it.
+const CUT_ROOM: f64 = 34.0;
+/// The narrowest bar that still has room for letters that run upward.
+const BAR_MIN: f64 = 12.0;
+const BAR_MAX: f64 = 46.0;
 
 /// Bars higher than so many times what nearly all others are get cut, with
 /// their number above them: or the others could not be read.
@@ -33,25 +44,58 @@ impl Axis {
         Axis { low, high, step }
     }
 
-    fn y(&self, value: f64) -> f64 {
-        let share = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
-        TOP + PLOT * (1.0 - share)
+    fn ticks(&self) -> impl Iterator<Item = f64> + '_ {
+        let count = ((self.high - self.low) / self.step).round() as usize;
+        (0..=count).map(|tick| self.low + self.step * tick as f64)
     }
 
-    fn draw(&self, picture: &mut Picture, unit: &str) {
-        let count = ((self.high - self.low) / self.step).round() as usize;
-        for tick in 0..=count {
-            let value = self.low + self.step * tick as f64;
+    /// What the numbers at the axis take.
+    fn room(&self) -> f64 {
+        let widths = self.ticks().map(|value| width_of(&tick(value, self.step), TICK));
+        widths.fold(0.0, f64::max) + 10.0
+    }
+}
+
+/// One row of groups with its axis.
+struct Row<'a> {
+    axis: &'a Axis,
+    left: f64,
+    right: f64,
+    /// The heights of the axis' ends.
+    top: f64,
+    bottom: f64,
+    bar: f64,
+}
+
+impl Row<'_> {
+    fn y(&self, value: f64) -> f64 {
+        let Axis { low, high, .. } = *self.axis;
+        let share = (value.clamp(low, high) - low) / (high - low);
+        self.bottom - (self.bottom - self.top) * share
+    }
+
+    fn zero(&self) -> f64 {
+        self.y(0.0_f64.max(self.axis.low))
+    }
+
+    fn draw_axis(&self, picture: &mut Picture, is_relative: bool) {
+        for value in self.axis.ticks() {
             let y = self.y(value);
-            picture.line([LEFT, y, WIDTH, y], if value.abs() < 1e-12 { 0.7 } else { 0.13 });
-            picture.text(LEFT - 6.0, y + 4.0, 12.0, Anchor::End, &short(value));
+            picture.line([self.left, y, self.right, y], if value.abs() < 1e-12 { 0.7 } else { 0.13 });
+            picture.text(self.left - 6.0, y + 4.0, TICK, Anchor::End, &tick(value, self.axis.step));
         }
-        picture.text(0.0, 12.0, 12.0, Anchor::Start, unit);
-        let is_relative = ["speedup", "relative", "normalized"].iter().any(|word| unit.contains(word));
-        if is_relative && self.low < 1.0 && self.high > 1.0 {
-            picture.dashes([LEFT, self.y(1.0), WIDTH, self.y(1.0)]);
+        if is_relative {
+            picture.dashes([self.left, self.y(1.0), self.right, self.y(1.0)]);
         }
     }
+}
+
+/// Is one a value that others are compared with, and on the axis?
+pub(super) fn has_unity(figure: &Figure) -> bool {
+    let axis = Axis::over(&heights(figure));
+    let is_relative =
+        ["speedup", "relative", "normalized", " over "].iter().any(|word| figure.unit.contains(word));
+    is_relative && axis.low < 1.0 && axis.high > 1.0
 }
 
 /// The whole height of a bar; nothing if one of its parts is missing.
@@ -59,50 +103,128 @@ fn total(bar: &Bar) -> Option<f64> {
     bar.values.iter().map(|value| value.map(|value| value.mean)).sum()
 }
 
-/// The figure, drawn. A scenario has the colour of its place in `colours`.
-pub(super) fn draw(figure: &Figure, colours: &[&str]) -> String {
+fn heights(figure: &Figure) -> Vec<f64> {
     let stacked = figure.shape == Shape::Stacks;
     let bars = || figure.groups.iter().flat_map(|group| &group.bars);
-    let highs = |bar: &Bar| match stacked {
+    let high = |bar: &Bar| match stacked {
         true => total(bar),
         false => bar.values.first().copied().flatten().map(|value| value.high.max(value.mean)),
     };
-    let published = bars().flat_map(|bar| bar.published.iter().flatten().copied());
-    let values: Vec<f64> = bars().filter_map(highs).chain(published.filter(|_| !stacked)).collect();
-    let axis = Axis::over(&values);
-    // Bars in a stack need their names below; others have a colour.
-    let names = if stacked { longest(bars().map(|bar| bar.scenario.as_str())) * 5.6 + 8.0 } else { 4.0 };
-    let mut picture = Picture::new(WIDTH, TOP + PLOT + names + 24.0);
-    axis.draw(&mut picture, &figure.unit);
-    let slots: usize = figure.groups.iter().map(|group| group.bars.len()).sum();
-    let gap = if stacked { 14.0 } else { 16.0 };
-    let room = WIDTH - LEFT - gap * figure.groups.len() as f64;
-    let width = (room / slots.max(1) as f64).min(46.0);
-    let used = width * slots as f64 + gap * figure.groups.len() as f64;
-    let mut x = LEFT + gap / 2.0 + (WIDTH - LEFT - used) / 2.0;
-    for (number, group) in figure.groups.iter().enumerate() {
-        let is_first_mean = group.is_mean && number > 0 && !figure.groups[number - 1].is_mean;
-        if is_first_mean {
-            picture.line([x - gap / 2.0, TOP, x - gap / 2.0, TOP + PLOT + names + 14.0], 0.4);
-        }
-        let from = x;
-        for bar in &group.bars {
-            let place = Place { x: x + 0.5, width: width - 1.0, group: &group.label };
-            if stacked {
-                stack(&mut picture, &axis, place, bar, &figure.parts);
-                let middle = x + width / 2.0 + 3.5;
-                picture.text_upward(middle, TOP + PLOT + 6.0, 10.0, Anchor::End, &bar.scenario);
-            } else {
-                let fill = fill_of(&bar.scenario, colours);
-                plain(&mut picture, &axis, place, bar, fill);
-            }
-            x += width;
-        }
-        let y = TOP + PLOT + names + 14.0;
-        picture.text((from + x) / 2.0, y, 12.5, Anchor::Middle, &group.label);
-        x += gap;
+    let published = |bar: &Bar| {
+        let ends = bar.published_range.into_iter().flatten();
+        bar.published.iter().flatten().copied().chain(ends).collect::<Vec<_>>()
+    };
+    let all = bars().filter_map(high);
+    if stacked { all.collect() } else { all.chain(bars().flat_map(published)).collect() }
+}
+
+/// The label of a group, in lines.
+fn label_lines(group: &Group, width: f64) -> Vec<String> {
+    wrap(&group.label, LABEL, width)
+}
+
+/// How wide a group must be for its bars and for the longest word of its label.
+fn group_width(group: &Group, bar: f64, most: f64) -> f64 {
+    let words = group.label.split_inclusive([' ', '-', ',']).map(|word| width_of(word.trim_end(), LABEL));
+    let label = words.fold(0.0, f64::max) + 1.0;
+    (bar * group.bars.len() as f64).max(label).min(most)
+}
+
+/// The widest bars with which all groups stand in one row, or bars of usual
+/// width and groups in several rows.
+fn rows_of<'a>(groups: &'a [Group], room: f64, view: View) -> (f64, Vec<Vec<&'a Group>>) {
+    let most = room - GAP;
+    let taken = |bar: f64| groups.iter().map(|group| group_width(group, bar, most) + GAP).sum::<f64>();
+    let mut bar = BAR_MAX;
+    while bar > BAR_MIN && taken(bar) > room {
+        bar -= 0.5;
     }
+    if taken(bar) <= room {
+        return (bar, vec![groups.iter().collect()]);
+    }
+    // One group must fit into a row, however many bars it has.
+    let longest = groups.iter().map(|group| group.bars.len()).max().unwrap_or(1).max(1);
+    let bar = view.bar().min(most / longest as f64);
+    let mut rows: Vec<Vec<&Group>> = Vec::new();
+    let mut left = 0.0;
+    for group in groups {
+        let width = group_width(group, bar, most) + GAP;
+        if left < width || rows.is_empty() {
+            rows.push(Vec::new());
+            left = room;
+        }
+        rows.last_mut().expect("a row was just added").push(group);
+        left -= width;
+    }
+    (bar, rows)
+}
+
+/// The figure, drawn. A scenario has the colour of its place in `colours`.
+pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
+    let stacked = figure.shape == Shape::Stacks;
+    let axis = Axis::over(&heights(figure));
+    let is_cut = heights(figure).iter().any(|height| *height > axis.high);
+    let (left, right) = (axis.room(), view.width());
+    let (bar, rows) = rows_of(&figure.groups, right - left, view);
+    let mut picture = Picture::new(right, 0.0);
+    let mut y = TICK;
+    for line in wrap(&figure.unit, TICK, right) {
+        picture.text(0.0, y, TICK, Anchor::Start, &line);
+        y += LINE;
+    }
+    // Bars in a stack need their names below; others have a colour.
+    let names = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| width_of(&bar.scenario, NAME));
+    let names = if stacked { names.fold(0.0, f64::max) + 8.0 } else { 4.0 };
+    for groups in rows {
+        let top = y + if is_cut { CUT_ROOM } else { 2.0 };
+        let row = Row { axis: &axis, left, right, top, bottom: top + view.plot(), bar };
+        row.draw_axis(&mut picture, has_unity(figure));
+        y = draw_groups(&mut picture, &row, &groups, figure, names, colours) + LINE;
+    }
+    picture.grow(y);
     picture.finish(&format!("{}: {}", figure.title, figure.unit))
+}
+
+/// The groups of a row; returns where the row ends.
+fn draw_groups(
+    picture: &mut Picture,
+    row: &Row<'_>,
+    groups: &[&Group],
+    figure: &Figure,
+    names: f64,
+    colours: &[&str],
+) -> f64 {
+    let room = row.right - row.left;
+    let width = |group: &Group| group_width(group, row.bar, room - GAP);
+    let used: f64 = groups.iter().map(|group| width(group) + GAP).sum();
+    let mut x = row.left + GAP / 2.0 + (room - used).max(0.0) / 2.0;
+    let below = row.bottom + names + LINE;
+    let mut end = below;
+    for (number, group) in groups.iter().enumerate() {
+        let width = width(group);
+        if group.is_mean && number > 0 && !groups[number - 1].is_mean {
+            picture.line([x - GAP / 2.0, row.top, x - GAP / 2.0, row.bottom + names], 0.4);
+        }
+        let first = x + (width - row.bar * group.bars.len() as f64) / 2.0;
+        for (at, bar) in group.bars.iter().enumerate() {
+            let place =
+                Place { x: first + row.bar * at as f64 + 0.5, width: row.bar - 1.0, group: &group.label };
+            if figure.shape == Shape::Stacks {
+                stack(picture, row, place, bar, &figure.parts);
+                let middle = place.x + place.width / 2.0 + 3.5;
+                picture.text_upward(middle, row.bottom + 6.0, NAME, Anchor::End, &bar.scenario);
+            } else {
+                plain(picture, row, place, bar, fill_of(&bar.scenario, colours));
+            }
+        }
+        for (at, line) in label_lines(group, width + 1.0).iter().enumerate() {
+            let y = below + LINE * at as f64;
+            picture.text(x + width / 2.0, y, LABEL, Anchor::Middle, line);
+            end = end.max(y);
+        }
+        x += width + GAP;
+    }
+    end
 }
 
 /// The colour of a scenario.
@@ -121,10 +243,6 @@ pub(super) fn scenarios(figure: &Figure) -> Vec<&str> {
     names
 }
 
-fn longest<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
-    names.map(|name| name.chars().count()).max().unwrap_or(0) as f64
-}
-
 /// Where a bar stands.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -133,57 +251,75 @@ struct Place<'a> {
     group: &'a str,
 }
 
-fn plain(picture: &mut Picture, axis: &Axis, place: Place<'_>, bar: &Bar, fill: Fill) {
+fn plain(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, fill: Fill) {
     let Place { x, width, group } = place;
     let middle = x + width / 2.0;
     let Some(value) = bar.values.first().copied().flatten() else {
-        return missing(picture, axis, place, bar);
+        missing(picture, row, place, bar);
+        return published(picture, row, place, bar);
     };
-    let zero = axis.y(0.0_f64.max(axis.low));
-    let top = axis.y(value.mean);
+    let (zero, top) = (row.zero(), row.y(value.mean));
     let says = format!("{group}, {}: {}", bar.scenario, with_interval(&value));
     picture.bar([x, top.min(zero), width, (top - zero).abs()], fill, &says);
-    if value.mean > axis.high {
-        cut(picture, middle, value.mean);
+    if value.mean > row.axis.high {
+        cut(picture, row, middle, value.mean);
     } else if value.high > value.low {
-        let (low, high) = (axis.y(value.low), axis.y(value.high));
+        let (low, high) = (row.y(value.low), row.y(value.high));
         let cap = (width / 4.0).min(4.0);
         picture.line([middle, low, middle, high], 0.9);
         picture.line([middle - cap, low, middle + cap, low], 0.9);
         picture.line([middle - cap, high, middle + cap, high], 0.9);
     }
-    if let Some(published) = bar.published.first().copied().flatten() {
-        let says = format!("{group}, {}: {} published", bar.scenario, short(published));
-        picture.diamond(middle, axis.y(published), (width / 3.0).min(5.0), &says);
+    published(picture, row, place, bar);
+}
+
+/// What the paper prints for a bar: a diamond, or two that are joined.
+fn published(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
+    let Place { x, width, group } = place;
+    let (middle, size) = (x + width / 2.0, (width / 3.0).min(5.0));
+    let says = |text: &str| format!("{group}, {}: {text} published", bar.scenario);
+    if let Some(value) = bar.published.first().copied().flatten() {
+        picture.diamond(middle, row.y(value), size, &says(&as_published(&[value])[0]));
+    } else if let Some([low, high]) = bar.published_range {
+        let text = says(&as_published(&[low, high]).join(" to "));
+        picture.line([middle, row.y(low), middle, row.y(high)], 0.9);
+        picture.diamond(middle, row.y(low), size, &text);
+        picture.diamond(middle, row.y(high), size, &text);
     }
 }
 
-fn stack(picture: &mut Picture, axis: &Axis, place: Place<'_>, bar: &Bar, parts: &[String]) {
+fn stack(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, parts: &[String]) {
     let Place { x, width, group } = place;
-    let Some(all) = total(bar) else { return missing(picture, axis, place, bar) };
+    let Some(all) = total(bar) else { return missing(picture, row, place, bar) };
     let mut below = 0.0;
     for (number, (value, part)) in bar.values.iter().flatten().zip(parts).enumerate() {
-        let (bottom, top) = (axis.y(below), axis.y(below + value.mean));
+        let (bottom, top) = (row.y(below), row.y(below + value.mean));
         below += value.mean;
         if value.mean != 0.0 {
             let says = format!("{group}, {}, {part}: {} of {}", bar.scenario, short(value.mean), short(all));
             picture.bar([x, top, width, bottom - top], Fill(number), &says);
         }
     }
-    if all > axis.high {
-        cut(picture, x + width / 2.0, all);
+    if all > row.axis.high {
+        cut(picture, row, x + width / 2.0, all);
     }
 }
 
-/// A bar that goes on beyond the axis, with its number.
-fn cut(picture: &mut Picture, middle: f64, value: f64) {
-    picture.text(middle, TOP - 3.0, 10.0, Anchor::Middle, &format!("{}\u{2191}", short(value)));
+/// A bar that goes on beyond the axis, with its number, which runs upward.
+fn cut(picture: &mut Picture, row: &Row<'_>, middle: f64, value: f64) {
+    picture.text_upward(
+        middle + 3.5,
+        row.top - 3.0,
+        NAME,
+        Anchor::Start,
+        &format!("{}\u{2192}", short(value)),
+    );
 }
 
-fn missing(picture: &mut Picture, axis: &Axis, place: Place<'_>, bar: &Bar) {
+fn missing(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
     let why = bar.missing.as_deref().unwrap_or("not measured");
-    let y = axis.y(0.0_f64.max(axis.low)) - 4.0;
-    picture.text(place.x + place.width / 2.0, y, 12.0, Anchor::Middle, "\u{d7}");
+    let y = row.zero() - 4.0;
+    picture.text(place.x + place.width / 2.0, y, TICK, Anchor::Middle, "\u{d7}");
     let says = format!("{}, {}: {why}", place.group, bar.scenario);
     picture.bar([place.x, y + 2.0, place.width, 2.0], Fill(6), &says);
 }
@@ -191,7 +327,8 @@ fn missing(picture: &mut Picture, axis: &Axis, place: Place<'_>, bar: &Bar) {
 /// A mean with its interval, in words.
 pub(super) fn with_interval(value: &Interval) -> String {
     if value.high > value.low {
-        format!("{} ({} to {})", short(value.mean), short(value.low), short(value.high))
+        let [mean, low, high] = &together(&[value.mean, value.low, value.high])[..] else { unreachable!() };
+        format!("{mean} ({low} to {high})")
     } else {
         short(value.mean)
     }

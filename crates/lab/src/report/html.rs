@@ -85,11 +85,15 @@ pub(super) struct Table {
     pub(super) caption: String,
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<Cell>>,
+    /// On a narrow screen each row stands by itself, its cells below each other
+    /// with their headings.
+    pub(super) is_cards: bool,
 }
 
 impl Table {
     pub(super) fn html(&self) -> String {
-        let mut out = String::from("<div class=\"wide\"><table>\n");
+        let class = if self.is_cards { " class=\"cards\"" } else { "" };
+        let mut out = format!("<div class=\"wide\"><table{class}>\n");
         if !self.caption.is_empty() {
             writeln!(out, "<caption>{}</caption>", escape(&self.caption)).ok();
         }
@@ -101,18 +105,22 @@ impl Table {
         for row in &self.rows {
             out.push_str("<tr>");
             for (at, cell) in row.iter().enumerate() {
+                let label = match self.headings.get(at).filter(|_| self.is_cards) {
+                    Some(heading) => format!(" data-label=\"{}\"", escape(heading)),
+                    None => String::new(),
+                };
                 match cell {
                     Cell::Text(text) if at == 0 => {
                         write!(out, "<th scope=\"row\">{}</th>", escape(text)).ok();
                     }
                     Cell::Text(text) => {
-                        write!(out, "<td>{}</td>", escape(text)).ok();
+                        write!(out, "<td{label}>{}</td>", escape(text)).ok();
                     }
                     Cell::Number(text) => {
-                        write!(out, "<td class=\"number\">{}</td>", escape(text)).ok();
+                        write!(out, "<td{label} class=\"number\">{}</td>", escape(text)).ok();
                     }
                     Cell::Html(html) => {
-                        write!(out, "<td>{html}</td>").ok();
+                        write!(out, "<td{label}>{html}</td>").ok();
                     }
                 }
             }
@@ -136,9 +144,9 @@ const STYLE: &str = "\
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 68rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .25rem; text-wrap: balance; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .25rem; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; padding-top: .75rem; border-top: 1px solid var(--rule); }
-p { max-width: 46rem; margin: .4rem 0; }
+p { max-width: 46rem; margin: .4rem 0; overflow-wrap: anywhere; }
 .lead, .note, figcaption, caption { color: var(--faint); }
 .note, figcaption, caption { font-size: .875rem; }
 caption { text-align: left; padding: .25rem 0; }
@@ -146,7 +154,8 @@ nav ul, .legend, .counts { list-style: none; display: flex; flex-wrap: wrap; gap
 .legend { font-size: .875rem; }
 .legend svg { width: .8rem; height: .8rem; margin-right: .35rem; vertical-align: -.06rem; }
 figure { margin: .5rem 0 1rem; break-inside: avoid; }
-figure > svg { width: 100%; height: auto; display: block; overflow: visible; }
+figure svg { width: 100%; height: auto; display: block; }
+.slim { display: none; }
 table { border-collapse: collapse; font-size: .875rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--rule); }
 th { font-weight: 600; }
@@ -157,6 +166,16 @@ details { margin: .4rem 0 1rem; }
 summary { cursor: pointer; color: var(--faint); font-size: .875rem; }
 .warning { background: var(--shade); border-left: .25rem solid #e69f00; padding: .5rem .9rem; max-width: 46rem; }
 a { color: inherit; }
+@media screen and (max-width: 52rem) {
+  main { padding: 1.25rem .9rem 3rem; }
+  .broad { display: none; }
+  .slim { display: block; max-width: 30rem; }
+  .cards, .cards tbody, .cards tr, .cards th, .cards td { display: block; }
+  .cards thead { display: none; }
+  .cards tr { padding: .6rem 0; border-bottom: 1px solid var(--rule); }
+  .cards th, .cards td { border: 0; padding: .1rem 0; overflow-wrap: anywhere; }
+  .cards td[data-label]::before { content: attr(data-label) \": \"; color: var(--faint); }
+}
 @media print {
   :root { --ink: #000; --paper: #fff; --faint: #444; --rule: #bbb; --shade: #fff; }
   main { max-width: none; padding: 0; }
@@ -180,6 +199,7 @@ mod tests {
             caption: hostile.to_owned(),
             headings: vec![hostile.to_owned()],
             rows: vec![vec![hostile.into(), Cell::Number(hostile.to_owned())]],
+            ..Table::default()
         };
         assert!(!table.html().contains("<script"));
     }

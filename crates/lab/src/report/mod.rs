@@ -9,6 +9,7 @@ mod html;
 mod number;
 mod paper;
 mod svg;
+mod view;
 mod waterfall;
 
 pub use paper::of_results;
@@ -33,11 +34,13 @@ pub fn of_difference(difference: &Difference) -> String {
 /// The waterfall with its legend and its numbers.
 fn difference_figure(difference: &Difference) -> String {
     let mut out = String::from("<figure>\n");
-    out.push_str(&waterfall::draw(difference));
+    out.push_str(&view::both(|view| waterfall::draw(difference, view)));
     out.push_str("<figcaption>");
     out.push_str(&html::escape(&format!(
-        "From {} down to {}: what each cause adds (to the right) or saves (to the left). The parts are the whole difference.",
-        difference.a, difference.b
+        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The parts are the whole difference.{}",
+        difference.a,
+        difference.b,
+        waterfall::about_axis(difference)
     )));
     out.push_str("</figcaption>\n</figure>\n");
     out.push_str(&html::details("Numbers", &waterfall::table(difference).html()));

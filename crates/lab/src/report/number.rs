@@ -1,32 +1,70 @@
 //! Numbers as people read them, and round steps for an axis.
 
-/// A number with about three digits that count, grouped if it is large.
+/// A number with about three digits that count, zeros at its end included,
+/// grouped if it is large.
 pub(super) fn short(value: f64) -> String {
+    together(&[value]).pop().unwrap_or_default()
+}
+
+/// Numbers that are read side by side, all to the same decimal.
+pub(super) fn together(values: &[f64]) -> Vec<String> {
+    let decimals = values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max();
+    values.iter().map(|value| fixed(*value, decimals.unwrap_or(0))).collect()
+}
+
+/// A published number: as many decimals as it has, at least two unless it is
+/// whole. Those of a range have equally many.
+pub(super) fn as_published(values: &[f64]) -> Vec<String> {
+    let written = |value: &f64| {
+        let text = value.to_string();
+        text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
+    };
+    let most = values.iter().map(written).max().unwrap_or(0);
+    let decimals = if most == 0 { 0 } else { most.max(2) };
+    values.iter().map(|value| fixed(*value, decimals)).collect()
+}
+
+/// How many decimals show about three digits; one more where two would make a
+/// ratio that is not one look like it.
+fn decimals(value: f64) -> usize {
+    let size = value.abs();
+    match size {
+        _ if size >= 100.0 => 0,
+        _ if size >= 10.0 => 1,
+        _ if size != 1.0 && (size - 1.0).abs() < 0.005 => 3,
+        _ if size >= 0.1 => 2,
+        _ if size >= 0.0005 => 4,
+        _ => 7,
+    }
+}
+
+/// A number with so many decimals.
+fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
-    let size = value.abs();
-    let decimals = match size {
-        0.0 => 0,
-        _ if size >= 100.0 => 0,
-        _ if size >= 10.0 => 1,
-        _ if size >= 0.1 => 2,
-        _ if size >= 0.0005 => 4,
-        _ => return format!("{value:.1e}"),
-    };
+    if value != 0.0 && value.abs() < 0.0005 && decimals >= 7 {
+        return format!("{value:.1e}");
+    }
+    let decimals = if value == 0.0 { decimals.min(2) } else { decimals };
     let text = format!("{value:.decimals$}");
-    let text = match text.split_once('.') {
-        Some(_) => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        None => text,
-    };
     let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("\u{2212}", digits),
+        Some(digits) if digits.bytes().any(|digit| digit.is_ascii_digit() && digit != b'0') => {
+            ("\u{2212}", digits)
+        }
+        Some(digits) => ("", digits),
         None => ("", text.as_str()),
     };
     match digits.contains('.') || digits.len() < 5 {
         true => format!("{sign}{digits}"),
         false => format!("{sign}{}", grouped(digits)),
     }
+}
+
+/// A value of an axis, with as many decimals as its step needs.
+pub(super) fn tick(value: f64, step: f64) -> String {
+    let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+    fixed(value, decimals)
 }
 
 /// A count, in groups of three digits.
@@ -73,11 +111,14 @@ mod tests {
     fn numbers_are_short_and_keep_what_counts() {
         let cases = [
             (0.0, "0"),
-            (1.0, "1"),
+            (1.0, "1.00"),
+            (0.9, "0.90"),
+            (1.003, "1.003"),
+            (0.998, "0.998"),
             (1.287, "1.29"),
             (0.04512, "0.0451"),
-            (24.04, "24"),
-            (-3.5, "\u{2212}3.5"),
+            (24.04, "24.0"),
+            (-3.5, "\u{2212}3.50"),
         ];
         for (value, text) in cases {
             assert_eq!(short(value), text);
@@ -89,6 +130,20 @@ mod tests {
             (count(1000).as_str(), change(-1000).as_str(), change(7).as_str()),
             ("1,000", "\u{2212}1,000", "+7")
         );
+    }
+
+    #[test]
+    fn numbers_side_by_side_have_the_same_decimals() {
+        assert_eq!(together(&[1.003, 0.9, 1.1]), ["1.003", "0.900", "1.100"]);
+        assert_eq!(together(&[9.95, 10.2]), ["9.95", "10.20"]);
+        assert_eq!(as_published(&[1.03, 1.1]), ["1.03", "1.10"]);
+        assert_eq!(
+            [as_published(&[0.9]), as_published(&[127.0]), as_published(&[24576.0])],
+            [["0.90"], ["127"], ["24,576"]]
+        );
+        let axis: Vec<String> = [0.0, 0.5, 1.0].iter().map(|value| tick(*value, 0.5)).collect();
+        assert_eq!(axis, ["0.0", "0.5", "1.0"]);
+        assert_eq!([tick(20.0, 20.0), tick(50_000.0, 10_000.0), tick(0.25, 0.05)], ["20", "50,000", "0.25"]);
     }
 
     #[test]

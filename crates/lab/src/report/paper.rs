@@ -4,8 +4,9 @@ use core::fmt::Write;
 
 use super::chart::{self, fill_of, with_interval};
 use super::html::{Cell, Page, Table, details, escape};
-use super::number::short;
-use super::svg::{Fill, swatch};
+use super::number::{as_published, short, together};
+use super::svg::{DASHES, ERROR_BAR, Fill, PUBLISHED, swatch};
+use super::view::both;
 use super::{difference_figure, number, waterfall};
 use crate::results::{Bar, Figure, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
@@ -21,7 +22,7 @@ pub fn of_results(results: &Results) -> String {
     claims(&mut page, &results.claims);
     let colours: Vec<&str> = results.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     for figure in &results.figures {
-        show_figure(&mut page, figure, &colours);
+        show_figure(&mut page, figure, &colours, results.seeds.len());
     }
     differences(&mut page, results);
     conditions(&mut page, results);
@@ -92,18 +93,9 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("{sign} {name}");
         if let Some(full) = claim.at_full_size {
-            write!(verdict, " (at full size: {})", status(full).1).ok();
+            write!(verdict, "; on scaled-down inputs: {}", status(full).1).ok();
         }
-        let mut ours = match &claim.measured {
-            serde_json::Value::Array(_) => claim.measured_text(),
-            measured => value(measured),
-        };
-        if let Some([low, high]) = claim.interval.filter(|[low, high]| high > low) {
-            write!(ours, " ({} to {})", short(low), short(high)).ok();
-        }
-        if let Some(geometric) = claim.geometric {
-            write!(ours, "; geometric {}", short(geometric)).ok();
-        }
+        let ours = measured(claim);
         let mut says = escape(&claim.says);
         write!(says, "<div class=\"note\">{}</div>", escape(&claim.measure)).ok();
         if let Some(note) = &claim.note {
@@ -112,7 +104,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         vec![
             Cell::Text(claim.place.clone()),
             Cell::Html(says),
-            Cell::Text(value(&claim.published)),
+            Cell::Text(published(&claim.published)),
             Cell::Text(ours),
             Cell::Html(format!("<span class=\"status\">{}</span>", escape(&verdict))),
         ]
@@ -121,22 +113,55 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     page.table(&Table {
         headings: headings.map(str::to_owned).into(),
         rows: claims.iter().map(row).collect(),
+        is_cards: true,
         ..Table::default()
     });
+    page.raw("<p class=\"note\">In parentheses: the 95% interval of the mean over the seeds.</p>\n");
 }
 
-/// A figure of a claim, as people read it.
-fn value(of: &serde_json::Value) -> String {
-    match of {
-        serde_json::Value::Null => "-".to_owned(),
-        serde_json::Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), short),
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(values) => values.iter().map(value).collect::<Vec<_>>().join(" to "),
-        other => other.to_string(),
+/// What was measured for a claim, with its interval and its geometric mean, all
+/// to the same decimal.
+fn measured(claim: &Scored) -> String {
+    let Some(value) = claim.measured.as_f64() else {
+        return match &claim.measured {
+            serde_json::Value::Null => "-".to_owned(),
+            serde_json::Value::String(text) => text.clone(),
+            _ => claim.measured_text(),
+        };
+    };
+    let interval = claim.interval.filter(|[low, high]| high > low);
+    if interval.is_none() && claim.geometric.is_none() && value.fract() == 0.0 && claim.kind == "exact" {
+        return as_published(&[value]).remove(0);
+    }
+    let numbers: Vec<f64> =
+        std::iter::once(value).chain(interval.into_iter().flatten()).chain(claim.geometric).collect();
+    let mut texts = together(&numbers).into_iter();
+    let mut next = || texts.next().unwrap_or_default();
+    let mut text = next();
+    if interval.is_some() {
+        write!(text, " ({} to {})", next(), next()).ok();
+    }
+    if claim.geometric.is_some() {
+        write!(text, "; geometric {}", next()).ok();
+    }
+    text
+}
+
+/// A published figure, as the paper prints it.
+fn published(of: &serde_json::Value) -> String {
+    let numbers = match of {
+        serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),
+        single => single.as_f64().map(|value| vec![value]),
+    };
+    match (numbers, of) {
+        (Some(numbers), _) => as_published(&numbers).join(" to "),
+        (None, serde_json::Value::Null) => "-".to_owned(),
+        (None, serde_json::Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
     }
 }
 
-fn show_figure(page: &mut Page, figure: &Figure, colours: &[&str]) {
+fn show_figure(page: &mut Page, figure: &Figure, colours: &[&str], seeds: usize) {
     let place = if figure.place.is_empty() { String::new() } else { format!("{}. ", figure.place) };
     page.heading(&anchor(&figure.id), &format!("{place}{}", figure.title));
     if figure.shape == Shape::Table {
@@ -149,19 +174,65 @@ fn show_figure(page: &mut Page, figure: &Figure, colours: &[&str]) {
         }
         _ => chart::scenarios(figure).into_iter().map(|name| (name, fill_of(name, colours))).collect(),
     };
+    show_drawing(page, figure, colours, &series, &results_note(figure, seeds));
+    page.raw(&details("Numbers", &numbers(figure).html()));
+}
+
+/// A figure with its legend, and what its marks mean where they stand.
+pub(super) fn show_drawing(
+    page: &mut Page,
+    figure: &Figure,
+    colours: &[&str],
+    series: &[(&str, Fill)],
+    caption: &str,
+) {
     page.raw("<ul class=\"legend\">\n");
     for (name, fill) in series {
-        page.raw(&format!("<li>{}{}</li>\n", swatch(fill), escape(name)));
+        page.raw(&format!("<li>{}{}</li>\n", swatch(*fill), escape(name)));
     }
-    let has_published =
-        figure.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.published.is_empty());
-    if has_published {
-        page.raw("<li>\u{25c7} published</li>\n");
+    let marks = [
+        (has_intervals(figure), ERROR_BAR, "95% interval"),
+        (has_published(figure), PUBLISHED, "published"),
+        (chart::has_unity(figure), DASHES, "1: as fast, or as much, as what it is relative to"),
+    ];
+    for (_, sign, name) in marks.iter().filter(|(is_there, ..)| *is_there) {
+        page.raw(&format!("<li>{sign}{}</li>\n", escape(name)));
     }
     page.raw("</ul>\n<figure>\n");
-    page.raw(&chart::draw(figure, colours));
-    page.raw("</figure>\n");
-    page.raw(&details("Numbers", &numbers(figure).html()));
+    page.raw(&both(|view| chart::draw(figure, colours, view)));
+    page.raw(&format!("<figcaption>{}</figcaption>\n</figure>\n", escape(caption)));
+}
+
+fn bars(figure: &Figure) -> impl Iterator<Item = &Bar> {
+    figure.groups.iter().flat_map(|group| &group.bars)
+}
+
+/// Does the figure show how sure a mean is? Stacks do not.
+fn has_intervals(figure: &Figure) -> bool {
+    let has = |bar: &Bar| bar.values.iter().flatten().any(|value| value.high > value.low);
+    figure.shape == Shape::Bars && bars(figure).any(has)
+}
+
+fn has_published(figure: &Figure) -> bool {
+    bars(figure).any(|bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some))
+}
+
+/// What the bars are, over how many seeds.
+fn results_note(figure: &Figure, seeds: usize) -> String {
+    let mut text = match (figure.shape, seeds) {
+        (_, 0 | 1) => String::from("One seed: bars have no interval."),
+        (Shape::Bars, seeds) => {
+            format!(
+                "Bars are means over {seeds} seeds; error bars are their 95% intervals, by Student's distribution."
+            )
+        }
+        (_, seeds) => format!("Means over {seeds} seeds; the table has no intervals of parts."),
+    };
+    if has_published(figure) {
+        text +=
+            " Diamonds are what the paper publishes; two that are joined are the ends of a published range.";
+    }
+    text
 }
 
 /// Every number of a figure. Plain bars stand side by side, as they are drawn.
@@ -182,9 +253,7 @@ fn numbers(figure: &Figure) -> Table {
                 Some(value) => with_interval(value),
                 None => bar.missing.clone().unwrap_or_else(|| "-".to_owned()),
             };
-            if let Some(published) = bar.published.get(number).copied().flatten() {
-                write!(text, " [{}]", short(published)).ok();
-            }
+            text += &in_brackets(bar, number);
             cells.push(Cell::Number(text));
         }
         if is_stack {
@@ -194,16 +263,34 @@ fn numbers(figure: &Figure) -> Table {
         cells
     };
     let groups = figure.groups.iter().flat_map(|group| group.bars.iter().map(|bar| row(&group.label, bar)));
-    let has_published =
-        figure.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.published.is_empty());
-    let published = if has_published { "; published in brackets" } else { "" };
-    Table { caption: format!("{}{published}", figure.unit), headings, rows: groups.collect() }
+    Table { caption: caption(figure), headings, rows: groups.collect(), ..Table::default() }
+}
+
+fn caption(figure: &Figure) -> String {
+    let published = if has_published(figure) { "; published in brackets" } else { "" };
+    let intervals =
+        if bars(figure).flat_map(|bar| bar.values.iter().flatten()).any(|value| value.high > value.low) {
+            "; 95% intervals in parentheses"
+        } else {
+            ""
+        };
+    format!("{}{intervals}{published}", figure.unit)
+}
+
+/// What the paper prints for a part of a bar.
+fn in_brackets(bar: &Bar, part: usize) -> String {
+    let range = bar.published_range.filter(|_| part == 0);
+    let published = match (bar.published.get(part).copied().flatten(), range) {
+        (Some(value), _) => as_published(&[value]),
+        (None, Some(range)) => as_published(&range),
+        (None, None) => return String::new(),
+    };
+    format!(" [{}]", published.join(" to "))
 }
 
 /// The numbers of plain bars: a row for each group, a column for each scenario.
 fn beside(figure: &Figure) -> Table {
     let scenarios = chart::scenarios(figure);
-    let mut has_published = false;
     let mut rows = Vec::new();
     for group in &figure.groups {
         let mut cells = vec![Cell::from(group.label.as_str())];
@@ -213,18 +300,14 @@ fn beside(figure: &Figure) -> Table {
                 Some(value) => with_interval(&value),
                 None => bar.and_then(|bar| bar.missing.clone()).unwrap_or_else(|| "-".to_owned()),
             };
-            if let Some(published) = bar.and_then(|bar| bar.published.first().copied().flatten()) {
-                has_published = true;
-                write!(text, " [{}]", short(published)).ok();
-            }
+            text += &bar.map(|bar| in_brackets(bar, 0)).unwrap_or_default();
             cells.push(Cell::Number(text));
         }
         rows.push(cells);
     }
     let mut headings = vec![String::new()];
     headings.extend(scenarios.into_iter().map(str::to_owned));
-    let published = if has_published { "; published in brackets" } else { "" };
-    Table { caption: format!("{}{published}", figure.unit), headings, rows }
+    Table { caption: caption(figure), headings, rows, ..Table::default() }
 }
 
 /// The cycles between the first scenario and each other, over all inputs.
@@ -262,13 +345,8 @@ fn differences(page: &mut Page, results: &Results) {
         if !others.is_empty() {
             let mut inside = String::new();
             for difference in &each {
-                write!(
-                    inside,
-                    "<h4>{}</h4>\n<figure>{}</figure>\n",
-                    escape(&difference.workload),
-                    waterfall::draw(difference)
-                )
-                .ok();
+                let drawn = both(|view| waterfall::draw(difference, view));
+                write!(inside, "<h4>{}</h4>\n<figure>{drawn}</figure>\n", escape(&difference.workload)).ok();
             }
             page.raw(&details("Each input", &inside));
         }
@@ -298,21 +376,25 @@ fn conditions(page: &mut Page, results: &Results) {
             .iter()
             .map(|s| text(&[&s.name, &s.protocol, &s.policy, &s.summary]))
             .collect(),
+        ..Table::default()
     });
     page.table(&Table {
         caption: "Inputs".to_owned(),
         headings: headings(&["input", "workload", "graph", "source"]),
         rows: results.inputs.iter().map(|i| text(&[&i.name, &i.workload, &i.graph, &i.source])).collect(),
+        ..Table::default()
     });
     page.table(&Table {
         caption: "Settings of the workloads".to_owned(),
         headings: headings(&["setting", "value"]),
         rows: results.settings.iter().map(|(name, value)| text(&[name, value])).collect(),
+        ..Table::default()
     });
     page.table(&Table {
         caption: "Machines".to_owned(),
         headings: headings(&["name", "machine", "what is changed"]),
         rows: results.variants.iter().map(|v| text(&[&v.name, &v.system, &v.changes.join(", ")])).collect(),
+        ..Table::default()
     });
     for variant in results.variants.iter().filter(|variant| variant.changes.is_empty()) {
         let table = Table {

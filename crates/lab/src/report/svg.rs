@@ -33,6 +33,52 @@ pub(super) enum Anchor {
     End,
 }
 
+/// The room that a text takes: a little more than it needs in usual fonts.
+pub(super) fn width_of(text: &str, size: f64) -> f64 {
+    let letter = |letter: char| match letter {
+        'i' | 'l' | 'j' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '|' | '\'' | ' ' | '(' | ')' | '['
+        | ']' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.95,
+        letter if letter.is_ascii_uppercase() => 0.72,
+        letter if letter.is_ascii() => 0.6,
+        // Of a script that is wider than ours.
+        letter if letter as u32 >= 0x2e80 => 1.05,
+        _ => 0.7,
+    };
+    size * text.chars().map(letter).sum::<f64>()
+}
+
+/// The text in lines that are no wider than that, broken at blanks and behind
+/// commas and hyphens. A single word that is wider is cut.
+pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_inclusive([' ', '-', ',']) {
+        let fits = |line: &String| width_of((line.clone() + word).trim_end(), size) <= width;
+        match lines.last_mut().filter(|line| fits(line)) {
+            Some(line) => line.push_str(word),
+            None => lines.push(cut(word, size, width)),
+        }
+    }
+    lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// The text as it is, or its beginning and an ellipsis if it is wider than that.
+pub(super) fn cut(text: &str, size: f64, width: f64) -> String {
+    if width_of(text.trim_end(), size) <= width {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for letter in text.chars() {
+        if width_of(&shown, size) + width_of("m\u{2026}", size) > width {
+            break;
+        }
+        shown.push(letter);
+    }
+    shown + "\u{2026}"
+}
+
 /// A picture in the making.
 #[derive(Debug)]
 pub(super) struct Picture {
@@ -86,6 +132,25 @@ impl Picture {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
             "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"currentColor\" stroke-opacity=\"0.6\" stroke-dasharray=\"4 3\"/>"
+        ));
+    }
+
+    /// How high the picture is in the end, where that follows from what is drawn.
+    pub(super) fn grow(&mut self, height: f64) {
+        self.height = self.height.max(height);
+    }
+
+    /// A jagged line down through a bar that does not begin at zero.
+    pub(super) fn zigzag(&mut self, x: f64, [top, bottom]: [f64; 2]) {
+        let step = (bottom - top) / 4.0;
+        let points: Vec<String> = (0..5)
+            .map(|n| {
+                format!("{},{}", at(x + if n % 2 == 0 { -3.0 } else { 3.0 }), at(top + step * f64::from(n)))
+            })
+            .collect();
+        let points = points.join(" ");
+        self.add(format_args!(
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"var(--paper, #fff)\" stroke-width=\"3\"/>"
         ));
     }
 
@@ -148,6 +213,15 @@ pub(super) fn swatch(fill: Fill) -> String {
     )
 }
 
+/// How an error bar is drawn.
+pub(super) const ERROR_BAR: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1V11M3 1H9M3 11H9\" stroke=\"currentColor\" fill=\"none\"/></svg>";
+
+/// How a published value is drawn.
+pub(super) const PUBLISHED: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1L11 6L6 11L1 6Z\" fill=\"#fff\" stroke=\"#000\" stroke-width=\"1.2\"/></svg>";
+
+/// A dashed line, in the legend.
+pub(super) const DASHES: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M0 6H12\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/></svg>";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +241,16 @@ mod tests {
             "</svg>\n",
         );
         assert_eq!(picture.finish("t"), expected);
+    }
+
+    #[test]
+    fn text_is_broken_where_it_may_and_cut_where_it_must() {
+        assert_eq!(wrap("geometric mean", 12.0, 70.0), ["geometric", "mean"]);
+        assert_eq!(wrap("geometric mean", 12.0, 200.0), ["geometric mean"]);
+        assert_eq!(wrap("invalidate-16", 12.0, 75.0), ["invalidate-", "16"]);
+        let line = wrap("abcdefghijklmnop", 12.0, 60.0).remove(0);
+        assert!(line.ends_with('\u{2026}') && width_of(&line, 12.0) <= 60.0, "{line}");
+        assert_eq!(wrap("", 12.0, 60.0), [""; 0]);
     }
 
     #[test]

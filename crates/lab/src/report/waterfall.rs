@@ -1,69 +1,245 @@
 //! The difference between two runs as a waterfall: from the cycles of the
 //! first, cause by cause, to those of the second.
+//!
+//! Where both runs are long and the difference is small, the axis does not
+//! begin at zero. Causes that are still too thin to see stand below once more,
+//! on a scale of their own.
 
 use super::html::{Cell, Table};
-use super::number::{change, count, short, ticks};
-use super::svg::{Anchor, Fill, Picture};
-use crate::why::Difference;
+use super::number::{change, count, tick, ticks};
+use super::svg::{Anchor, Fill, Picture, cut, width_of};
+use super::view::View;
+use crate::why::{Difference, Part};
 
-const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 150.0;
-const RIGHT: f64 = 110.0;
+const LETTERS: f64 = 12.5;
+const TICK: f64 = 12.0;
 const ROW: f64 = 22.0;
-const TOP: f64 = 24.0;
+/// A row whose words stand above its box.
+const TALL_ROW: f64 = 38.0;
+const BOX: f64 = 16.0;
+const UNIT: &str = "cycles";
 
 // The colours of the two runs, of what is added and of what is saved.
 const RUN: Fill = Fill(6);
 const ADDED: Fill = Fill(5);
 const SAVED: Fill = Fill(0);
 
-/// Draws it, the largest causes first.
-pub(super) fn draw(difference: &Difference) -> String {
-    let ranked = difference.ranked();
-    let first = difference.cycles_a as f64;
-    let mut level = first;
-    let mut levels = vec![0.0, first, difference.cycles_b as f64];
-    for part in &ranked {
-        level += part.cycles as f64;
-        levels.push(level);
-    }
-    let low = levels.iter().copied().fold(0.0, f64::min);
-    let high = levels.iter().copied().fold(1.0, f64::max);
-    let (low, high, step) = ticks(low, high);
-    let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low);
-    let rows = ranked.len() + 2;
-    let bottom = TOP + ROW * rows as f64;
-    let mut picture = Picture::new(WIDTH, bottom + 10.0);
-    for tick in 0..=((high - low) / step).round() as usize {
-        let value = low + step * tick as f64;
-        picture.line([x(value), TOP - 4.0, x(value), bottom], 0.13);
-        picture.text(x(value), TOP - 10.0, 12.0, Anchor::Middle, &short(value));
-    }
-    let mut row = |number: usize, name: &str, [from, to]: [f64; 2], fill: Fill, says: &str, label: &str| {
-        let y = TOP + ROW * number as f64;
-        picture.text(LEFT - 10.0, y + 15.0, 12.5, Anchor::End, name);
-        let (left, right) = (x(from.min(to)), x(from.max(to)));
-        picture.bar([left, y + 3.0, (right - left).max(1.0), ROW - 6.0], fill, says);
-        picture.text(right + 6.0, y + 15.0, 12.0, Anchor::Start, label);
-        // To where the next row goes on.
-        if number + 1 < rows {
-            picture.line([x(to), y + ROW - 3.0, x(to), y + ROW + 3.0], 0.6);
+/// The axis begins above zero where all that changes lies in this share of it.
+const ZOOM_BELOW: f64 = 0.4;
+/// A box that is thinner than this is shown once more, enlarged.
+const THIN: f64 = 8.0;
+/// The scale of the enlarged part is at least so many times larger.
+const ENLARGE_MIN: f64 = 3.0;
+
+/// One row: its name, from where to where its box goes, and its number.
+struct Bar {
+    name: String,
+    ends: [f64; 2],
+    fill: Fill,
+    says: String,
+    label: String,
+    /// Does it begin at zero, even where the axis does not?
+    is_whole: bool,
+}
+
+impl Bar {
+    fn of_run(name: &str, cycles: u64) -> Bar {
+        Bar {
+            name: name.to_owned(),
+            ends: [0.0, cycles as f64],
+            fill: RUN,
+            says: format!("{name}: {} {UNIT}", count(cycles)),
+            label: count(cycles),
+            is_whole: true,
         }
-    };
-    let all = |cycles: u64| format!("{} cycles", count(cycles));
-    row(0, &difference.a, [0.0, first], RUN, &all(difference.cycles_a), &count(difference.cycles_a));
-    let mut level = first;
-    for (number, part) in ranked.iter().enumerate() {
-        let to = level + part.cycles as f64;
-        let fill = if part.cycles > 0 { ADDED } else { SAVED };
-        let label = change(part.cycles);
-        row(number + 1, &part.cause, [level, to], fill, &format!("{}: {label} cycles", part.meaning), &label);
-        level = to;
     }
-    let last = difference.cycles_b;
-    row(rows - 1, &difference.b, [0.0, last as f64], RUN, &all(last), &count(last));
+
+    fn of_part(part: &Part, from: f64) -> Bar {
+        let label = change(part.cycles);
+        Bar {
+            name: part.cause.clone(),
+            ends: [from, from + part.cycles as f64],
+            fill: if part.cycles > 0 { ADDED } else { SAVED },
+            says: format!("{}: {label} {UNIT}", part.meaning),
+            label,
+            is_whole: false,
+        }
+    }
+}
+
+/// Bars below each other on one axis.
+struct Panel {
+    bars: Vec<Bar>,
+    low: f64,
+    high: f64,
+    step: f64,
+    /// Where the words of a row end and the plot begins and ends.
+    names: f64,
+    left: f64,
+    right: f64,
+    view: View,
+}
+
+impl Panel {
+    fn new(bars: Vec<Bar>, view: View) -> Panel {
+        let changes = bars.iter().filter(|bar| !bar.is_whole).flat_map(|bar| bar.ends);
+        let ends = bars.iter().map(|bar| bar.ends[1]).chain(changes);
+        let (least, most) = ends.fold((f64::MAX, f64::MIN), |(low, high), end| (low.min(end), high.max(end)));
+        let is_zoomed = least > 0.0 && most - least < ZOOM_BELOW * most;
+        let (low, high, step) = match is_zoomed {
+            // Room for the stump of the runs' boxes.
+            true => ticks(least - 0.1 * (most - least).max(1.0), most),
+            false => ticks(least.min(0.0), most.max(1.0)),
+        };
+        let widest =
+            |text: fn(&Bar) -> &str| bars.iter().map(|bar| width_of(text(bar), LETTERS)).fold(0.0, f64::max);
+        let numbers = widest(|bar| &bar.label) + 10.0;
+        let names = match view {
+            View::Broad => widest(|bar| &bar.name).min(260.0),
+            View::Slim => 0.0,
+        };
+        // Numbers stand to the right of their box, or at the end of their words.
+        let first = width_of(&tick(low, step), TICK) / 2.0;
+        let last = width_of(&tick(high, step), TICK) / 2.0;
+        let (left, right) = match view {
+            View::Broad => (names + 10.0, view.width() - numbers.max(last)),
+            View::Slim => (first.max(2.0), view.width() - last.max(2.0)),
+        };
+        Panel { bars, low, high, step, names, left, right, view }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        let share = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        self.left + (self.right - self.left) * share
+    }
+
+    fn is_zoomed(&self) -> bool {
+        self.low > 0.0
+    }
+
+    fn is_thin(&self, cycles: f64) -> bool {
+        cycles.abs() * (self.right - self.left) / (self.high - self.low) < THIN
+    }
+
+    /// Draws it below that height, and returns where it ends.
+    fn draw(&self, picture: &mut Picture, top: f64) -> f64 {
+        let height = if self.view == View::Broad { ROW } else { TALL_ROW };
+        let first = top + LETTERS + 8.0;
+        let bottom = first + height * self.bars.len() as f64;
+        self.draw_axis(picture, [top + LETTERS, bottom]);
+        for (number, bar) in self.bars.iter().enumerate() {
+            let y = first + height * number as f64;
+            let [from, to] = bar.ends;
+            let (left, right) = (self.x(from.min(to)), self.x(from.max(to)));
+            let box_top = y + height - BOX - 3.0;
+            picture.bar([left, box_top, (right - left).max(1.0), BOX], bar.fill, &bar.says);
+            if bar.is_whole && self.is_zoomed() {
+                picture.zigzag(left + 8.0, [box_top - 1.0, box_top + BOX + 1.0]);
+            }
+            self.words(picture, bar, y, box_top, right);
+            // To where the next row goes on.
+            if number + 1 < self.bars.len() {
+                let x = self.x(to);
+                picture.line([x, box_top + BOX, x, box_top + BOX + 3.0], 0.6);
+            }
+        }
+        bottom
+    }
+
+    fn words(&self, picture: &mut Picture, bar: &Bar, y: f64, box_top: f64, right: f64) {
+        match self.view {
+            View::Broad => {
+                let name = cut(&bar.name, LETTERS, self.names);
+                picture.text(self.names, box_top + 12.5, LETTERS, Anchor::End, &name);
+                picture.text(right + 6.0, box_top + 12.5, LETTERS, Anchor::Start, &bar.label);
+            }
+            View::Slim => {
+                let label = width_of(&bar.label, LETTERS) + 8.0;
+                let name = cut(&bar.name, LETTERS, self.view.width() - label);
+                picture.text(0.0, y + LETTERS, LETTERS, Anchor::Start, &name);
+                picture.text(self.view.width(), y + LETTERS, LETTERS, Anchor::End, &bar.label);
+            }
+        }
+    }
+
+    fn draw_axis(&self, picture: &mut Picture, [top, bottom]: [f64; 2]) {
+        let all = ((self.high - self.low) / self.step).round() as usize;
+        // Every tick has a line; as many have a number as there is room for.
+        let widest = (0..=all).map(|n| width_of(&self.tick(n), TICK)).fold(0.0, f64::max) + 8.0;
+        let between = (self.right - self.left) / all.max(1) as f64;
+        let each = (widest / between).ceil().max(1.0) as usize;
+        for number in 0..=all {
+            let x = self.x(self.low + self.step * number as f64);
+            picture.line([x, top + 3.0, x, bottom], 0.13);
+            if number % each == 0 {
+                picture.text(x, top, TICK, Anchor::Middle, &self.tick(number));
+            }
+        }
+    }
+
+    fn tick(&self, number: usize) -> String {
+        tick(self.low + self.step * number as f64, self.step)
+    }
+}
+
+/// The whole waterfall, the largest causes first.
+fn whole(difference: &Difference, view: View) -> Panel {
+    let mut bars = vec![Bar::of_run(&difference.a, difference.cycles_a)];
+    let mut level = difference.cycles_a as f64;
+    for part in difference.ranked() {
+        bars.push(Bar::of_part(part, level));
+        level += part.cycles as f64;
+    }
+    bars.push(Bar::of_run(&difference.b, difference.cycles_b));
+    Panel::new(bars, view)
+}
+
+/// The causes that are too thin there, if a scale of their own shows them better.
+fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
+    let thin: Vec<&Part> =
+        difference.ranked().into_iter().filter(|part| whole.is_thin(part.cycles as f64)).collect();
+    let mut level = 0.0;
+    let bars = thin.iter().map(|part| {
+        let bar = Bar::of_part(part, level);
+        level = bar.ends[1];
+        bar
+    });
+    let panel = Panel::new(bars.collect(), whole.view);
+    let scale = |panel: &Panel| (panel.right - panel.left) / (panel.high - panel.low);
+    (!thin.is_empty() && scale(&panel) > ENLARGE_MIN * scale(whole)).then_some(panel)
+}
+
+/// Draws it.
+pub(super) fn draw(difference: &Difference, view: View) -> String {
+    let panel = whole(difference, view);
+    let mut picture = Picture::new(view.width(), 0.0);
+    picture.text(0.0, TICK, TICK, Anchor::Start, UNIT);
+    let mut bottom = panel.draw(&mut picture, 20.0);
+    if let Some(small) = enlarged(difference, &panel) {
+        let y = bottom + 28.0;
+        let text = "the smallest causes, enlarged: cycles added or saved";
+        picture.text(0.0, y, TICK, Anchor::Start, text);
+        bottom = small.draw(&mut picture, y + 8.0);
+    }
+    picture.grow(bottom + 8.0);
     let Difference { workload, a, b, .. } = difference;
     picture.finish(&format!("{workload}: where the cycles between {a} and {b} went"))
+}
+
+/// What a reader must know of the axis.
+pub(super) fn about_axis(difference: &Difference) -> String {
+    let panel = whole(difference, View::Broad);
+    let mut text = String::new();
+    if panel.is_zoomed() {
+        text += &format!(
+            " The axis begins at {} cycles, not at zero: the boxes of the two runs are cut.",
+            tick(panel.low, panel.step)
+        );
+    }
+    if enlarged(difference, &panel).is_some() {
+        text += " The smallest causes stand below once more, on a larger scale.";
+    }
+    text
 }
 
 /// The numbers behind it.
@@ -98,7 +274,7 @@ pub(super) fn table(difference: &Difference) -> Table {
         "".into(),
     ]);
     let headings = ["cause", &difference.a, &difference.b, "difference", "what it is"];
-    Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows }
+    Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows, is_cards: false }
 }
 
 #[cfg(test)]
@@ -126,23 +302,72 @@ mod tests {
         }
     }
 
+    fn value(line: &str, name: &str) -> f64 {
+        let rest = &line[line.find(&format!(" {name}=\"")).unwrap() + name.len() + 3..];
+        rest[..rest.find('"').unwrap()].parse().unwrap()
+    }
+
     /// The left and right end of each box.
     fn boxes(svg: &str) -> Vec<(f64, f64)> {
-        let value = |line: &str, name: &str| {
-            let rest = &line[line.find(&format!(" {name}=\"")).unwrap() + name.len() + 3..];
-            rest[..rest.find('"').unwrap()].parse::<f64>().unwrap()
-        };
         let lines = svg.lines().filter(|line| line.starts_with("<rect"));
         lines.map(|line| (value(line, "x"), value(line, "x") + value(line, "width"))).collect()
     }
 
+    fn of(cycles_a: u64, parts: &[(&str, i64)]) -> Difference {
+        let parts: Vec<Part> = parts
+            .iter()
+            .map(|&(cause, cycles)| part(cause, 1_000_000, (1_000_000 + cycles) as u64))
+            .collect();
+        let sum: i64 = parts.iter().map(|part| part.cycles).sum();
+        let cycles_b = (cycles_a as i64 + sum) as u64;
+        Difference { cycles_a, cycles_b, parts, ..difference() }
+    }
+
     #[test]
     fn each_box_begins_where_the_one_before_it_ends() {
-        let svg = draw(&difference());
-        let ends = boxes(&svg);
-        // From 0 to 100 cycles it is 740 wide: A, release, load, B.
-        let expected = [(150.0, 890.0), (520.0, 890.0), (520.0, 594.0), (150.0, 594.0)];
-        assert_eq!(ends, expected, "{svg}");
+        for view in [View::Broad, View::Slim] {
+            let svg = draw(&difference(), view);
+            let [a, release, load, b] = boxes(&svg)[..] else { panic!("{svg}") };
+            let near = |x: f64, y: f64| (x - y).abs() < 0.11;
+            assert!(near(a.0, b.0) && near(a.1, release.1), "{svg}");
+            assert!(near(release.0, load.0) && near(load.1, b.1), "{svg}");
+            // 100, 50, 10 and 60 of 100 cycles.
+            let share = |(from, to): (f64, f64)| ((to - from) / (a.1 - a.0) * 100.0).round();
+            assert_eq!([release, load, b].map(share), [50.0, 10.0, 60.0]);
+            assert!(svg.contains(">cycles<"), "the axis says its unit");
+        }
+    }
+
+    #[test]
+    fn a_small_difference_of_long_runs_gets_an_axis_of_its_own_and_says_so() {
+        let difference = of(1_000_000, &[("load", 4000), ("release", -9000)]);
+        let svg = draw(&difference, View::Broad);
+        let release = boxes(&svg)[1];
+        assert!(release.1 - release.0 > 200.0, "{svg}");
+        assert_eq!(svg.matches("<polyline").count(), 2, "both runs are cut");
+        assert!(
+            about_axis(&difference).contains("The axis begins at 990,000 cycles"),
+            "{}",
+            about_axis(&difference)
+        );
+        assert_eq!(about_axis(&self::difference()), "");
+    }
+
+    #[test]
+    fn small_causes_beside_a_large_one_are_shown_enlarged() {
+        let difference =
+            of(1_000_000, &[("load", -900_000), ("launch", 3000), ("host", -1000), ("issue", 500)]);
+        for view in [View::Broad, View::Slim] {
+            let svg = draw(&difference, view);
+            assert!(svg.contains("enlarged"), "{svg}");
+            // The last three boxes are the enlarged ones, each wide enough to see.
+            let boxes = boxes(&svg);
+            assert_eq!(boxes.len(), 6 + 3);
+            for (from, to) in &boxes[6..] {
+                assert!(to - from > 20.0, "{svg}");
+            }
+        }
+        assert!(!draw(&self::difference(), View::Broad).contains("enlarged"));
     }
 
     #[test]

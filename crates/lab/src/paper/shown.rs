@@ -1,0 +1,81 @@
+//! What figures show beside what was measured: the names of machines, and what
+//! the paper publishes for a bar.
+
+use super::claims::{Claim, Kind};
+use super::evaluate::Evaluation;
+use super::expr::{At, Expr};
+use super::files::{Fold, Groups};
+use super::{BASE, FigurePlan, Measure, What};
+use crate::results::{Bar, Shape};
+
+/// Where the value of a bar is from.
+pub(super) struct Place<'a> {
+    pub(super) variant: &'a str,
+    pub(super) scenario: &'a str,
+    pub(super) inputs: &'a [String],
+}
+
+impl Evaluation<'_> {
+    /// What a group of a variant is called: by its machine, where the figure
+    /// compares machines.
+    pub(super) fn variant_label(&self, plan: &FigurePlan, name: &str) -> String {
+        let variants = &self.plan.paper.variants;
+        let of = |name: &str| variants.iter().find(|variant| variant.name == name);
+        let Some(variant) = of(name).filter(|_| plan.groups == Groups::Variants) else {
+            return name.to_owned();
+        };
+        let system = &variant.system;
+        let is_alone = plan.variants.iter().filter_map(|name| of(name)).all(|v| v.system.name == system.name);
+        match (is_alone, name) {
+            (true, BASE) => String::from("unchanged"),
+            (true, name) => name.to_owned(),
+            (false, _) => {
+                let mut label = format!("{}, {} CUs", system.name, system.cu.count);
+                if !(variant.changes.is_empty() && variant.settings.is_empty() && variant.policy.is_none()) {
+                    label += &format!(", {name}");
+                }
+                label
+            }
+        }
+    }
+
+    /// Notes what a claim of the paper gives for a plain bar.
+    pub(super) fn publish(&self, plan: &FigurePlan, place: &Place<'_>, bar: &mut Bar) {
+        let Some((_, part)) = plan.parts.first().filter(|_| plan.shape == Shape::Bars) else { return };
+        let shown = part.placed(&at(place.scenario, place.variant));
+        let paper = &self.plan.paper;
+        for claim in paper.claims.claims.iter().filter(|claim| claim.kind == Kind::Number) {
+            let measures =
+                paper.figures.iter().flat_map(|figure| figure.measures.iter().map(move |m| (figure, m)));
+            let mut of_claim = measures.filter(|(_, measure)| measure.claim == claim.id);
+            if of_claim.any(|(figure, measure)| measures_bar(figure, measure, &shown, place.inputs)) {
+                note(claim, bar);
+                return;
+            }
+        }
+    }
+}
+
+fn at(scenario: &str, variant: &str) -> At {
+    At { scenario: Some(scenario.to_owned()), variant: Some(variant.to_owned()) }
+}
+
+/// Is what a claim is measured by what the bar shows?
+fn measures_bar(figure: &FigurePlan, measure: &Measure, shown: &Expr, inputs: &[String]) -> bool {
+    let What::Value(expr) = &measure.what else { return false };
+    let (variant, scenario) = super::evaluate::place(figure);
+    let is_over_them = match measure.fold {
+        Fold::Mean => measure.inputs == inputs,
+        Fold::Each => inputs.len() == 1 && measure.inputs.contains(&inputs[0]),
+        Fold::Min | Fold::Max => false,
+    };
+    is_over_them && expr.placed(&at(scenario, variant)) == *shown
+}
+
+fn note(claim: &Claim, bar: &mut Bar) {
+    match (claim.value, claim.low, claim.high) {
+        (Some(value), ..) => bar.published = vec![Some(value)],
+        (None, Some(low), Some(high)) => bar.published_range = Some([low, high]),
+        _ => {}
+    }
+}

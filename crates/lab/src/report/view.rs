@@ -1,0 +1,46 @@
+//! The two sizes in which every picture is drawn: for a page and for a phone.
+//! The style of the page shows one of them.
+
+/// A size of pictures. Their units are pixels where the picture has its room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// On a page.
+    Broad,
+    /// On a narrow screen.
+    Slim,
+}
+
+impl View {
+    /// The width of a picture.
+    pub(super) fn width(self) -> f64 {
+        match self {
+            View::Broad => 1000.0,
+            View::Slim => 350.0,
+        }
+    }
+
+    /// The height between the ends of an axis.
+    pub(super) fn plot(self) -> f64 {
+        match self {
+            View::Broad => 230.0,
+            View::Slim => 170.0,
+        }
+    }
+
+    /// The width of a bar where groups need several rows anyway.
+    pub(super) fn bar(self) -> f64 {
+        match self {
+            View::Broad => 18.0,
+            View::Slim => 14.0,
+        }
+    }
+}
+
+/// A picture in both sizes.
+pub(super) fn both(draw: impl Fn(View) -> String) -> String {
+    format!(
+        "<div class=\"broad\">\n{}</div>\n<div class=\"slim\">\n{}</div>\n",
+        draw(View::Broad),
+        draw(View::Slim)
+    )
+}
