@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -126,7 +126,11 @@ pub(crate) struct Common {
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
   fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
-  fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace")]
+  fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --out reduce.parquet
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --every 5000 --counter l1.hits
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --every 1000 \\
+      --counter l1.hits --counter dram_bytes --counter messages_in_flight --out reduce.csv")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -145,6 +149,18 @@ pub(crate) struct RunArguments {
     /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     pub(crate) perfetto: Option<PathBuf>,
+    /// Write what came out as a table: a row with every counter in a column, or, with
+    /// --counter, a row for each counter and interval
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub(crate) out: Option<PathBuf>,
+    /// Follow a counter over time, as l1.hits or noc_bytes_sent; may be repeated. `--json` lists
+    /// all counters
+    #[arg(long = "counter", value_name = "NAME")]
+    pub(crate) counters: Vec<String>,
+    /// How many cycles an interval of --counter and of the counters in --perfetto has
+    /// [default: 1000]
+    #[arg(long, value_name = "CYCLES", value_parser = interval)]
+    pub(crate) every: Option<NonZeroU64>,
     /// Lose a message on purpose, the Nth of that name: how a broken machine behaves
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,
@@ -153,10 +169,21 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add
-  fencepost compare --system hrf-8cu --scenarios vi,no-l1 --workload reduce,histogram,vec-copy --json")]
+  fencepost compare --system hrf-8cu --scenarios vi,no-l1 --workload reduce,histogram,vec-copy --json
+  fencepost compare --system hlrc-8cu,titan-v --scenarios vi,no-l1 --workload reduce
+  fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload reduce --seeds 5 --html compare.html
+
+--system takes several machines, comma-separated; each has a baseline of its own.")]
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Repeat each run with so many seeds, from --seed on or from 1, and show means with their
+    /// 95% intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
+    /// Write figures and all numbers as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated. Programs
     /// that steal work also know the scenarios of the hLRC paper: baseline, scope-only, steal-only
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
@@ -581,6 +608,10 @@ fn cycles(text: &str) -> Result<u64, String> {
         Ok(cycles @ 1..) => Ok(cycles),
         _ => Err(format!("expected a whole number from 1 to {}", u64::MAX)),
     }
+}
+
+fn interval(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 1 to {}", u64::MAX))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

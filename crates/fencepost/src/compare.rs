@@ -6,14 +6,15 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Question};
+use lab::results::Interval;
 use lab::run::Pulse;
 use lab::systems::Systems;
 use lab::{Comparison, Error, Record, Row};
 
 use crate::Failure;
 use crate::args::CompareArguments;
-use crate::output::write_json;
+use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bar, bytes, energy, grouped};
 
@@ -23,17 +24,18 @@ const BAR_LETTERS: usize = 24;
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let trimmed = |texts: &[String]| texts.iter().map(|text| text.trim().to_owned()).collect::<Vec<_>>();
     let (scenarios, workloads) = (trimmed(&arguments.scenarios), trimmed(&arguments.workload));
-    let question = arguments.common.question();
-    let experiments = Experiment::grid(&Systems::default(), &question, &scenarios, &workloads)?;
-    let name = experiments.first().map_or(String::new(), |experiment| experiment.system.name.clone());
-    let records = perform(&experiments)?;
-    let by_workload: Vec<Vec<Record>> =
-        records.chunks(scenarios.len().max(1)).map(<[Record]>::to_vec).collect();
-    let comparison = Comparison::new(&name, arguments.common.seed, &scenarios, &by_workload);
+    let seeds = seeds(arguments)?;
+    let experiments = experiments(arguments, &scenarios, &workloads, &seeds)?;
+    let file = arguments.html.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
+    let comparison = Comparison::new(&seeds, &scenarios, &perform(&experiments)?);
     if arguments.common.json {
         write_json(out, &comparison)?;
     } else {
         show(&comparison, out)?;
+    }
+    if let Some(mut file) = file {
+        file.write_all(lab::report::of_comparison(&comparison).as_bytes())?;
+        file.commit().map_err(Failure::BadInput)?;
     }
     if comparison.is_sound() {
         return Ok(());
@@ -44,6 +46,44 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
         format!("{} under {}: {reason}", row.workload, row.scenario)
     });
     Err(Failure::CheckFailed(reasons.collect::<Vec<_>>().join("\n")))
+}
+
+/// The seeds that are asked for.
+fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
+    let seed = arguments.common.seed;
+    let Some(count) = arguments.seeds else { return Ok(vec![seed]) };
+    // Seed 0 perturbs nothing; a mean is over runs that are perturbed.
+    let first = seed.max(1);
+    match first.checked_add(count - 1) {
+        Some(last) => Ok((first..=last).collect()),
+        None => Err(Failure::BadInput(format!("{count} seeds from {first} on are more than there are"))),
+    }
+}
+
+/// Machine by machine, workload by workload, scenario by scenario, seed by seed.
+fn experiments(
+    arguments: &CompareArguments,
+    scenarios: &[String],
+    workloads: &[String],
+    seeds: &[u64],
+) -> Result<Vec<Experiment>, Failure> {
+    let (systems, question) = (Systems::default(), arguments.common.question());
+    let mut experiments: Vec<Experiment> = Vec::new();
+    for system in question.system.split(',') {
+        let question = Question { system: system.trim().to_owned(), ..question.clone() };
+        let grid = Experiment::grid(&systems, &question, scenarios, workloads)?;
+        let name = grid.first().map(|experiment| experiment.system.name.clone());
+        if let Some(name) = name
+            && experiments.iter().any(|experiment| experiment.system.name == name)
+        {
+            return Err(Failure::BadInput(format!("system `{name}` is named twice")));
+        }
+        let with_seed = |experiment: Experiment| {
+            seeds.iter().map(move |&seed| Experiment { seed, ..experiment.clone() }).collect::<Vec<_>>()
+        };
+        experiments.extend(grid.into_iter().flat_map(with_seed));
+    }
+    Ok(experiments)
 }
 
 /// Runs all experiments on as many threads as the machine has cores. A run
@@ -77,56 +117,84 @@ pub(crate) fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> 
 
 fn show(comparison: &Comparison, out: &mut dyn Write) -> Result<(), Failure> {
     let baseline = comparison.rows.first().map_or("", |row| row.scenario.as_str());
-    writeln!(out, "{}, seed {}; speedup over {baseline}", comparison.system, comparison.seed)?;
-    let fastest = comparison.rows.iter().filter_map(|row| row.speedup).fold(1.0, f64::max);
-    let mut table = Table::new(&[
-        ("workload", Side::Left),
-        ("scenario", Side::Left),
-        ("cycles", Side::Right),
-        ("traffic", Side::Right),
-        ("energy", Side::Right),
-        ("speedup", Side::Right),
-        ("", Side::Left),
-    ]);
-    let mut last = "";
+    let system = comparison.systems.join(", ");
+    match comparison.seeds[..] {
+        [seed] => writeln!(out, "{system}, seed {seed}; speedup over {baseline}")?,
+        ref seeds => writeln!(
+            out,
+            "{system}, means over seeds {} to {}; speedup over {baseline} with its 95% interval",
+            seeds[0],
+            seeds[seeds.len() - 1]
+        )?,
+    }
+    let several = comparison.systems.len() > 1;
+    let rows = comparison.rows.iter().filter_map(|row| row.speedup);
+    let fastest = rows.chain(comparison.means.iter().map(|mean| mean.speedup)).fold(1.0, f64::max);
+    let columns = columns(comparison);
+    let mut table = Table::new(&columns);
+    let mut last = ("", "");
     for row in &comparison.rows {
-        if row.workload != last {
+        let is_first = last != (row.system.as_str(), row.workload);
+        if is_first {
             table.row([]);
         }
-        table.row(cells(row, row.workload != last, fastest));
-        last = row.workload;
+        table.row(cells(row, is_first, several, fastest));
+        last = (&row.system, row.workload);
     }
-    if !comparison.means.is_empty() {
-        table.row([]);
-    }
-    for (at, mean) in comparison.means.iter().enumerate() {
+    let mut last = "";
+    for mean in &comparison.means {
+        let is_first = last != mean.system;
+        if is_first {
+            table.row([]);
+        }
         let relative = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}x"));
-        table.row([
-            if at == 0 { "geometric mean".to_owned() } else { String::new() },
-            mean.scenario.clone(),
-            String::new(),
+        let mut row = vec![if is_first { "geometric mean".to_owned() } else { String::new() }];
+        row.extend(several.then(|| if is_first { mean.system.clone() } else { String::new() }));
+        row.extend([mean.scenario.clone(), String::new()]);
+        row.extend([
             relative(mean.traffic_ratio),
             relative(mean.energy_ratio),
             format!("{:.2}x", mean.speedup),
-            bar(mean.speedup / fastest, BAR_LETTERS),
         ]);
+        row.extend(mean.interval.map(in_words));
+        row.push(bar(mean.speedup / fastest, BAR_LETTERS));
+        table.row(row);
+        last = &mean.system;
     }
     Ok(table.write(out)?)
 }
 
-fn cells(row: &Row, is_first: bool, fastest: f64) -> [String; 7] {
+fn columns(comparison: &Comparison) -> Vec<(&'static str, Side)> {
+    let mut columns = vec![("workload", Side::Left)];
+    columns.extend((comparison.systems.len() > 1).then_some(("system", Side::Left)));
+    columns.push(("scenario", Side::Left));
+    columns.extend(["cycles", "traffic", "energy", "speedup"].map(|heading| (heading, Side::Right)));
+    columns.extend((comparison.seeds.len() > 1).then_some(("95% interval", Side::Left)));
+    columns.push(("", Side::Left));
+    columns
+}
+
+fn cells(row: &Row, is_first: bool, several: bool, fastest: f64) -> Vec<String> {
     let (speedup, bar) = match row.speedup {
         Some(speedup) => (format!("{speedup:.2}x"), bar(speedup / fastest, BAR_LETTERS)),
         None if row.answer_ok => ("-".to_owned(), "the baseline has no right answer".to_owned()),
         None => ("-".to_owned(), "no right answer".to_owned()),
     };
-    [
-        if is_first { row.workload.to_owned() } else { String::new() },
+    let mut cells = vec![if is_first { row.workload.to_owned() } else { String::new() }];
+    cells.extend(several.then(|| if is_first { row.system.clone() } else { String::new() }));
+    cells.extend([
         row.scenario.clone(),
         grouped(row.cycles),
         bytes(row.traffic_bytes),
         energy(row.energy_pj),
-        speedup,
-        bar,
-    ]
+    ]);
+    cells.push(speedup);
+    cells.extend(row.intervals.map(|intervals| intervals.speedup.map_or("-".to_owned(), in_words)));
+    cells.push(bar);
+    cells
+}
+
+/// The ends of an interval of a quotient.
+fn in_words(interval: Interval) -> String {
+    format!("{:.3} to {:.3}", interval.low, interval.high)
 }

@@ -1,12 +1,17 @@
 //! `fencepost run`.
 
 use std::io::Write;
-use std::path::Path;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
 
 use lab::Record;
 use lab::experiment::{Experiment, Question};
 use lab::run::{Pulse, Timeline};
+use lab::series::Series;
 use lab::systems::Systems;
+use lab::table::Format;
+use lab::watch::Watch;
+use serde::Serialize;
 
 use crate::Failure;
 use crate::args::RunArguments;
@@ -18,18 +23,35 @@ use crate::table::{Side, Table, bar, bytes, energy, grouped};
 /// Kernels shown one by one; more are summed up.
 const KERNELS_SHOWN: usize = 12;
 
+/// Intervals of counters shown; a file has all.
+const INTERVALS_SHOWN: usize = 40;
+/// How many cycles an interval has, unless told otherwise.
+const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
+
+/// What was run, with the course of counters.
+#[derive(Serialize)]
+struct Output<'a> {
+    #[serde(flatten)]
+    record: &'a Record,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<&'a Series>,
+}
+
 pub(crate) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut question = arguments.common.question();
     question.workload.clone_from(&arguments.workload);
     question.scenario = scenario(arguments);
     question.drop.clone_from(&arguments.drop);
-    let mut record = perform(arguments, &question)?;
+    let (mut record, series) = perform(arguments, &question)?;
     let failure = record.error.clone().filter(|_| !record.answer_ok);
     if arguments.common.json {
-        write_json(out, &record)?;
+        write_json(out, &Output { record: &record, series: series.as_ref() })?;
     } else if failure.is_none() || !record.counters.is_empty() {
         record.error = None;
         show(&record, out)?;
+        if let Some(series) = &series {
+            show_series(series, arguments.out.is_some(), out)?;
+        }
     }
     failure.map_or(Ok(()), |failure| Err(Failure::CheckFailed(failure)))
 }
@@ -42,30 +64,66 @@ fn scenario(arguments: &RunArguments) -> String {
     }
 }
 
-fn perform(arguments: &RunArguments, question: &Question) -> Result<Record, Failure> {
+/// Runs, and writes the files that are asked for. A failed run has them, too.
+fn perform(arguments: &RunArguments, question: &Question) -> Result<(Record, Option<Series>), Failure> {
+    let format = arguments.out.as_deref().map(Format::of).transpose()?;
+    if arguments.every.is_some() && arguments.counters.is_empty() && arguments.perfetto.is_none() {
+        let message = "--every says how long an interval of --counter or --perfetto is, and neither is there";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
+    if arguments.out.is_some() && arguments.out == arguments.perfetto {
+        return Err(Failure::BadInput("--out and --perfetto name the same file".to_owned()));
+    }
     let experiment = Experiment::new(&Systems::default(), question)?;
-    let title = format!("{} on {}", question.workload, experiment.system.name);
-    let watch = Stopwatch::start();
-    let pulse = Pulse::default();
-    let progress = Progress::of(title, pulse.clone());
-    let mut record = match &arguments.perfetto {
-        None => lab::run::run(&experiment, &mut pulse.clone())?,
-        Some(path) => draw(&experiment, path)?,
+    let every = arguments.every.unwrap_or(EVERY);
+    let series = match &arguments.counters[..] {
+        [] => None,
+        counters => Some(Series::of(&experiment, every, counters)?),
     };
-    drop(progress);
-    record.wall_seconds = watch.seconds();
-    Ok(record)
+    let create = |path: &PathBuf| WholeFile::create(path).map_err(Failure::BadInput);
+    let table = arguments.out.as_ref().map(create).transpose()?;
+    let drawing = arguments.perfetto.as_ref().map(create).transpose()?;
+    let timeline = drawing.map(|file| Timeline::with_interval(file, every));
+    let mut watch = Watch { pulse: Pulse::default(), timeline, series };
+    let record = watched(question, &experiment, &mut watch)?;
+    let Watch { timeline, series, .. } = watch;
+    if let Some(series) = &series {
+        series.check(&record)?;
+    }
+    if let Some((timeline, path)) = timeline.zip(arguments.perfetto.as_ref()) {
+        let file = timeline.finish().map_err(|error| cannot_write(path, &error.to_string()))?;
+        file.commit().map_err(Failure::BadInput)?;
+    }
+    if let (Some(mut file), Some(format), Some(path)) = (table, format, &arguments.out) {
+        let columns = match &series {
+            Some(series) => series.columns(&record),
+            None => record.columns(),
+        };
+        lab::table::write(format, &columns, &mut file).map_err(|why| cannot_write(path, &why))?;
+        file.commit().map_err(Failure::BadInput)?;
+    }
+    Ok((record, series))
 }
 
-/// Runs with a time line, which is drawn of a failed run too.
-fn draw(experiment: &Experiment, path: &Path) -> Result<Record, Failure> {
-    let file = WholeFile::create(path).map_err(Failure::BadInput)?;
-    let mut timeline = Timeline::new(file);
-    let record = lab::run::run(experiment, &mut timeline)?;
-    let file = timeline
-        .finish()
-        .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
-    file.commit().map_err(Failure::BadInput)?;
+fn cannot_write(path: &Path, why: &str) -> Failure {
+    Failure::BadInput(format!("cannot write {}: {why}", path.display()))
+}
+
+/// Runs with a line on the terminal, and looks at no more than it must.
+fn watched(
+    question: &Question,
+    experiment: &Experiment,
+    watch: &mut Watch<WholeFile>,
+) -> Result<Record, Failure> {
+    let title = format!("{} on {}", question.workload, experiment.system.name);
+    let stopwatch = Stopwatch::start();
+    let progress = Progress::of(title, watch.pulse.clone());
+    let mut record = match watch {
+        Watch { pulse, timeline: None, series: None } => lab::run::run(experiment, pulse)?,
+        watch => lab::run::run(experiment, watch)?,
+    };
+    drop(progress);
+    record.wall_seconds = stopwatch.seconds();
     Ok(record)
 }
 
@@ -140,4 +198,36 @@ fn show_energy(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out)?;
     table.write(out)?;
     Ok(writeln!(out, "\nAll {} counters: --json", record.counters.len())?)
+}
+
+/// The course of counters: what each grew by in each interval; levels as they stand.
+fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut columns = vec![("until cycle", Side::Right)];
+    columns.extend(series.counters.iter().map(|name| (name.as_str(), Side::Right)));
+    // A single counter has bars as well.
+    let is_alone = series.counters.len() == 1;
+    columns.extend(is_alone.then_some(("", Side::Left)));
+    let mut table = Table::new(&columns);
+    let value = |at: usize, counter: usize| match series.is_level(counter) {
+        true => i128::from(series.values[at][counter]),
+        false => series.change(at, counter),
+    };
+    let largest = (0..series.cycles.len()).map(|at| value(at, 0)).max().unwrap_or(0).max(1);
+    for (at, cycle) in series.cycles.iter().enumerate().take(INTERVALS_SHOWN) {
+        let mut row = vec![grouped(*cycle)];
+        row.extend((0..series.counters.len()).map(|counter| {
+            let value = value(at, counter);
+            let sign = if value < 0 { "-" } else { "" };
+            format!("{sign}{}", grouped(u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX)))
+        }));
+        row.extend(is_alone.then(|| bar(value(at, 0) as f64 / largest as f64, 24)));
+        table.row(row);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    if let Some(rest) = series.cycles.len().checked_sub(INTERVALS_SHOWN).filter(|rest| *rest > 0) {
+        let where_to = if has_file { "the file of --out has all" } else { "--out FILE.csv writes all" };
+        writeln!(out, "and {} more intervals; {where_to}", grouped(rest as u64))?;
+    }
+    Ok(())
 }

@@ -2,24 +2,33 @@
 
 use serde::Serialize;
 
+use crate::paper::statistics::{geometric_mean, interval};
 use crate::record::Record;
+use crate::results::Interval;
 
-/// Scenarios on one or more workloads. Its keys are an interface.
+/// Scenarios on one or more workloads and systems. Its keys are an interface.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The machine.
+    /// The machine, or the machines with commas between them.
     pub system: String,
-    /// The seed.
+    /// The machines.
+    pub systems: Vec<String>,
+    /// The first seed.
     pub seed: u64,
-    /// Workload by workload, and within one in the order of the scenarios.
+    /// The seeds. With more than one every number is a mean.
+    pub seeds: Vec<u64>,
+    /// Machine by machine, within one workload by workload, and within one in
+    /// the order of the scenarios.
     pub rows: Vec<Row>,
     /// The geometric means over the workloads, where all of them succeeded.
     pub means: Vec<Mean>,
 }
 
-/// One scenario on one workload.
+/// One scenario on one workload and machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
+    /// The machine.
+    pub system: String,
     /// The workload.
     pub workload: &'static str,
     /// The scenario as it was written.
@@ -30,23 +39,44 @@ pub struct Row {
     pub policy: String,
     /// How long it took.
     pub cycles: u64,
-    /// How many times faster than the first scenario of this workload; nothing
-    /// where one of the two has no right answer.
+    /// How many times faster than the first scenario of this workload and
+    /// machine; nothing where one of the two has no right answer.
     pub speedup: Option<f64>,
     /// The bytes that crossed the network.
     pub traffic_bytes: u64,
     /// The energy of all parts.
     pub energy_pj: f64,
-    /// Is the answer right?
+    /// Is the answer right, with every seed?
     pub answer_ok: bool,
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The 95% intervals of the means, with more than one seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
+    /// Traffic and energy relative to the first scenario's, with their intervals.
+    #[serde(skip)]
+    pub relative: [Option<Interval>; 2],
 }
 
-/// The mean of one scenario over all workloads.
+/// Means over the seeds with their 95% intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Intervals {
+    /// Of the cycles.
+    pub cycles: Interval,
+    /// Of the speedup.
+    pub speedup: Option<Interval>,
+    /// Of the bytes that crossed the network.
+    pub traffic_bytes: Interval,
+    /// Of the energy.
+    pub energy_pj: Interval,
+}
+
+/// The mean of one scenario over all workloads on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mean {
+    /// The machine.
+    pub system: String,
     /// The scenario.
     pub scenario: String,
     /// The geometric mean of its speedups.
@@ -55,36 +85,48 @@ pub struct Mean {
     pub traffic_ratio: Option<f64>,
     /// The geometric mean of its energy relative to the first scenario's.
     pub energy_ratio: Option<f64>,
+    /// The 95% interval of the speedup, with more than one seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Traffic and energy with their intervals.
+    #[serde(skip)]
+    pub relative: [Option<Interval>; 2],
 }
 
 impl Comparison {
-    /// Puts records side by side: for each workload one record a scenario, the
-    /// first being the baseline.
+    /// Puts records side by side: system by system, workload by workload, in
+    /// the order of the scenarios, the first being the baseline, each with a
+    /// record for every seed.
     #[must_use]
-    pub fn new(system: &str, seed: u64, scenarios: &[String], records: &[Vec<Record>]) -> Comparison {
-        let mut rows = Vec::new();
-        for of_workload in records {
-            let first = of_workload.first();
-            for (scenario, record) in scenarios.iter().zip(of_workload) {
-                let sound = record.answer_ok && first.is_some_and(|first| first.answer_ok);
-                rows.push(Row {
-                    workload: record.workload,
-                    scenario: scenario.clone(),
-                    protocol: record.protocol,
-                    policy: record.policy.clone(),
-                    cycles: record.cycles,
-                    speedup: first
-                        .filter(|_| sound && record.cycles > 0)
-                        .map(|first| first.cycles as f64 / record.cycles as f64),
-                    traffic_bytes: record.traffic_bytes(),
-                    energy_pj: record.energy_total_pj(),
-                    answer_ok: record.answer_ok,
-                    error: record.error.clone(),
-                });
+    pub fn new(seeds: &[u64], scenarios: &[String], records: &[Record]) -> Comparison {
+        let (each, case) = (seeds.len().max(1), seeds.len().max(1) * scenarios.len().max(1));
+        let cases: Vec<Vec<&[Record]>> =
+            records.chunks(case).map(|records| records.chunks(each).collect()).collect();
+        let mut systems: Vec<String> = Vec::new();
+        for record in records.iter().filter(|record| !record.system.is_empty()) {
+            if !systems.contains(&record.system) {
+                systems.push(record.system.clone());
             }
         }
-        let means = if records.len() > 1 { means(scenarios, &rows) } else { Vec::new() };
-        Comparison { system: system.to_owned(), seed, rows, means }
+        let row =
+            |(scenario, records): (&String, &&[Record]), first: &[Record]| row(scenario, records, first);
+        let rows = cases.iter().flat_map(|case| {
+            let first = case.first().copied().unwrap_or_default();
+            scenarios.iter().zip(case).map(move |of| row(of, first))
+        });
+        let of_system = |system: &String| {
+            let cases: Vec<_> = cases.iter().filter(|case| case[0][0].system == *system).collect();
+            let mean = |(at, scenario): (usize, &String)| mean(system, scenario, &cases, at);
+            if cases.len() > 1 { scenarios.iter().enumerate().filter_map(mean).collect() } else { Vec::new() }
+        };
+        Comparison {
+            system: systems.join(","),
+            seed: seeds.first().copied().unwrap_or(0),
+            seeds: seeds.to_vec(),
+            rows: rows.collect(),
+            means: systems.iter().flat_map(of_system).collect(),
+            systems,
+        }
     }
 
     /// Did every run end with the right answer?
@@ -94,32 +136,80 @@ impl Comparison {
     }
 }
 
-fn means(scenarios: &[String], rows: &[Row]) -> Vec<Mean> {
-    let step = scenarios.len().max(1);
-    let of = |scenario: usize, value: fn(&Row, &Row) -> Option<f64>| {
-        let ratios = rows.chunks(step).map(|rows| value(rows.get(scenario)?, rows.first()?));
-        geometric_mean(&ratios.collect::<Option<Vec<f64>>>()?)
+/// The quotient of the first scenario's value and another's, or the other way
+/// round, seed by seed; nothing where an answer is not right.
+fn quotients(
+    records: &[Record],
+    first: &[Record],
+    quotient: fn(&Record, &Record) -> Option<f64>,
+) -> Option<Vec<f64>> {
+    let both = records.iter().zip(first);
+    both.map(|(record, first)| quotient(record, first).filter(|_| record.answer_ok && first.answer_ok))
+        .collect()
+}
+
+const SPEEDUP: fn(&Record, &Record) -> Option<f64> =
+    |record, first| (record.cycles > 0).then(|| first.cycles as f64 / record.cycles as f64);
+const TRAFFIC: fn(&Record, &Record) -> Option<f64> =
+    |record, first| ratio(record.traffic_bytes() as f64, first.traffic_bytes() as f64);
+const ENERGY: fn(&Record, &Record) -> Option<f64> =
+    |record, first| ratio(record.energy_total_pj(), first.energy_total_pj());
+
+fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
+    let one = &records[0];
+    let over_seeds = |value: fn(&Record) -> f64| {
+        let values: Vec<f64> = records.iter().map(value).collect();
+        interval(&values).unwrap_or(Interval { mean: 0.0, low: 0.0, high: 0.0 })
     };
-    let mean = |(at, scenario): (usize, &String)| {
-        Some(Mean {
-            scenario: scenario.clone(),
-            speedup: of(at, |row, _| row.speedup)?,
-            traffic_ratio: of(at, |row, first| ratio(row.traffic_bytes as f64, first.traffic_bytes as f64)),
-            energy_ratio: of(at, |row, first| ratio(row.energy_pj, first.energy_pj)),
-        })
+    let relative = |of| quotients(records, first, of).and_then(|values| interval(&values));
+    let speedup = relative(SPEEDUP);
+    let intervals = Intervals {
+        cycles: over_seeds(|record| record.cycles as f64),
+        speedup,
+        traffic_bytes: over_seeds(|record| record.traffic_bytes() as f64),
+        energy_pj: over_seeds(Record::energy_total_pj),
     };
-    scenarios.iter().enumerate().filter_map(mean).collect()
+    let wrong = records.iter().find(|record| !record.answer_ok);
+    Row {
+        system: one.system.clone(),
+        workload: one.workload,
+        scenario: scenario.to_owned(),
+        protocol: one.protocol,
+        policy: one.policy.clone(),
+        cycles: intervals.cycles.mean.round() as u64,
+        speedup: speedup.map(|speedup| speedup.mean),
+        traffic_bytes: intervals.traffic_bytes.mean.round() as u64,
+        energy_pj: intervals.energy_pj.mean,
+        answer_ok: wrong.is_none(),
+        error: wrong.or(Some(one)).and_then(|record| record.error.clone()),
+        intervals: (records.len() > 1).then_some(intervals),
+        relative: [relative(TRAFFIC), relative(ENERGY)],
+    }
+}
+
+/// The geometric mean over the workloads for each seed, and the mean of those.
+fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> Option<Mean> {
+    let of = |quotient| {
+        let each = cases.iter().map(|case| quotients(case.get(at)?, case.first()?, quotient));
+        let each = each.collect::<Option<Vec<Vec<f64>>>>()?;
+        let seeds = 0..each.first()?.len();
+        let of_seed = |seed: usize| geometric_mean(&each.iter().map(|case| case[seed]).collect::<Vec<_>>());
+        interval(&seeds.map(of_seed).collect::<Option<Vec<f64>>>()?)
+    };
+    let (speedup, relative) = (of(SPEEDUP)?, [of(TRAFFIC), of(ENERGY)]);
+    Some(Mean {
+        system: system.to_owned(),
+        scenario: scenario.to_owned(),
+        speedup: speedup.mean,
+        traffic_ratio: relative[0].map(|ratio| ratio.mean),
+        energy_ratio: relative[1].map(|ratio| ratio.mean),
+        interval: cases.first().filter(|case| case[0].len() > 1).map(|_| speedup),
+        relative,
+    })
 }
 
 fn ratio(value: f64, of: f64) -> Option<f64> {
     (value > 0.0 && of > 0.0).then(|| value / of)
-}
-
-fn geometric_mean(values: &[f64]) -> Option<f64> {
-    if values.is_empty() || values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
-        return None;
-    }
-    Some((values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp())
 }
 
 #[cfg(test)]
@@ -153,28 +243,29 @@ mod tests {
         vec!["vi".to_owned(), "no-l1".to_owned()]
     }
 
+    fn compare(seeds: &[u64], records: &[Record]) -> Comparison {
+        Comparison::new(seeds, &scenarios(), records)
+    }
+
     #[test]
     fn speedups_are_over_the_first_scenario_of_each_workload() {
-        let records = [
-            vec![record("a", 100, true), record("a", 50, true)],
-            vec![record("b", 10, true), record("b", 80, true)],
-        ];
-        let comparison = Comparison::new("s", 0, &scenarios(), &records);
+        let records =
+            [record("a", 100, true), record("a", 50, true), record("b", 10, true), record("b", 80, true)];
+        let comparison = compare(&[0], &records);
         let speedups: Vec<_> = comparison.rows.iter().map(|row| row.speedup).collect();
         assert_eq!(speedups, [Some(1.0), Some(2.0), Some(1.0), Some(0.125)]);
         assert_eq!(comparison.means[0].speedup, 1.0);
         assert!((comparison.means[1].speedup - 0.5).abs() < 1e-12);
         assert!((comparison.means[1].traffic_ratio.unwrap() - 2.0).abs() < 1e-12);
         assert!(comparison.is_sound());
+        assert!(comparison.rows.iter().all(|row| row.intervals.is_none()), "one seed has no interval");
     }
 
     #[test]
     fn a_wrong_answer_has_no_speedup_and_spoils_the_mean() {
-        let records = [
-            vec![record("a", 100, true), record("a", 50, false)],
-            vec![record("b", 10, true), record("b", 80, true)],
-        ];
-        let comparison = Comparison::new("s", 0, &scenarios(), &records);
+        let records =
+            [record("a", 100, true), record("a", 50, false), record("b", 10, true), record("b", 80, true)];
+        let comparison = compare(&[0], &records);
         assert_eq!(comparison.rows[1].speedup, None);
         assert_eq!(comparison.means.len(), 1);
         assert!(!comparison.is_sound());
@@ -182,8 +273,47 @@ mod tests {
 
     #[test]
     fn a_wrong_baseline_leaves_no_speedup_at_all() {
-        let records = [vec![record("a", 100, false), record("a", 50, true)]];
-        let comparison = Comparison::new("s", 0, &scenarios(), &records);
-        assert!(comparison.rows.iter().all(|row| row.speedup.is_none()));
+        let records = [record("a", 100, false), record("a", 50, true)];
+        assert!(compare(&[0], &records).rows.iter().all(|row| row.speedup.is_none()));
+    }
+
+    #[test]
+    fn several_seeds_give_means_of_speedups_seed_by_seed_with_students_interval() {
+        let cycles = [[100, 50], [100, 40], [120, 40]];
+        let records: Vec<Record> =
+            (0..2).flat_map(|scenario| cycles.map(|of_seed| record("a", of_seed[scenario], true))).collect();
+        let row = &compare(&[1, 2, 3], &records).rows[1];
+        // By hand: 2, 2.5 and 3; standard deviation 0.5, over the root of 3, times 4.303.
+        let speedup = row.intervals.unwrap().speedup.unwrap();
+        assert!((speedup.mean - 2.5).abs() < 1e-12);
+        assert!((speedup.high - 3.7422).abs() < 1e-3 && (speedup.low - 1.2578).abs() < 1e-3, "{speedup:?}");
+        assert_eq!((row.cycles, row.speedup), (43, Some(2.5)));
+    }
+
+    #[test]
+    fn one_wrong_seed_is_an_error_of_its_row() {
+        let records =
+            [record("a", 1, true), record("a", 1, true), record("a", 1, true), record("a", 1, false)];
+        let comparison = compare(&[1, 2], &records);
+        assert!(!comparison.is_sound() && comparison.rows[1].speedup.is_none());
+        assert_eq!(comparison.rows[1].error.as_deref(), Some("wrong"));
+    }
+
+    #[test]
+    fn each_machine_has_a_baseline_and_means_of_its_own() {
+        let on = |system: &str, workload, cycles| Record {
+            system: system.to_owned(),
+            ..record(workload, cycles, true)
+        };
+        let records: Vec<Record> = [("s", 10), ("t", 1000)]
+            .into_iter()
+            .flat_map(|(system, k)| {
+                [on(system, "a", 2 * k), on(system, "a", k), on(system, "b", 8 * k), on(system, "b", k)]
+            })
+            .collect();
+        let comparison = compare(&[0], &records);
+        assert_eq!((comparison.system.as_str(), comparison.rows.len()), ("s,t", 8));
+        let means: Vec<_> = comparison.means.iter().map(|m| (m.system.as_str(), m.speedup.round())).collect();
+        assert_eq!(means, [("s", 1.0), ("s", 4.0), ("t", 1.0), ("t", 4.0)]);
     }
 }

@@ -25,14 +25,17 @@ pub mod results;
 pub mod run;
 pub mod runner;
 mod scenario;
+pub mod series;
 pub mod store;
 pub mod systems;
+pub mod table;
+pub mod watch;
 mod why;
 
 /// Names the code that results depend on, as `crates/lab/build.rs` tells.
 pub const CODE: &str = env!("FENCEPOST_CODE");
 
-pub use comparison::{Comparison, Mean, Row};
+pub use comparison::{Comparison, Intervals, Mean, Row};
 pub use error::Error;
 pub use place::Place;
 pub use record::{KernelRecord, Record};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::input::GraphRecord;
+use crate::table::{Column, Values};
 
 /// The result of one run. Its keys are an interface: they stay, and more may
 /// be added.
@@ -63,6 +64,33 @@ impl Record {
     #[must_use]
     pub fn traffic_bytes(&self) -> u64 {
         self.counters.get("noc_bytes_sent").copied().unwrap_or(0)
+    }
+
+    /// A table of one row: who ran, what came out, and every setting, counter
+    /// and energy under its name.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Column> {
+        let text = |name: &str, value: &str| Column::text(name, vec![value.to_owned()]);
+        let mut columns = vec![
+            text("system", &self.system),
+            text("protocol", self.protocol),
+            text("policy", &self.policy),
+            text("workload", self.workload),
+            text("input", self.input.as_deref().unwrap_or_default()),
+            Column::count("seed", vec![self.seed]),
+            Column::count("cycles", vec![self.cycles]),
+            Column { name: "answer_ok".to_owned(), values: Values::Flag(vec![self.answer_ok]) },
+            text("error", self.error.as_deref().unwrap_or_default()),
+        ];
+        columns.extend(self.settings.iter().map(|(name, value)| text(&format!("settings.{name}"), value)));
+        let counters = self.counters.iter();
+        columns.extend(counters.map(|(name, n)| Column::count(format!("counters.{name}"), vec![*n])));
+        let energy = |(part, pj): (&&str, &f64)| Column {
+            name: format!("energy_pj.{part}"),
+            values: Values::Real(vec![*pj]),
+        };
+        columns.extend(self.energy_pj.iter().map(energy));
+        columns
     }
 
     /// The energy of all parts.

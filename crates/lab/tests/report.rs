@@ -201,7 +201,7 @@ fn an_order_says_how_many_of_its_comparisons_hold() {
     results.claims[0].measured = serde_json::json!([compared(true), compared(false), compared(true)]);
     results.claims[0].interval = None;
     let page = of_results(&results);
-    assert!(page.contains("<td>2 of 3 hold") && !page.contains("comparison&quot;"), "{page}");
+    assert!(page.contains(">2 of 3 hold") && !page.contains("comparison&quot;"), "{page}");
 }
 
 #[test]

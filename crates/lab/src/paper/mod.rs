@@ -14,7 +14,7 @@ mod plan;
 mod resolve;
 mod score;
 mod shown;
-mod statistics;
+pub(crate) mod statistics;
 
 pub use files::names;
 pub use plan::{GraphAsked, Plan, Request, Task};

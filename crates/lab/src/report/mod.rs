@@ -5,6 +5,7 @@
 //! anything outside; all text is escaped.
 
 mod chart;
+mod comparison;
 mod html;
 mod number;
 mod paper;
@@ -12,6 +13,7 @@ mod svg;
 mod view;
 mod waterfall;
 
+pub use comparison::of_comparison;
 pub use paper::of_results;
 
 use crate::why::Difference;

@@ -1,0 +1,142 @@
+//! The page of `fencepost compare`.
+
+use super::chart::{self, fill_of};
+use super::html::{self, Cell, Page, Table};
+use super::number::{count, short};
+use super::paper::show_drawing;
+use crate::comparison::{Comparison, Row};
+use crate::results::{Bar, Figure, Group, Interval, Shape};
+
+/// What is drawn of a row or a mean: speedup, traffic, energy.
+const DRAWN: [(&str, &str); 3] = [
+    ("Speedup", "speedup over"),
+    ("Traffic", "bytes on the network over those of"),
+    ("Energy", "energy over that of"),
+];
+
+/// The page of a comparison.
+#[must_use]
+pub fn of_comparison(comparison: &Comparison) -> String {
+    let mut scenarios: Vec<&str> = Vec::new();
+    for row in &comparison.rows {
+        if !scenarios.contains(&row.scenario.as_str()) {
+            scenarios.push(&row.scenario);
+        }
+    }
+    let title = scenarios.join(", ");
+    let mut page = Page::new(&title);
+    page.element("h1", &title);
+    let seeds: Vec<String> = comparison.seeds.iter().map(u64::to_string).collect();
+    let word = if seeds.len() == 1 { "seed" } else { "seeds" };
+    let lead = format!("On {}, {word} {}.", comparison.systems.join(", "), seeds.join(", "));
+    page.raw(&format!("<p class=\"lead\">{}</p>\n", html::escape(&lead)));
+    let failed = comparison.rows.iter().filter(|row| !row.answer_ok).count();
+    if failed > 0 {
+        let rows = comparison.rows.len();
+        let text = format!("{failed} of {rows} rows have no right answer; they have no bar.");
+        page.raw(&format!("<p class=\"warning\">{}</p>\n", html::escape(&text)));
+    }
+    for at in 0..DRAWN.len() {
+        let figure = figure(comparison, &scenarios, at);
+        page.heading(&figure.id, &figure.title);
+        let series: Vec<_> =
+            chart::scenarios(&figure).into_iter().map(|name| (name, fill_of(name, &scenarios))).collect();
+        show_drawing(&mut page, &figure, &scenarios, &series, &caption(comparison));
+    }
+    page.heading("numbers", "Numbers");
+    page.table(&numbers(comparison));
+    page.finish()
+}
+
+fn caption(comparison: &Comparison) -> String {
+    match comparison.seeds.len() {
+        0 | 1 => String::from("One seed: bars have no interval."),
+        seeds => format!(
+            "Bars are means over {seeds} seeds of quotients seed by seed; error bars are their 95% intervals, by Student's distribution."
+        ),
+    }
+}
+
+fn figure(comparison: &Comparison, scenarios: &[&str], at: usize) -> Figure {
+    let (title, unit) = DRAWN[at];
+    let several = comparison.systems.len() > 1;
+    let label = |of: &str, system: &str| if several { format!("{of}, {system}") } else { of.to_owned() };
+    let pick = |speedup: Option<Interval>, relative: [Option<Interval>; 2]| match at {
+        0 => speedup,
+        at => relative[at - 1],
+    };
+    let bar = |scenario: &str, value: Option<Interval>, missing: &dyn Fn() -> String| Bar {
+        scenario: scenario.to_owned(),
+        values: vec![value],
+        published: Vec::new(),
+        published_range: None,
+        missing: value.is_none().then(missing),
+    };
+    let of_row = |row: &Row| {
+        let one = |value: f64| Interval { mean: value, low: value, high: value };
+        let speedup = row.intervals.map_or(row.speedup.map(one), |intervals| intervals.speedup);
+        let why = || row.error.clone().unwrap_or_else(|| "there is nothing to compare with".to_owned());
+        bar(&row.scenario, pick(speedup, row.relative), &why)
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    for rows in comparison.rows.chunks(scenarios.len().max(1)) {
+        let label = label(rows[0].workload, &rows[0].system);
+        groups.push(Group { label, is_mean: false, bars: rows.iter().map(of_row).collect() });
+    }
+    for system in &comparison.systems {
+        let means: Vec<_> = comparison.means.iter().filter(|mean| mean.system == *system).collect();
+        let bars = means.iter().map(|mean| {
+            let one = Interval { mean: mean.speedup, low: mean.speedup, high: mean.speedup };
+            bar(&mean.scenario, pick(Some(mean.interval.unwrap_or(one)), mean.relative), &String::new)
+        });
+        if !means.is_empty() {
+            groups.push(Group {
+                label: label("geometric mean", system),
+                is_mean: true,
+                bars: bars.collect(),
+            });
+        }
+    }
+    let first = scenarios.first().copied().unwrap_or_default();
+    let same = if several { " on the same machine" } else { "" };
+    Figure {
+        id: title.to_lowercase(),
+        title: title.to_owned(),
+        place: String::new(),
+        shape: Shape::Bars,
+        unit: format!("{unit} {first}{same}"),
+        parts: vec![title.to_owned()],
+        groups,
+    }
+}
+
+/// Every number.
+fn numbers(comparison: &Comparison) -> Table {
+    let with = |text: String, interval: Option<Interval>| match interval.filter(|i| i.high > i.low) {
+        Some(interval) => Cell::Number(chart::with_interval(&interval)),
+        None => Cell::Number(text),
+    };
+    let row = |row: &Row| {
+        let intervals = row.intervals;
+        vec![
+            Cell::from(row.workload),
+            Cell::from(row.system.as_str()),
+            Cell::from(row.scenario.as_str()),
+            with(count(row.cycles), intervals.map(|i| i.cycles)),
+            with(count(row.traffic_bytes), intervals.map(|i| i.traffic_bytes)),
+            with(short(row.energy_pj / 1000.0), None),
+            with(row.speedup.map_or_else(|| "-".to_owned(), short), intervals.and_then(|i| i.speedup)),
+            Cell::from(if row.answer_ok { "right" } else { "WRONG" }),
+        ]
+    };
+    let headings =
+        ["workload", "machine", "scenario", "cycles", "traffic, bytes", "energy, nJ", "speedup", "answer"];
+    let is_mean =
+        if comparison.seeds.len() > 1 { "means over the seeds; 95% intervals in parentheses" } else { "" };
+    Table {
+        caption: is_mean.to_owned(),
+        headings: headings.map(str::to_owned).into(),
+        rows: comparison.rows.iter().map(row).collect(),
+        ..Table::default()
+    }
+}

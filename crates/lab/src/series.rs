@@ -1,0 +1,184 @@
+//! Counters of a run over time.
+
+use core::num::NonZeroU64;
+
+use proto::Protocol;
+use serde::Serialize;
+use sim::config::System;
+use sim::probe::Probe;
+use sim::sample::{LEVELS, Sample};
+
+use crate::error::{Error, printable};
+use crate::experiment::Experiment;
+use crate::record::Record;
+use crate::table::{Column, Values};
+
+/// Values of counters at the end of each interval of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Series {
+    /// How many cycles an interval has; the last may be shorter.
+    pub every_cycles: NonZeroU64,
+    /// The counters, as the machine names them.
+    pub counters: Vec<String>,
+    /// The ends of the intervals.
+    pub cycles: Vec<u64>,
+    /// What each counter stood at, a list for each end.
+    pub values: Vec<Vec<u64>>,
+    /// Messages by name are counted once one of them was sent.
+    #[serde(skip)]
+    seen: Vec<bool>,
+}
+
+/// Counters of messages by their names, which no machine knows beforehand.
+const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
+/// What is summed up when a run is over.
+const AT_THE_END: [&str; 2] = ["cycles.", "program."];
+
+impl Series {
+    /// Counters of an experiment, by their names; `l1.hits` is `l1_hits`.
+    ///
+    /// # Errors
+    /// A name that the machine does not have, or that is there twice.
+    pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
+        let known = Names { system: &experiment.system };
+        let known =
+            zoo::with(experiment.scenario.protocol, known).expect("a name of the list of protocols")?;
+        let mut counters: Vec<String> = Vec::new();
+        for name in names {
+            let counter = counter(name.trim(), &known)?;
+            if counters.contains(&counter) {
+                return Err(Error::Impossible(format!("counter `{counter}` is asked for twice")));
+            }
+            counters.push(counter);
+        }
+        let seen = vec![false; counters.len()];
+        Ok(Series { every_cycles: every, counters, cycles: Vec::new(), values: Vec::new(), seen })
+    }
+
+    /// Refuses names of messages of which none was sent.
+    ///
+    /// # Errors
+    /// The first such name.
+    pub fn check(&self, record: &Record) -> Result<(), Error> {
+        if !record.answer_ok {
+            return Ok(());
+        }
+        let missing = self.counters.iter().zip(&self.seen).find(|(_, seen)| !**seen);
+        let Some((name, _)) = missing.filter(|_| !self.cycles.is_empty()) else { return Ok(()) };
+        let known: Vec<&str> = record
+            .counters
+            .keys()
+            .map(String::as_str)
+            .filter(|name| name.starts_with(OF_MESSAGES[0]))
+            .collect();
+        Err(Error::unknown("counter", name, &known))
+    }
+
+    /// What a counter grew by in an interval; a level is shown as it stands.
+    #[must_use]
+    pub fn change(&self, interval: usize, counter: usize) -> i128 {
+        let value = |at: usize| i128::from(self.values[at][counter]);
+        let before = if interval == 0 { 0 } else { value(interval - 1) };
+        value(interval) - before
+    }
+
+    /// Is the counter one that stands at a level?
+    #[must_use]
+    pub fn is_level(&self, counter: usize) -> bool {
+        LEVELS.contains(&self.counters[counter].as_str())
+    }
+
+    /// The series in long form: a row for each counter and interval.
+    #[must_use]
+    pub fn columns(&self, record: &Record) -> Vec<Column> {
+        let rows = self.cycles.len() * self.counters.len();
+        let same = |name: &str, value: &str| Column::text(name, vec![value.to_owned(); rows]);
+        let each = |value: &dyn Fn(usize, usize) -> u64| {
+            let counters = 0..self.counters.len();
+            (0..self.cycles.len())
+                .flat_map(|at| counters.clone().map(move |c| (at, c)))
+                .map(|(at, c)| value(at, c))
+                .collect()
+        };
+        let names = self.cycles.iter().flat_map(|_| self.counters.iter().cloned()).collect();
+        let changes: Vec<u64> = each(&|_, _| 0);
+        let changes =
+            (0..changes.len()).map(|n| self.change(n / self.counters.len(), n % self.counters.len()) as f64);
+        vec![
+            same("system", &record.system),
+            same("protocol", record.protocol),
+            same("policy", &record.policy),
+            same("workload", record.workload),
+            Column::count("seed", vec![record.seed; rows]),
+            Column::count("cycle", each(&|at, _| self.cycles[at])),
+            Column::text("counter", names),
+            Column::count("value", each(&|at, c| self.values[at][c])),
+            Column { name: "change".to_owned(), values: Values::Real(changes.collect()) },
+        ]
+    }
+}
+
+impl Probe for Series {
+    fn sample_every(&self) -> Option<NonZeroU64> {
+        Some(self.every_cycles)
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        for (name, seen) in self.counters.iter().zip(&mut self.seen) {
+            *seen |= sample.counters.contains_key(name);
+        }
+        self.cycles.push(sample.cycle);
+        self.values.push(self.counters.iter().map(|name| sample.count(name)).collect());
+    }
+}
+
+struct Names<'a> {
+    system: &'a System,
+}
+
+impl zoo::Visit for Names<'_> {
+    type Output = Result<Vec<String>, Error>;
+
+    fn visit<P: Protocol>(self) -> Self::Output {
+        sim::counter_names::<P>(self.system).map_err(|error| Error::Impossible(error.to_string()))
+    }
+}
+
+/// The counter of that name among those that are known.
+fn counter(name: &str, known: &[String]) -> Result<String, Error> {
+    let plain = |name: &str| name.replace('.', "_").to_ascii_lowercase();
+    let is_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if is_of(&AT_THE_END) {
+        return Err(Error::Impossible(format!(
+            "counter `{}` is summed up when the run is over and has no course in time; --out without --counter \
+             writes it",
+            printable(name)
+        )));
+    }
+    if known.iter().any(|known| known == name) || is_of(&OF_MESSAGES) {
+        return Ok(name.to_owned());
+    }
+    if let Some(known) = known.iter().find(|known| plain(known) == plain(name)) {
+        return Ok(known.clone());
+    }
+    let suggestion = crate::nearest(&plain(name), known).map(str::to_owned);
+    Err(Error::Unknown { what: "counter", name: printable(name), suggestion, known: known.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_known_by_its_name_or_with_a_dot_and_others_are_suggested() {
+        let known = ["l1_hits", "l1_misses", "l1_flushes.release", "noc_bytes_sent"].map(str::to_owned);
+        let found = |name: &str| counter(name, &known).map_err(|error| error.to_string());
+        assert_eq!(found("l1_hits").unwrap(), "l1_hits");
+        assert_eq!(found("l1.hits").unwrap(), "l1_hits");
+        assert_eq!(found("l1.flushes.release").unwrap(), "l1_flushes.release");
+        assert_eq!(found("messages.GetS").unwrap(), "messages.GetS");
+        assert!(found("l1.hit").unwrap_err().contains("did you mean `l1_hits`?"));
+        assert!(found("cycles.load").unwrap_err().contains("when the run is over"));
+        assert!(found("zebra").unwrap_err().contains("noc_bytes_sent"));
+    }
+}

@@ -1,0 +1,243 @@
+//! Tables as files: CSV and Parquet.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use crate::error::{Error, printable};
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text, a line a row, the first with the names of the columns.
+    Csv,
+    /// Columns with types, for programs.
+    Parquet,
+}
+
+impl Format {
+    /// The format that the end of a file's name asks for.
+    ///
+    /// # Errors
+    /// If it asks for none of them.
+    pub fn of(path: &Path) -> Result<Format, Error> {
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        match ending.to_ascii_lowercase().as_str() {
+            "csv" => Ok(Format::Csv),
+            "parquet" => Ok(Format::Parquet),
+            _ => Err(Error::Impossible(format!(
+                "cannot tell how to write `{}`: expected a name that ends in .csv or .parquet",
+                printable(&path.to_string_lossy())
+            ))),
+        }
+    }
+}
+
+/// A column with its values, one a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// Values of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Words.
+    Text(Vec<String>),
+    /// Whole numbers from zero.
+    Count(Vec<u64>),
+    /// Yes or no.
+    Flag(Vec<bool>),
+    /// Numbers.
+    Real(Vec<f64>),
+}
+
+impl Column {
+    /// A column of texts.
+    pub fn text(name: impl Into<String>, values: Vec<String>) -> Column {
+        Column { name: name.into(), values: Values::Text(values) }
+    }
+
+    /// A column of counts.
+    pub fn count(name: impl Into<String>, values: Vec<u64>) -> Column {
+        Column { name: name.into(), values: Values::Count(values) }
+    }
+
+    fn len(&self) -> usize {
+        match &self.values {
+            Values::Text(values) => values.len(),
+            Values::Count(values) => values.len(),
+            Values::Flag(values) => values.len(),
+            Values::Real(values) => values.len(),
+        }
+    }
+
+    fn cell(&self, row: usize) -> String {
+        match &self.values {
+            Values::Text(values) => quoted(&values[row]),
+            Values::Count(values) => values[row].to_string(),
+            Values::Flag(values) => values[row].to_string(),
+            Values::Real(values) => values[row].to_string(),
+        }
+    }
+}
+
+/// A text as a field of CSV.
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+/// Writes a table whose columns are equally long.
+///
+/// # Errors
+/// What writing meets, in words.
+pub fn write<W: Write + Send>(format: Format, columns: &[Column], out: W) -> Result<(), String> {
+    match format {
+        Format::Csv => write_csv(columns, out).map_err(|error| error.to_string()),
+        Format::Parquet => write_parquet(columns, out).map_err(|error| error.to_string()),
+    }
+}
+
+fn write_csv<W: Write>(columns: &[Column], mut out: W) -> std::io::Result<()> {
+    let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for row in 0..columns.first().map_or(0, Column::len) {
+        let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
+        writeln!(out, "{}", cells.join(","))?;
+    }
+    out.flush()
+}
+
+/// Rows of one group of a Parquet file.
+const GROUP_ROWS: usize = 1 << 18;
+
+/// Writes Parquet; the same bytes for the same table.
+pub(crate) fn write_parquet<W: Write + Send>(columns: &[Column], out: W) -> Result<(), ParquetError> {
+    let fields = columns.iter().map(|column| field(column).map(Arc::new));
+    let schema = Type::group_type_builder("run").with_fields(fields.collect::<Result<_, _>>()?).build()?;
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let mut writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    let rows = columns.first().map_or(0, Column::len);
+    for from in (0..rows.max(1)).step_by(GROUP_ROWS) {
+        let mut group = writer.next_row_group()?;
+        for column in columns {
+            write_column(&mut group, column, from, rows.min(from + GROUP_ROWS))?;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+fn field(column: &Column) -> Result<Type, ParquetError> {
+    let (physical, logical) = match column.values {
+        Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Values::Count(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Values::Flag(_) => (Physical::BOOLEAN, None),
+        Values::Real(_) => (Physical::DOUBLE, None),
+    };
+    let builder = Type::primitive_type_builder(&column.name, physical);
+    builder.with_repetition(Repetition::REQUIRED).with_logical_type(logical).build()
+}
+
+fn write_column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    column: &Column,
+    from: usize,
+    until: usize,
+) -> Result<(), ParquetError> {
+    let Some(mut writer) = group.next_column()? else { return Ok(()) };
+    match &column.values {
+        Values::Text(values) => {
+            let texts: Vec<ByteArray> =
+                values[from..until].iter().map(|text| ByteArray::from(text.as_str())).collect();
+            writer.typed::<ByteArrayType>().write_batch(&texts, None, None)?
+        }
+        // The column is declared unsigned: the same 64 bits.
+        Values::Count(values) => {
+            let bits: Vec<i64> = values[from..until].iter().map(|count| count.cast_signed()).collect();
+            writer.typed::<Int64Type>().write_batch(&bits, None, None)?
+        }
+        Values::Flag(values) => writer.typed::<BoolType>().write_batch(&values[from..until], None, None)?,
+        Values::Real(values) => writer.typed::<DoubleType>().write_batch(&values[from..until], None, None)?,
+    };
+    writer.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader as _, SerializedFileReader};
+    use parquet::record::Field;
+
+    fn columns() -> Vec<Column> {
+        vec![
+            Column::text("name", vec!["a \"b\", c".to_owned(), "plain".to_owned()]),
+            Column::count("n", vec![u64::MAX, 2]),
+            Column { name: "pj".to_owned(), values: Values::Real(vec![0.5, 3.0]) },
+            Column { name: "ok".to_owned(), values: Values::Flag(vec![true, false]) },
+        ]
+    }
+
+    #[test]
+    fn a_csv_file_quotes_what_it_must() {
+        let mut out = Vec::new();
+        write(Format::Csv, &columns(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "name,n,pj,ok\n\"a \"\"b\"\", c\",18446744073709551615,0.5,true\nplain,2,3,false\n");
+    }
+
+    #[test]
+    fn a_parquet_file_has_every_row_with_its_types() {
+        let mut out = Vec::new();
+        write(Format::Parquet, &columns(), &mut out).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), 2);
+        let fields: Vec<&Field> = rows[0].get_column_iter().map(|(_, field)| field).collect();
+        let expected = [
+            Field::Str("a \"b\", c".to_owned()),
+            Field::ULong(u64::MAX),
+            Field::Double(0.5),
+            Field::Bool(true),
+        ];
+        assert_eq!(fields, expected.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_table_without_rows_can_be_written() {
+        let none = [Column::count("n", Vec::new())];
+        for format in [Format::Csv, Format::Parquet] {
+            let mut out = Vec::new();
+            write(format, &none, &mut out).unwrap();
+            assert!(!out.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_name_decides_and_others_are_refused() {
+        assert_eq!(Format::of(Path::new("a/b.CSV")).unwrap(), Format::Csv);
+        assert_eq!(Format::of(Path::new("b.parquet")).unwrap(), Format::Parquet);
+        for name in ["b", "b.json", "csv", "b.csv.gz"] {
+            let error = Format::of(Path::new(name)).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(".parquet"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Several probes on one run.
+
+use core::num::NonZeroU64;
+
+use kernel::Posted;
+use proto::LineAddr;
+use sim::dram::DramUse;
+use sim::noc::LinkUse;
+use sim::probe::{Layout, MessageSeen, Probe, WaveAt};
+use sim::sample::Sample;
+
+use crate::run::{Pulse, Timeline};
+use crate::series::Series;
+
+/// What `fencepost run` looks at while a run goes on: how far it is, and
+/// perhaps a time line and counters.
+#[derive(Debug)]
+pub struct Watch<W: std::io::Write> {
+    /// How far the run is.
+    pub pulse: Pulse,
+    /// The time line.
+    pub timeline: Option<Timeline<W>>,
+    /// The counters. Their interval is that of the time line.
+    pub series: Option<Series>,
+}
+
+impl<W: std::io::Write> Probe for Watch<W> {
+    fn begin(&mut self, layout: &Layout) {
+        self.timeline.iter_mut().for_each(|line| line.begin(layout));
+    }
+
+    fn kernel(&mut self, name: &str, from: u64, until: u64) {
+        self.timeline.iter_mut().for_each(|line| line.kernel(name, from, until));
+    }
+
+    fn wave_end(&mut self, now: u64, at: WaveAt) {
+        self.pulse.wave_end(now, at);
+    }
+
+    fn arithmetic(&mut self, at: WaveAt, from: u64, until: u64) {
+        self.timeline.iter_mut().for_each(|line| line.arithmetic(at, from, until));
+    }
+
+    fn complete(&mut self, at: WaveAt, op: &Posted, issued: u64, until: u64) {
+        self.timeline.iter_mut().for_each(|line| line.complete(at, op, issued, until));
+    }
+
+    fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: u64, until: u64) {
+        self.timeline.iter_mut().for_each(|timeline| timeline.serve(station, what, line, from, until));
+    }
+
+    fn message(&mut self, message: &MessageSeen) {
+        self.timeline.iter_mut().for_each(|line| line.message(message));
+    }
+
+    fn link(&mut self, link: LinkUse) {
+        self.timeline.iter_mut().for_each(|line| line.link(link));
+    }
+
+    fn dram(&mut self, access: &DramUse) {
+        self.timeline.iter_mut().for_each(|line| line.dram(access));
+    }
+
+    fn sample_every(&self) -> Option<NonZeroU64> {
+        let of_series = self.series.as_ref().and_then(Series::sample_every);
+        of_series.or_else(|| self.timeline.as_ref().and_then(Timeline::sample_every))
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.timeline.iter_mut().for_each(|line| line.sample(sample));
+        self.series.iter_mut().for_each(|series| series.sample(sample));
+    }
+}
