@@ -1,0 +1,216 @@
+//! Numbers that leave the program: comparisons over machines and seeds, tables
+//! and time series.
+
+mod common;
+
+use std::ffi::OsString;
+use std::fs;
+
+use serde_json::Value;
+
+use common::scratch;
+
+fn fencepost(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
+    let code = fencepost::run(all, &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+fn succeed(args: &[&str]) -> String {
+    let (code, out, err) = fencepost(args);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&succeed(args)).unwrap()
+}
+
+fn refused(args: &[&str]) -> String {
+    let (code, out, err) = fencepost(args);
+    assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+    err
+}
+
+const COMPARE: [&str; 9] = [
+    "compare",
+    "--scenarios",
+    "vi,no-l1",
+    "--workload",
+    "reduce,vec-add",
+    "--set",
+    "n=2k",
+    "--system",
+    "hlrc-8cu",
+];
+const RUN: [&str; 9] =
+    ["run", "--system", "hlrc-8cu", "--protocol", "vi", "--workload", "histogram", "--set", "n=2k"];
+
+fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [base, more].concat()
+}
+
+#[test]
+fn several_machines_stand_below_each_other_each_with_its_own_baseline() {
+    let mut args = COMPARE;
+    args[8] = "hlrc-8cu, titan-v";
+    let both = json(&with(&args, &["--json"]));
+    let rows = both["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    for (system, rows) in ["hlrc-8cu", "titan-v"].into_iter().zip(rows.chunks(4)) {
+        args[8] = system;
+        let alone = json(&with(&args, &["--json"]));
+        assert_eq!(alone["rows"].as_array().unwrap(), rows, "{system} does not depend on the other");
+        assert!(rows.iter().all(|row| row["system"] == system));
+        assert_eq!((&rows[0]["speedup"], &rows[2]["speedup"]), (&Value::from(1.0), &Value::from(1.0)));
+    }
+    assert_eq!(both["means"].as_array().unwrap().len(), 4);
+    args[8] = "hlrc-8cu,titan-v";
+    let text = succeed(&args);
+    assert!(text.contains("hlrc-8cu, titan-v, seed 0") && text.contains("system"), "{text}");
+    args[8] = "hlrc-8cu,hlrc-8cu";
+    assert!(refused(&args).contains("`hlrc-8cu` is named twice"));
+    args[8] = "hlrc-8cu,titan-w";
+    assert!(refused(&args).contains("did you mean `titan-v`?"));
+}
+
+#[test]
+fn seeds_give_the_means_of_single_runs_and_their_intervals() {
+    let three = json(&with(&COMPARE, &["--json", "--seeds", "3"]));
+    assert_eq!(three["seeds"], serde_json::json!([1, 2, 3]));
+    let single = |seed: &str| json(&with(&COMPARE, &["--json", "--seed", seed]));
+    let singles = ["1", "2", "3"].map(single);
+    for (at, row) in three["rows"].as_array().unwrap().iter().enumerate() {
+        for (key, digits) in [("cycles", 0.5), ("energy_pj", 1e-6), ("traffic_bytes", 0.5)] {
+            let values = singles.each_ref().map(|single| single["rows"][at][key].as_f64().unwrap());
+            let mean = values.iter().sum::<f64>() / 3.0;
+            assert!((row[key].as_f64().unwrap() - mean).abs() <= digits + mean * 1e-12, "{key} of {row}");
+            let interval = &row["intervals"][key];
+            let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0 / 3.0).sqrt();
+            // Student's quantile for two degrees of freedom.
+            let high = interval["high"].as_f64().unwrap();
+            assert!((high - (mean + 4.303 * spread)).abs() <= 1e-6 * mean.max(1.0), "{key}: {interval}");
+        }
+        assert!(row["intervals"]["speedup"]["low"].as_f64().unwrap() <= row["speedup"].as_f64().unwrap());
+    }
+    let text = succeed(&with(&COMPARE, &["--seeds", "3"]));
+    assert!(text.contains("means over seeds 1 to 3") && text.contains("95% interval"), "{text}");
+    assert!(json(&with(&COMPARE, &["--json"]))["rows"][0].get("intervals").is_none());
+    assert_eq!(
+        json(&with(&COMPARE, &["--json", "--seeds", "2", "--seed", "9"]))["seeds"],
+        serde_json::json!([9, 10])
+    );
+    refused(&with(&COMPARE, &["--seeds", "0"]));
+    assert!(
+        refused(&with(&COMPARE, &["--seeds", "2", "--seed", "18446744073709551615"])).contains("more than")
+    );
+}
+
+#[test]
+fn a_comparison_can_be_a_page() {
+    let folder = scratch("compare-html");
+    let path = folder.join("compare.html");
+    let file = path.to_str().unwrap();
+    let mut args = COMPARE;
+    args[8] = "hlrc-8cu,titan-v";
+    succeed(&with(&args, &["--seeds", "2", "--html", file]));
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    for text in [
+        "Speedup",
+        "Traffic",
+        "Energy",
+        "titan-v",
+        "reduce, hlrc-8cu",
+        "geometric mean",
+        "means over 2 seeds",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<figure>").count(), 3);
+    assert!(!page.contains("://") && !page.contains("<script"));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing unfinished is left");
+    let absent = folder.join("absent/compare.html");
+    assert!(refused(&with(&COMPARE, &["--html", absent.to_str().unwrap()])).contains("cannot write"));
+}
+
+#[test]
+fn a_run_is_a_row_of_a_table_with_every_counter() {
+    let folder = scratch("run-out");
+    let record = json(&with(&RUN, &["--json"]));
+    let path = folder.join("run.csv");
+    succeed(&with(&RUN, &["--out", path.to_str().unwrap()]));
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 2);
+    let cell = |name: &str| lines[1][lines[0].iter().position(|column| *column == name).expect(name)];
+    assert_eq!(cell("cycles"), record["cycles"].to_string());
+    assert_eq!((cell("answer_ok"), cell("settings.n"), cell("workload")), ("true", "2048", "histogram"));
+    for (name, count) in record["counters"].as_object().unwrap() {
+        assert_eq!(cell(&format!("counters.{name}")), count.to_string());
+    }
+    let parquet = folder.join("run.parquet");
+    succeed(&with(&RUN, &["--out", parquet.to_str().unwrap()]));
+    let bytes = fs::read(&parquet).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+}
+
+#[test]
+fn a_counter_has_a_course_that_adds_up() {
+    let folder = scratch("series");
+    let path = folder.join("series.csv");
+    let asked = [
+        "--every",
+        "500",
+        "--counter",
+        "l1.hits",
+        "--counter",
+        "noc_bytes_sent",
+        "--counter",
+        "messages.Data",
+    ];
+    let file = ["--out", path.to_str().unwrap()];
+    succeed(&[&RUN[..], &asked, &file].concat());
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("system,protocol,policy,workload,seed,cycle,counter,value,change"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let record = json(&with(&RUN, &["--json"]));
+    for counter in ["l1_hits", "noc_bytes_sent", "messages.Data"] {
+        let of: Vec<_> = rows.iter().filter(|row| row[6] == counter).collect();
+        let changes: f64 = of.iter().map(|row| row[8].parse::<f64>().unwrap()).sum();
+        let total = record["counters"][counter].as_u64().unwrap();
+        assert_eq!((changes, of.last().unwrap()[7]), (total as f64, total.to_string().as_str()), "{counter}");
+        let ends: Vec<u64> = of.iter().map(|row| row[5].parse().unwrap()).collect();
+        assert!(ends.len() > 3 && ends[..3] == [500, 1000, 1500], "{ends:?}");
+    }
+    // Without a file it is shown, and is part of what --json prints.
+    let shown = succeed(&with(&RUN, &["--every", "500", "--counter", "l1.hits"]));
+    assert!(shown.contains("until cycle") && shown.contains("l1_hits"), "{shown}");
+    let series = &json(&[&RUN[..], &asked, &["--json"]].concat())["series"];
+    assert_eq!(series["counters"], serde_json::json!(["l1_hits", "noc_bytes_sent", "messages.Data"]));
+    assert_eq!(series["values"].as_array().unwrap().len(), series["cycles"].as_array().unwrap().len());
+}
+
+#[test]
+fn a_table_or_counter_that_cannot_be_is_refused_before_anything_runs() {
+    let folder = scratch("refused-tables");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for name in ["run.json", "run", "run.csv.gz"] {
+        assert!(refused(&with(&RUN, &["--out", &at(name)])).contains("ends in .csv or .parquet"));
+    }
+    let csv = at("run.csv");
+    let counter = |name: &str| refused(&with(&RUN, &["--counter", name, "--out", &csv]));
+    assert!(counter("l1.hit").contains("unknown counter `l1.hit`, did you mean `l1_hits`?"));
+    assert!(counter("cycles.load").contains("when the run is over"));
+    // No message is known by name before one is sent.
+    assert!(counter("messages.Dat").contains("did you mean `messages.Data`?"));
+    let twice = ["--counter", "l1.hits", "--counter", "l1_hits"];
+    assert!(refused(&with(&RUN, &twice)).contains("asked for twice"));
+    assert!(refused(&with(&RUN, &["--every", "100"])).contains("--counter or --perfetto"));
+    assert!(refused(&with(&RUN, &["--every", "0", "--counter", "loads"])).contains("from 1 to"));
+    assert!(refused(&with(&RUN, &["--out", &csv, "--perfetto", &csv])).contains("the same file"));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}

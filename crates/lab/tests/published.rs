@@ -1,0 +1,83 @@
+//! What a paper publishes stands in the figures beside ours, and machines are
+//! called by their names.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lab::paper::{Paper, Plan, Request};
+use lab::results::{Bar, Figure, Measured, Row};
+use lab::systems::Systems;
+
+/// The figures of a paper where every run takes as long.
+fn figures(paper: &str) -> Vec<Figure> {
+    let systems = Systems::with_folder("no such folder");
+    let paper = Paper::load(paper, None, &systems).unwrap();
+    let plan = Plan::new(paper, &Request { seeds: Some(1), ..Request::default() }).unwrap();
+    let measured =
+        Measured { cycles: 1000, answer_ok: true, counters: BTreeMap::new(), ..Measured::default() };
+    let rows = plan.runs().map(|(key, _)| Row {
+        key: key.clone(),
+        system: String::new(),
+        measured: measured.clone(),
+    });
+    plan.evaluate(rows.collect()).figures
+}
+
+fn figure<'a>(figures: &'a [Figure], id: &str) -> &'a Figure {
+    figures.iter().find(|figure| figure.id == id).unwrap()
+}
+
+fn bar<'a>(figure: &'a Figure, group: &str, scenario: &str) -> &'a Bar {
+    let group =
+        figure.groups.iter().find(|g| g.label == group).unwrap_or_else(|| panic!("{:?}", figure.groups));
+    group.bars.iter().find(|bar| bar.scenario == scenario).unwrap()
+}
+
+/// The value of a claim, as its file says.
+fn claimed(paper: &str, id: &str, key: &str) -> Option<f64> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../claims/{paper}.toml"));
+    let file: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    let claims = file["claim"].as_array().unwrap();
+    let claim = claims.iter().find(|claim| claim["id"].as_str() == Some(id)).unwrap();
+    claim.get(key)?.as_float()
+}
+
+#[test]
+fn a_bar_has_the_value_of_the_claim_that_is_measured_by_it() {
+    let figures = figures("hlrc");
+    let fig4 = figure(&figures, "fig4");
+    for scenario in ["scope-only", "steal-only", "rsp", "denovo-b", "hlrc"] {
+        let value = claimed("hlrc", &format!("hlrc.fig4.{scenario}"), "value");
+        assert!(value.is_some());
+        assert_eq!(bar(fig4, "mean", scenario).published, [value], "{scenario}");
+        // The mean of the paper is no other bar: not of one input, not the
+        // geometric one.
+        assert!(bar(fig4, "SSSP-1", scenario).published.is_empty());
+        assert!(bar(fig4, "geometric mean", scenario).published.is_empty());
+    }
+    assert!(bar(fig4, "mean", "baseline").published.is_empty());
+    let noprio = claimed("hlrc", "hlrc.fig9.hlrc-noprio", "value");
+    assert_eq!(bar(figure(&figures, "fig9"), "mean", "hlrc-noprio").published, [noprio]);
+}
+
+#[test]
+fn a_range_stands_at_each_input_that_it_is_claimed_of() {
+    let figures = figures("hrf");
+    let fig10 = figure(&figures, "fig10");
+    let ends = ["low", "high"].map(|end| claimed("hrf", "hrf.fig10.uts", end).unwrap());
+    for input in ["T1", "T2", "T4", "T5"] {
+        assert_eq!(bar(fig10, input, "hrf-indirect").published_range, Some(ends));
+        assert_eq!(bar(fig10, input, "hrf-direct").published_range, None);
+    }
+    assert_eq!(bar(fig10, "mean", "hrf-indirect").published_range, None);
+}
+
+#[test]
+fn machines_that_are_compared_are_called_by_their_names() {
+    let labels = |figure: &Figure| figure.groups.iter().map(|group| group.label.clone()).collect::<Vec<_>>();
+    let figures = figures("hlrc");
+    assert_eq!(labels(figure(&figures, "fig1")), ["hlrc-8cu, 8 CUs", "hlrc-128cu, 128 CUs"]);
+    // The same machine, changed: what is changed has a name.
+    let labels = labels(figure(&figures, "sensitivity"));
+    assert_eq!(labels[..2], ["unchanged", "invalidate-16"]);
+}
