@@ -106,7 +106,6 @@ fn differences() -> String {
 }
 
 /// Where letters stand: left, top, right, bottom.
-#[derive(Clone, Debug)]
 struct Letters {
     place: [f64; 4],
     text: String,
@@ -181,11 +180,15 @@ fn no_letters_leave_their_picture_or_lie_over_others() {
         for (at, here) in all.iter().enumerate() {
             let [left, top, right, bottom] = here.place;
             let is_inside = left >= -0.5 && top >= -0.5 && right <= width + 0.5 && bottom <= height + 0.5;
-            assert!(is_inside, "{here:?} leaves {width} x {height}:\n{svg}");
+            assert!(is_inside, "`{}` at {:?} leaves {width} x {height}:\n{svg}", here.text, here.place);
             for other in &all[at + 1..] {
                 let o = other.place;
                 let is_apart = right <= o[0] || o[2] <= left || bottom <= o[1] || o[3] <= top;
-                assert!(is_apart, "{here:?} and {other:?} meet in a picture of {width}:\n{svg}");
+                assert!(
+                    is_apart,
+                    "`{}` at {:?} and `{}` at {o:?} meet in a picture of {width}:\n{svg}",
+                    here.text, here.place, other.text
+                );
             }
         }
     }
@@ -221,11 +224,14 @@ fn marks_are_explained_beside_the_figure_that_has_them_and_only_there() {
     let bars = section("4");
     assert!(bars.contains("95% interval</li>") && bars.contains("published</li>"), "{bars}");
     assert!(
-        bars.contains("means over 3 seeds") && bars.contains("Student") && bars.contains("Diamonds"),
+        bars.contains("means over 3 seeds")
+            && bars.contains("Student")
+            && bars.contains("Diamonds that are joined"),
         "{bars}"
     );
     assert!(bars.contains("1.03 to 1.10 published"), "a range is two diamonds");
     assert!(!section("5").contains("95% interval</li>"), "stacks have no error bars");
+    assert!(section("cut").contains("A number with an arrow") && !bars.contains("A number with an arrow"));
     let mut plain = Results { seeds: vec![1], ..Results::default() };
     let mut without = figure("plain", Shape::Bars, &["A"], &["B"], |_| 1.0);
     without.groups[0].bars[0].values[0] = Some(Interval { mean: 1.0, low: 1.0, high: 1.0 });

@@ -6,7 +6,7 @@
 
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-use super::number::{as_published, short, tick, ticks, together};
+use super::number::{as_published, mean_and_ends, short, tick, ticks};
 use super::svg::{Anchor, Fill, Picture, width_of, wrap};
 use super::view::View;
 
@@ -98,6 +98,13 @@ pub(super) fn has_unity(figure: &Figure) -> bool {
     is_relative && axis.low < 1.0 && axis.high > 1.0
 }
 
+/// Is a bar higher than the axis?
+pub(super) fn is_cut(figure: &Figure) -> bool {
+    let heights = heights(figure);
+    let axis = Axis::over(&heights);
+    heights.iter().any(|height| *height > axis.high)
+}
+
 /// The whole height of a bar; nothing if one of its parts is missing.
 fn total(bar: &Bar) -> Option<f64> {
     bar.values.iter().map(|value| value.map(|value| value.mean)).sum()
@@ -163,7 +170,7 @@ fn rows_of<'a>(groups: &'a [Group], room: f64, view: View) -> (f64, Vec<Vec<&'a 
 pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
     let stacked = figure.shape == Shape::Stacks;
     let axis = Axis::over(&heights(figure));
-    let is_cut = heights(figure).iter().any(|height| *height > axis.high);
+    let is_cut = is_cut(figure);
     let (left, right) = (axis.room(), view.width());
     let (bar, rows) = rows_of(&figure.groups, right - left, view);
     let mut picture = Picture::new(right, 0.0);
@@ -327,7 +334,7 @@ fn missing(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
 /// A mean with its interval, in words.
 pub(super) fn with_interval(value: &Interval) -> String {
     if value.high > value.low {
-        let [mean, low, high] = &together(&[value.mean, value.low, value.high])[..] else { unreachable!() };
+        let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high);
         format!("{mean} ({low} to {high})")
     } else {
         short(value.mean)

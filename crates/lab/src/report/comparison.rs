@@ -3,7 +3,7 @@
 use super::chart::{self, fill_of};
 use super::html::{self, Cell, Page, Table};
 use super::number::{count, short};
-use super::paper::show_drawing;
+use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
@@ -41,20 +41,19 @@ pub fn of_comparison(comparison: &Comparison) -> String {
         page.heading(&figure.id, &figure.title);
         let series: Vec<_> =
             chart::scenarios(&figure).into_iter().map(|name| (name, fill_of(name, &scenarios))).collect();
-        show_drawing(&mut page, &figure, &scenarios, &series, &caption(comparison));
+        show_drawing(&mut page, &figure, &scenarios, &series, &caption(comparison, &figure));
     }
     page.heading("numbers", "Numbers");
     page.table(&numbers(comparison));
     page.finish()
 }
 
-fn caption(comparison: &Comparison) -> String {
-    match comparison.seeds.len() {
+fn caption(comparison: &Comparison, figure: &Figure) -> String {
+    let text = match comparison.seeds.len() {
         0 | 1 => String::from("One seed: bars have no interval."),
-        seeds => format!(
-            "Bars are means over {seeds} seeds of quotients seed by seed; error bars are their 95% intervals, by Student's distribution."
-        ),
-    }
+        seeds => format!("Bars are means over {seeds} seeds of quotients seed by seed; {INTERVALS}."),
+    };
+    text + marks_note(figure)
 }
 
 fn figure(comparison: &Comparison, scenarios: &[&str], at: usize) -> Figure {

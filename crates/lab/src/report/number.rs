@@ -12,6 +12,19 @@ pub(super) fn together(values: &[f64]) -> Vec<String> {
     values.iter().map(|value| fixed(*value, decimals.unwrap_or(0))).collect()
 }
 
+/// A mean and the ends of its interval, with as many decimals as tell them apart.
+pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64) -> [String; 3] {
+    let mut decimals = [mean, low, high].map(|value| if value == 0.0 { 0 } else { decimals(value) })[..]
+        .iter()
+        .copied()
+        .max()
+        .unwrap_or(0);
+    while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
+        decimals += 1;
+    }
+    [mean, low, high].map(|value| fixed(value, decimals))
+}
+
 /// A published number: as many decimals as it has, at least two unless it is
 /// whole. Those of a range have equally many.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
@@ -136,6 +149,8 @@ mod tests {
     fn numbers_side_by_side_have_the_same_decimals() {
         assert_eq!(together(&[1.003, 0.9, 1.1]), ["1.003", "0.900", "1.100"]);
         assert_eq!(together(&[9.95, 10.2]), ["9.95", "10.20"]);
+        assert_eq!(mean_and_ends(0.9912, 0.9908, 0.9916), ["0.9912", "0.9908", "0.9916"]);
+        assert_eq!(mean_and_ends(1.25, 1.125, 1.375), ["1.25", "1.12", "1.38"]);
         assert_eq!(as_published(&[1.03, 1.1]), ["1.03", "1.10"]);
         assert_eq!(
             [as_published(&[0.9]), as_published(&[127.0]), as_published(&[24576.0])],

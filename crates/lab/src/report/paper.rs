@@ -8,7 +8,7 @@ use super::number::{as_published, short, together};
 use super::svg::{DASHES, ERROR_BAR, Fill, PUBLISHED, swatch};
 use super::view::both;
 use super::{difference_figure, number, waterfall};
-use crate::results::{Bar, Figure, Results, Row, Scored, Shape, Status};
+use crate::results::{Bar, Figure, Interval, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
 
 /// The variant that nothing is changed of.
@@ -91,9 +91,10 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     page.raw("</ul>\n");
     let row = |claim: &Scored| {
         let (sign, name) = status(claim.status);
-        let mut verdict = format!("{sign} {name}");
+        let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
         if let Some(full) = claim.at_full_size {
-            write!(verdict, "; on scaled-down inputs: {}", status(full).1).ok();
+            let text = format!("on scaled-down inputs: {}", status(full).1);
+            write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);
         let mut says = escape(&claim.says);
@@ -106,7 +107,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
             Cell::Html(says),
             Cell::Text(published(&claim.published)),
             Cell::Text(ours),
-            Cell::Html(format!("<span class=\"status\">{}</span>", escape(&verdict))),
+            Cell::Html(verdict),
         ]
     };
     let headings = ["where", "what it says, and what was computed", "published", "ours", "status"];
@@ -133,16 +134,13 @@ fn measured(claim: &Scored) -> String {
     if interval.is_none() && claim.geometric.is_none() && value.fract() == 0.0 && claim.kind == "exact" {
         return as_published(&[value]).remove(0);
     }
-    let numbers: Vec<f64> =
-        std::iter::once(value).chain(interval.into_iter().flatten()).chain(claim.geometric).collect();
-    let mut texts = together(&numbers).into_iter();
-    let mut next = || texts.next().unwrap_or_default();
-    let mut text = next();
-    if interval.is_some() {
-        write!(text, " ({} to {})", next(), next()).ok();
-    }
-    if claim.geometric.is_some() {
-        write!(text, "; geometric {}", next()).ok();
+    let numbers: Vec<f64> = std::iter::once(value).chain(claim.geometric).collect();
+    let mut text = match interval {
+        Some([low, high]) => with_interval(&Interval { mean: value, low, high }),
+        None => together(&numbers).swap_remove(0),
+    };
+    if let Some(geometric) = claim.geometric {
+        write!(text, "; geometric {}", together(&numbers).pop().unwrap_or_else(|| short(geometric))).ok();
     }
     text
 }
@@ -193,7 +191,7 @@ pub(super) fn show_drawing(
     let marks = [
         (has_intervals(figure), ERROR_BAR, "95% interval"),
         (has_published(figure), PUBLISHED, "published"),
-        (chart::has_unity(figure), DASHES, "1: as fast, or as much, as what it is relative to"),
+        (chart::has_unity(figure), DASHES, "1: no change"),
     ];
     for (_, sign, name) in marks.iter().filter(|(is_there, ..)| *is_there) {
         page.raw(&format!("<li>{sign}{}</li>\n", escape(name)));
@@ -221,18 +219,31 @@ fn has_published(figure: &Figure) -> bool {
 fn results_note(figure: &Figure, seeds: usize) -> String {
     let mut text = match (figure.shape, seeds) {
         (_, 0 | 1) => String::from("One seed: bars have no interval."),
-        (Shape::Bars, seeds) => {
+        (Shape::Bars, seeds) => format!("Bars are means over {seeds} seeds; {INTERVALS}."),
+        (_, seeds) => {
             format!(
-                "Bars are means over {seeds} seeds; error bars are their 95% intervals, by Student's distribution."
+                "Bars are means over {seeds} seeds; the intervals of their parts stand among the numbers."
             )
         }
-        (_, seeds) => format!("Means over {seeds} seeds; the table has no intervals of parts."),
     };
-    if has_published(figure) {
-        text +=
-            " Diamonds are what the paper publishes; two that are joined are the ends of a published range.";
+    text += marks_note(figure);
+    if bars(figure).any(|bar| bar.published_range.is_some()) {
+        text += " Diamonds that are joined are the ends of a published range.";
+    } else if has_published(figure) {
+        text += " Diamonds are what the paper publishes.";
     }
     text
+}
+
+/// What error bars are.
+pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
+
+/// What a number with an arrow is, where there is one.
+pub(super) fn marks_note(figure: &Figure) -> &'static str {
+    match chart::is_cut(figure) {
+        true => " A number with an arrow is the value of a bar that is higher than the axis.",
+        false => "",
+    }
 }
 
 /// Every number of a figure. Plain bars stand side by side, as they are drawn.

@@ -40,10 +40,11 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
         | ']' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.95,
         letter if letter.is_ascii_uppercase() => 0.72,
+        letter if letter.is_ascii_digit() => 0.64,
         letter if letter.is_ascii() => 0.6,
         // Of a script that is wider than ours.
         letter if letter as u32 >= 0x2e80 => 1.05,
-        _ => 0.7,
+        _ => 0.84,
     };
     size * text.chars().map(letter).sum::<f64>()
 }

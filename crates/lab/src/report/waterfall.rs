@@ -103,7 +103,7 @@ impl Panel {
         let last = width_of(&tick(high, step), TICK) / 2.0;
         let (left, right) = match view {
             View::Broad => (names + 10.0, view.width() - numbers.max(last)),
-            View::Slim => (first.max(2.0), view.width() - last.max(2.0)),
+            View::Slim => (first + 2.0, view.width() - last - 2.0),
         };
         Panel { bars, low, high, step, names, left, right, view }
     }
