@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::results::{Bar, Figure, Interval, Results, Scored, Shape, Status};
+use crate::results::{Bar, Figure, Group, Interval, Results, Scored, Shape, Status};
 
 impl Status {
     /// As the claims' README writes it.
@@ -171,6 +171,7 @@ fn drawn(figure: &Figure) -> String {
         if one_part {
             let values = group.bars.iter().map(|bar| value(bar.values.first().copied().flatten()));
             page += &row(core::iter::once(group.label.clone()).chain(values));
+            page += &published_row(group);
             continue;
         }
         for bar in &group.bars {
@@ -191,6 +192,21 @@ fn drawn(figure: &Figure) -> String {
         writeln!(page, "\nMissing: {}.", cell(why)).ok();
     }
     page + "\n"
+}
+
+/// What the paper publishes for the bars of a group; nothing if it is nothing.
+fn published_row(group: &Group) -> String {
+    let has = |bar: &Bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some);
+    if !group.bars.iter().any(has) {
+        return String::new();
+    }
+    let cells =
+        group.bars.iter().map(|bar| match (bar.published.first().copied().flatten(), bar.published_range) {
+            (Some(value), _) => figure(value),
+            (None, Some([low, high])) => format!("{} to {}", figure(low), figure(high)),
+            (None, None) => String::new(),
+        });
+    row(core::iter::once(format!("{}, published", group.label)).chain(cells))
 }
 
 fn total(bar: &Bar) -> String {

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lab::paper::{Paper, Plan, Request};
-use lab::results::{Bar, Figure, Measured, Row};
+use lab::results::{Bar, Figure, Measured, Results, Row};
 use lab::systems::Systems;
 
 /// The figures of a paper where every run takes as long.
 fn figures(paper: &str) -> Vec<Figure> {
+    results(paper).figures
+}
+
+fn results(paper: &str) -> Results {
     let systems = Systems::with_folder("no such folder");
     let paper = Paper::load(paper, None, &systems).unwrap();
     let plan = Plan::new(paper, &Request { seeds: Some(1), ..Request::default() }).unwrap();
@@ -20,7 +24,7 @@ fn figures(paper: &str) -> Vec<Figure> {
         system: String::new(),
         measured: measured.clone(),
     });
-    plan.evaluate(rows.collect()).figures
+    plan.evaluate(rows.collect())
 }
 
 fn figure<'a>(figures: &'a [Figure], id: &str) -> &'a Figure {
@@ -80,4 +84,20 @@ fn machines_that_are_compared_are_called_by_their_names() {
     // The same machine, changed: what is changed has a name.
     let labels = labels(figure(&figures, "sensitivity"));
     assert_eq!(labels[..2], ["unchanged", "invalidate-16"]);
+}
+
+#[test]
+fn both_reports_print_what_is_published() {
+    for (paper, published) in [("hlrc", "1.29"), ("hrf", "1.03 to 1.10")] {
+        let results = results(paper);
+        let page = lab::report::of_results(&results);
+        assert!(
+            page.contains("published</li>") && page.contains(&format!("{published} published")),
+            "{paper}"
+        );
+        assert!(page.contains(&format!("[{published}]")), "{paper}: among the numbers");
+    }
+    let text = lab::markdown::report(&results("hlrc"));
+    let row = text.lines().find(|line| line.starts_with("| mean, published")).unwrap();
+    assert!(row.contains("| 1.070 |") && row.contains("| 1.290 |"), "{row}");
 }
