@@ -136,6 +136,6 @@ fn numbers(comparison: &Comparison) -> Table {
         caption: is_mean.to_owned(),
         headings: headings.map(str::to_owned).into(),
         rows: comparison.rows.iter().map(row).collect(),
-        ..Table::default()
+        is_cards: true,
     }
 }
