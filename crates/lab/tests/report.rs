@@ -181,7 +181,7 @@ fn numbers_stand_below_the_figures_and_claims_beside_ours() {
     for text in [
         "1.25 (1.12 to 1.38)",
         ">2.50<",
-        "[95.50]",
+        "[95.5]",
         ">1.29<",
         ">1.30 (1.20 to 1.40); geometric 1.27<",
         "direction",

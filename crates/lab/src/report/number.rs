@@ -25,14 +25,20 @@ pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64) -> [String; 3] {
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 
-/// A published number: as many decimals as it has, at least two unless it is
-/// whole. Those of a range have equally many.
+/// The decimals that a number has.
+fn written(value: f64) -> usize {
+    value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
+}
+
+/// A number of a published table, with the decimals that it has.
+pub(super) fn as_written(value: f64) -> String {
+    fixed(value, written(value))
+}
+
+/// A published ratio or count: as many decimals as it has, at least two unless
+/// it is whole. Those of a range have equally many.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
-    let written = |value: &f64| {
-        let text = value.to_string();
-        text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
-    };
-    let most = values.iter().map(written).max().unwrap_or(0);
+    let most = values.iter().map(|value| written(*value)).max().unwrap_or(0);
     let decimals = if most == 0 { 0 } else { most.max(2) };
     values.iter().map(|value| fixed(*value, decimals)).collect()
 }
@@ -156,6 +162,7 @@ mod tests {
             [as_published(&[0.9]), as_published(&[127.0]), as_published(&[24576.0])],
             [["0.90"], ["127"], ["24,576"]]
         );
+        assert_eq!([as_written(95.7), as_written(76.0), as_written(0.67)], ["95.7", "76", "0.67"]);
         let axis: Vec<String> = [0.0, 0.5, 1.0].iter().map(|value| tick(*value, 0.5)).collect();
         assert_eq!(axis, ["0.0", "0.5", "1.0"]);
         assert_eq!([tick(20.0, 20.0), tick(50_000.0, 10_000.0), tick(0.25, 0.05)], ["20", "50,000", "0.25"]);

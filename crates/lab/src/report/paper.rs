@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use super::chart::{self, fill_of, with_interval};
 use super::html::{Cell, Page, Table, details, escape};
-use super::number::{as_published, short, together};
+use super::number::{as_published, as_written, short, together};
 use super::svg::{DASHES, ERROR_BAR, Fill, PUBLISHED, swatch};
 use super::view::both;
 use super::{difference_figure, number, waterfall};
@@ -264,7 +264,7 @@ fn numbers(figure: &Figure) -> Table {
                 Some(value) => with_interval(value),
                 None => bar.missing.clone().unwrap_or_else(|| "-".to_owned()),
             };
-            text += &in_brackets(bar, number);
+            text += &in_brackets(figure, bar, number);
             cells.push(Cell::Number(text));
         }
         if is_stack {
@@ -289,9 +289,10 @@ fn caption(figure: &Figure) -> String {
 }
 
 /// What the paper prints for a part of a bar.
-fn in_brackets(bar: &Bar, part: usize) -> String {
+fn in_brackets(figure: &Figure, bar: &Bar, part: usize) -> String {
     let range = bar.published_range.filter(|_| part == 0);
     let published = match (bar.published.get(part).copied().flatten(), range) {
+        (Some(value), _) if figure.shape == Shape::Table => vec![as_written(value)],
         (Some(value), _) => as_published(&[value]),
         (None, Some(range)) => as_published(&range),
         (None, None) => return String::new(),
@@ -311,7 +312,7 @@ fn beside(figure: &Figure) -> Table {
                 Some(value) => with_interval(&value),
                 None => bar.and_then(|bar| bar.missing.clone()).unwrap_or_else(|| "-".to_owned()),
             };
-            text += &bar.map(|bar| in_brackets(bar, 0)).unwrap_or_default();
+            text += &bar.map(|bar| in_brackets(figure, bar, 0)).unwrap_or_default();
             cells.push(Cell::Number(text));
         }
         rows.push(cells);
