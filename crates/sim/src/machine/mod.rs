@@ -17,6 +17,7 @@ mod kernels;
 mod l1;
 mod lds;
 mod memory_bytes;
+mod memory_way;
 mod spent;
 mod stuck;
 mod times;
@@ -24,7 +25,7 @@ mod travel;
 mod wave;
 
 use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, KernelId, Level, LineAddr, MemoryReply, Mutation, Role, TimerClass};
+use proto::{Agent, Homes, KernelId, Level, LineAddr, Mutation, Role, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -48,6 +49,7 @@ pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Port;
+use memory_way::MemoryTransit;
 use times::Times;
 use wave::{Simd, Wave, WorkCost};
 
@@ -131,9 +133,13 @@ enum Event {
     Depart(u32),
     /// A message arrives.
     Arrive(u32),
+    /// An operation on memory enters the network.
+    MemoryDepart(u32),
     /// An operation reaches memory.
     MemoryStart(u32),
-    /// Memory answers.
+    /// Memory's answer enters the network.
+    MemoryReturn(u32),
+    /// Memory's answer reaches its station.
     MemoryDone(u32),
     /// A timer of a station runs out.
     Timer(StationId, TimerClass),
@@ -206,7 +212,10 @@ pub(crate) struct Machine<'a, Pr> {
     /// Where each station stands on the network.
     places: Vec<NocNode>,
     transits: Slab<Transit>,
-    memory_ops: Slab<(StationId, Trail, MemoryReply)>,
+    memory_ops: Slab<MemoryTransit>,
+    homes: Homes,
+    /// Where the memory of each bank's lines stands.
+    memory_places: Vec<NocNode>,
     noc: Noc,
     dram: Dram,
     memory: Memory,
@@ -304,6 +313,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             places,
             transits: Slab::default(),
             memory_ops: Slab::default(),
+            homes: crate::run::homes(system),
+            memory_places: (0..system.l2.banks).map(|bank| placement.memory(bank, system.l2.banks)).collect(),
             noc,
             dram: Dram::new(&system.dram),
             memory: Memory::new(system.l1.line_bytes as usize),
@@ -399,7 +410,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::Complete(instr) => self.complete(now, instr),
             Event::Depart(transit) => self.depart(now, transit),
             Event::Arrive(transit) => self.arrive(now, transit),
+            Event::MemoryDepart(op) => self.memory_depart(now, op),
             Event::MemoryStart(op) => self.memory_start(now, op),
+            Event::MemoryReturn(op) => self.memory_return(now, op),
             Event::MemoryDone(op) => self.memory_done(now, op),
             Event::Timer(station, class) => self.timer_due(now, station, class),
             Event::Launch => self.begin_kernel(now),
