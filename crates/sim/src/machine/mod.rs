@@ -40,7 +40,7 @@ use crate::noc::{Noc, NocNode};
 use crate::outcome::KernelTime;
 use crate::placement::{Placement, StationTiming};
 use crate::probe::{Layout, Probe};
-use crate::progress::Watch;
+use crate::progress::{Watch, least_patience};
 use crate::queue::{Cycle, EventQueue};
 use crate::slab::Slab;
 
@@ -59,7 +59,9 @@ pub struct RunOptions {
     /// Perturbs the order of dispatch and the moment at which wavefronts start.
     /// Seed 0 perturbs nothing.
     pub seed: u64,
-    /// How long a run may go on without progress.
+    /// How long a run may go on without progress. A long computation is waited for,
+    /// and at least 16 round trips to memory and four periods of the longest timer
+    /// are waited in any case.
     pub patience_cycles: u64,
     /// A run that is longer than this is given up.
     pub cycles_max: Option<u64>,
@@ -290,8 +292,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect();
         let (command_port, host_port) = (port_of(Agent::CommandProcessor), port_of(Agent::Host));
         let shape = kernel_shape(system);
-        let mut watch = Watch::new(options.patience_cycles);
-        watch.allow(u64::from(system.launch.kernel_cycles));
+        let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {
             stations: infos.into_iter().map(|info| info.name).collect(),
             links: noc.links().map(|(ends, _)| ends).collect(),
@@ -498,6 +499,10 @@ pub fn kernel_shape(system: &System) -> kernel::Shape {
         lds_bytes_per_cu: u32::try_from(system.lds.bytes).unwrap_or(u32::MAX),
     }
 }
+
+/// Who is busy in the eyes of [`Watch`], beside wavefronts.
+const HOST_IS_BUSY: u32 = u32::MAX;
+const LAUNCH_IS_BUSY: u32 = u32::MAX - 1;
 
 /// Who an instruction belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
