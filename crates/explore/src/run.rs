@@ -109,7 +109,7 @@ fn bounds_for(machine: Bounds, program: &Program, promises: &[(&Claim, Promise)]
 pub(crate) fn test(
     explorers: &mut Explorers<'_>,
     claims: &[Claim],
-    tests: &[Test],
+    test: &Test,
     index: usize,
     options: &Options<'_>,
 ) -> Tested {
@@ -119,7 +119,6 @@ pub(crate) fn test(
         tested.gaps.push(String::from(STOPPED));
         return tested;
     }
-    let test = &tests[index];
     let program = &*test.program();
     let mut promises: Vec<(&Claim, Promise)> = Vec::new();
     for claim in claims.iter().filter(|claim| claim.speaks_of(program, &test.placements)) {
