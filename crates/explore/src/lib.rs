@@ -71,6 +71,7 @@ mod test;
 mod thread;
 pub mod trace;
 mod twist;
+mod unproved;
 pub mod verify;
 
 pub use bounds::Bounds;

@@ -16,6 +16,7 @@ use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
 pub use crate::test::{Machines, Test};
+use crate::unproved;
 
 /// How a protocol is verified.
 pub struct Options<'a> {
@@ -123,6 +124,8 @@ pub struct Verification {
     pub complete: bool,
     /// What was not, each reason with how often.
     pub gaps: BTreeMap<String, usize>,
+    /// Why no test proves anything for a claim, for each claim of which that is so.
+    pub unproved: Vec<String>,
     /// What must not be, the shortest first.
     pub findings: Vec<Finding>,
     /// The rows that can fire, and the names of those that never did.
@@ -195,11 +198,16 @@ pub fn verify_programs(
     let is_covered = gaps.is_empty();
     let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
     let is_asked = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);
-    for (at, claim) in claims.iter().enumerate() {
-        if !is_asked(at) && !is_refuted(claim) {
-            gaps.insert(format!("there was no run of which {} says anything", claim.model), 1);
-        }
-    }
+    let unproved = claims.iter().enumerate().filter(|&(at, claim)| !is_asked(at) && !is_refuted(claim));
+    let unproved: Vec<String> = unproved
+        .map(|(at, claim)| {
+            let racing: Vec<bool> = tested.iter().map(|t| t.racing >> at & 1 == 1).collect();
+            match tested.iter().any(|t| !t.runs.is_empty()) || !is_covered {
+                true => unproved::why(claim, tests, &racing, is_covered),
+                false => format!("no machine can run a test, so nothing is proved for {}", claim.model),
+            }
+        })
+        .collect();
     // Only what some machine can run has been tested.
     let ran = || tested.iter().filter(|t| !t.runs.is_empty());
     let mut unsupported: BTreeMap<String, usize> = BTreeMap::new();
@@ -225,8 +233,9 @@ pub fn verify_programs(
         runs: runs.len(),
         states: runs.iter().map(|r| r.states).sum(),
         transitions: runs.iter().map(|r| r.transitions).sum(),
-        complete: gaps.is_empty(),
+        complete: is_covered && unproved.is_empty(),
         gaps,
+        unproved,
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,

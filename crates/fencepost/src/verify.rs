@@ -238,7 +238,11 @@ fn complaint(verification: &Verification) -> Option<String> {
         Status::Incomplete => {
             let gaps = verification.gaps.iter().map(|(gap, count)| format!("{gap} ({count})"));
             let gaps = gaps.collect::<Vec<_>>().join("; ");
-            Some(format!("{}: not everything was covered: {gaps}", verification.protocol))
+            let mut whys = verification.unproved.clone();
+            if !gaps.is_empty() {
+                whys.insert(0, format!("not everything was covered: {gaps}"));
+            }
+            Some(format!("{}: {}", verification.protocol, whys.join("; ")))
         }
     }
 }
@@ -296,6 +300,9 @@ fn show(
     )?;
     for (gap, count) in &verification.gaps {
         writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
+    }
+    for why in &verification.unproved {
+        writeln!(out, "  not proved: {why}")?;
     }
     for (why, count) in &verification.unsupported {
         writeln!(out, "  left out, where no machine can run them: {why} ({count} test{})", plural(*count))?;
@@ -387,6 +394,7 @@ fn report(
         "transitions": verification.transitions,
         "complete": verification.complete,
         "gaps": verification.gaps,
+        "unproved": verification.unproved,
         "violations": violations.collect::<Vec<_>>(),
         "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
         "mutants": mutants,
