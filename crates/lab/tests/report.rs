@@ -96,7 +96,7 @@ fn results(name: &str) -> Results {
             published: serde_json::json!(1.29),
             measured: serde_json::json!(name),
             status: Status::Direction,
-            at_full_size: None,
+            would_be: None,
             place: owned(),
             says: owned(),
             measure: owned(),

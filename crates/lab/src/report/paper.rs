@@ -34,11 +34,12 @@ fn head(page: &mut Page, results: &Results) {
     let rows = results.rows.len();
     let failed = results.rows.iter().filter(|row| !row.measured.answer_ok).count();
     let mut lead = format!(
-        "Reproduced from {} runs; inputs at scale {}, {} {}.",
+        "Reproduced from {} runs; inputs at scale {}, {} {}{}.",
         number::count(rows as u64),
         results.scale,
         if seeds.len() == 1 { "seed" } else { "seeds" },
-        seeds.join(", ")
+        seeds.join(", "),
+        crate::markdown::fewer(seeds.len())
     );
     if !results.code.is_empty() {
         lead.push_str(&format!(" Program {}.", results.code));
@@ -72,6 +73,7 @@ fn status(of: Status) -> (&'static str, &'static str) {
     match of {
         Status::Reproduced => ("\u{2713}", "reproduced"),
         Status::Direction => ("\u{2248}", "direction"),
+        Status::Inconclusive => ("?", "inconclusive"),
         Status::Contradicted => ("\u{2717}", "contradicted"),
         Status::Indicative => ("\u{25cb}", "indicative"),
         Status::NotRun => ("\u{2013}", "not run"),
@@ -81,8 +83,7 @@ fn status(of: Status) -> (&'static str, &'static str) {
 fn claims(page: &mut Page, claims: &[Scored]) {
     page.heading("claims", "The claims of the paper, beside what was measured");
     page.raw("<ul class=\"counts\">\n");
-    use Status::*;
-    for of in [Reproduced, Direction, Contradicted, Indicative, NotRun] {
+    for of in Status::ALL {
         let count = claims.iter().filter(|claim| claim.status == of).count();
         let (sign, name) = status(of);
         page.raw(&format!("<li><span class=\"status\">{sign} {count}</span> {name}</li>\n"));
@@ -91,8 +92,8 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     let row = |claim: &Scored| {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("{sign} {name}");
-        if let Some(full) = claim.at_full_size {
-            write!(verdict, " (at full size: {})", status(full).1).ok();
+        if let Some(other) = claim.would_be {
+            write!(verdict, "; scaled input, would be: {}", status(other).1).ok();
         }
         let mut ours = match &claim.measured {
             serde_json::Value::Array(_) => claim.measured_text(),
