@@ -29,6 +29,24 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
+/// The same, with as many more digits as it takes to tell the number from those
+/// that it is compared with.
+pub(super) fn apart(value: f64, thresholds: &[f64]) -> String {
+    let text = short(value);
+    let is_like = |text: &str, other: f64| other != value && short(other) == text;
+    if !value.is_finite() || !thresholds.iter().any(|&other| is_like(&text, other)) {
+        return text;
+    }
+    let written = |value: f64, decimals: usize| format!("{value:.decimals$}").replace('-', "\u{2212}");
+    let tells = |decimals: &usize| {
+        let text = written(value, *decimals);
+        thresholds.iter().all(|&other| other == value || written(other, *decimals) != text)
+    };
+    // Two numbers that differ do so within 17 digits.
+    let decimals = (3..17).find(tells).unwrap_or(17);
+    written(value, decimals)
+}
+
 /// A count, in groups of three digits.
 pub(super) fn count(value: u64) -> String {
     grouped(&value.to_string())
@@ -89,6 +107,18 @@ mod tests {
             (count(1000).as_str(), change(-1000).as_str(), change(7).as_str()),
             ("1,000", "\u{2212}1,000", "+7")
         );
+    }
+
+    #[test]
+    fn a_number_near_a_threshold_does_not_look_like_it() {
+        assert_eq!(apart(1.003, &[1.0, 1.03]), "1.003");
+        assert_eq!(apart(0.9996, &[0.0, 1.0]), "0.9996");
+        assert_eq!(apart(1.0298, &[1.0, 1.03, 1.1]), "1.0298");
+        assert_eq!(apart(-1.003, &[-1.0]), "\u{2212}1.003");
+        // Equal, or far enough away: as short as others.
+        assert_eq!(apart(1.0, &[0.0, 1.0]), short(1.0));
+        assert_eq!(apart(1.287, &[0.0, 1.0]), "1.29");
+        assert_eq!(apart(f64::NAN, &[1.0]), "-");
     }
 
     #[test]

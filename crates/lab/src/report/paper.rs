@@ -95,12 +95,16 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         if let Some(other) = claim.would_be {
             write!(verdict, "; scaled input, would be: {}", status(other).1).ok();
         }
+        // What it is compared with: a figure never looks like one that it is not.
+        let thresholds = thresholds(&claim.published);
+        let apart = |value: f64| number::apart(value, &thresholds);
         let mut ours = match &claim.measured {
             serde_json::Value::Array(_) => claim.measured_text(),
+            serde_json::Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), apart),
             measured => value(measured),
         };
         if let Some([low, high]) = claim.interval.filter(|[low, high]| high > low) {
-            write!(ours, " ({} to {})", short(low), short(high)).ok();
+            write!(ours, " ({} to {})", apart(low), apart(high)).ok();
         }
         if let Some(geometric) = claim.geometric {
             write!(ours, "; geometric {}", short(geometric)).ok();
@@ -124,6 +128,16 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         rows: claims.iter().map(row).collect(),
         ..Table::default()
     });
+}
+
+/// The figures that decide how a claim scores: those published, and where nothing
+/// changes.
+fn thresholds(published: &serde_json::Value) -> Vec<f64> {
+    let published = match published {
+        serde_json::Value::Array(ends) => ends.iter().filter_map(serde_json::Value::as_f64).collect(),
+        one => one.as_f64().into_iter().collect::<Vec<_>>(),
+    };
+    [0.0, 1.0].into_iter().chain(published).collect()
 }
 
 /// A figure of a claim, as people read it.
