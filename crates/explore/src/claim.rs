@@ -169,6 +169,14 @@ impl Claim {
         }
     }
 
+    /// Does the program race if relaxed atomics are data, which the model does not
+    /// define?
+    pub(crate) fn races_where_relaxed_is_data(&self, program: &Program) -> bool {
+        let Some(reading) = self.reading() else { return false };
+        let promise = race_free(program, reading.relaxed_as(RelaxedAs::Data), &mut || false);
+        promise.is_ok_and(|promise| !promise.race_free)
+    }
+
     /// What it says of a program.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 //! conflict; of those that race, one in so many.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
@@ -17,7 +17,7 @@ use proto::{PlanKey, PlansView};
 
 use crate::claim::Claim;
 use crate::message;
-use crate::parallel::in_parallel;
+use crate::programs::{Batch, Chosen, Programs, Stop};
 use crate::subject::Subject;
 use crate::test::{Machines, Test};
 use crate::twist::{Twist, Wide};
@@ -325,8 +325,18 @@ pub fn messages(claims: &[Claim]) -> Vec<Test> {
     message::all(has_remote(claims), scopes_are_hints(claims))
 }
 
+/// The same, a group at a time.
+pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = Batch> + Send> {
+    let groups = message::groups(has_remote(claims), scopes_are_hints(claims));
+    let batch = |group: message::Group| Batch {
+        drawn: 0,
+        choose: Box::new(move |_| Chosen { tests: group.tests(), sampled: 0 }),
+    };
+    Box::new(groups.map(batch))
+}
+
 /// Programs that one worker takes at a time.
-const BATCH: usize = 512;
+pub(crate) const BATCH: usize = 256;
 
 /// The made programs with up to so many operations that are to be explored for
 /// these claims. With symmetry, one stands for all that differ only in names.
@@ -338,61 +348,100 @@ pub fn made(
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Vec<Test> {
-    let readings = readings(claims);
+    let programs = Programs::default().and_made(claims, scopes_matter, operations_max, symmetry);
+    programs.make_all(jobs, stop).0
+}
+
+/// Programs of which kind are chosen.
+struct Choice {
+    readings: Vec<Reading>,
+    /// Does a claim look at the order of fences?
+    has_clauses: bool,
+    scopes_matter: bool,
+}
+
+/// The families, each in batches.
+pub(crate) fn in_batches(
+    claims: &[Claim],
+    scopes_matter: bool,
+    operations_max: usize,
+    symmetry: bool,
+) -> Vec<Box<dyn Iterator<Item = Batch> + Send>> {
     let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
-    let mut tests = Vec::new();
-    for (index, mut family) in families(claims, operations_max).into_iter().enumerate() {
+    let choice = Arc::new(Choice { readings: readings(claims), has_clauses, scopes_matter });
+    let families = families(claims, operations_max).into_iter().enumerate();
+    let in_batches = families.map(|(index, mut family)| {
         family.bound.symmetry = symmetry;
-        let programs = Mutex::new(generate::programs(&family.bound).enumerate());
-        let taken = in_parallel(jobs, jobs, || {
-            |_| {
-                let mut taken: Vec<(usize, Test)> = Vec::new();
-                loop {
-                    // Nobody panics while it holds the lock: it is only an iterator.
-                    let batch: Vec<_> = match programs.lock() {
-                        Ok(mut programs) => programs.by_ref().take(BATCH).collect(),
-                        Err(_) => Vec::new(),
-                    };
-                    if batch.is_empty() || stop() {
-                        return taken;
-                    }
-                    for (number, mut generated) in batch {
-                        if !family.twist.apply(&mut generated.program) {
-                            continue;
-                        }
-                        if !scopes_matter && is_twin(&generated.skeleton, family.twist.wide) {
-                            continue;
-                        }
-                        let tells = tells(&generated, &readings);
-                        if tells || number.is_multiple_of(family.one_in) {
-                            let name =
-                                format!("{}{}-{index}.{number}", family.letter, generated.operations());
-                            let is_whole = tells
-                                && generated.operations() <= 4
-                                && number.is_multiple_of(family.whole_one_in);
-                            let machines = if is_whole { Machines::All } else { Machines::InTurn };
-                            let group = 1 + GROUPS * index;
-                            // There are many programs of one thread.
-                            let neighbours = match generated.skeleton.threads.len() {
-                                1 => &NEIGHBOURS[..1],
-                                _ if is_whole => &NEIGHBOURS,
-                                _ => &[],
-                            };
-                            let twist = family.twist;
-                            let mut more = with_neighbours(&generated, twist, &name, neighbours, group + 1);
-                            if is_whole && has_clauses {
-                                more.extend(with_fences(&generated, twist, &name, group + 4));
-                            }
-                            taken.extend(more.into_iter().map(|test| (number, test)));
-                            taken.push((number, Test::made(name, generated, twist, machines, group)));
-                        }
-                    }
-                }
+        let (choice, family) = (Arc::clone(&choice), Arc::new(family));
+        let of = Arc::clone(&family);
+        // Nothing is enumerated before the first program is asked for.
+        let programs = core::iter::once_with(move || generate::programs(&of.bound)).flatten();
+        let mut programs = programs.enumerate();
+        let next = move || {
+            let drawn: Vec<(usize, Generated)> = programs.by_ref().take(BATCH).collect();
+            let (choice, family) = (Arc::clone(&choice), Arc::clone(&family));
+            (!drawn.is_empty()).then(|| Batch {
+                drawn: drawn.len(),
+                choose: Box::new(move |stop| choice.choose(index, &family, drawn, stop)),
+            })
+        };
+        Box::new(core::iter::from_fn(next)) as Box<dyn Iterator<Item = Batch> + Send>
+    });
+    in_batches.collect()
+}
+
+impl Choice {
+    /// Those of which a claim says something, and some of the others.
+    fn choose(
+        &self,
+        index: usize,
+        family: &Family,
+        drawn: Vec<(usize, Generated)>,
+        stop: Stop<'_>,
+    ) -> Chosen {
+        let mut chosen = Chosen::default();
+        for (number, generated) in drawn {
+            if stop() {
+                break;
             }
-        });
-        let mut taken: Vec<(usize, Test)> = taken.into_iter().flatten().collect();
-        taken.sort_by_key(|(number, _)| *number);
-        tests.extend(taken.into_iter().map(|(_, test)| test));
+            self.add(index, family, number, generated, &mut chosen.tests);
+        }
+        chosen
     }
-    tests
+
+    /// Adds a program, its neighbours and its fences, if it is one to take.
+    fn add(
+        &self,
+        index: usize,
+        family: &Family,
+        number: usize,
+        mut generated: Generated,
+        tests: &mut Vec<Test>,
+    ) {
+        let twist = family.twist;
+        if !twist.apply(&mut generated.program)
+            || !self.scopes_matter && is_twin(&generated.skeleton, twist.wide)
+        {
+            return;
+        }
+        let tells = tells(&generated, &self.readings);
+        if !tells && !number.is_multiple_of(family.one_in) {
+            return;
+        }
+        let name = format!("{}{}-{index}.{number}", family.letter, generated.operations());
+        let is_whole = tells && generated.operations() <= 4 && number.is_multiple_of(family.whole_one_in);
+        let machines = if is_whole { Machines::All } else { Machines::InTurn };
+        let group = 1 + GROUPS * index;
+        // There are many programs of one thread.
+        let neighbours = match generated.skeleton.threads.len() {
+            1 => &NEIGHBOURS[..1],
+            _ if is_whole => &NEIGHBOURS,
+            _ => &[],
+        };
+        tests.extend(with_neighbours(&generated, twist, &name, neighbours, group + 1));
+        if is_whole && self.has_clauses {
+            tests.extend(with_fences(&generated, twist, &name, group + 4));
+        }
+        tests.push(Test::made(name, generated, twist, machines, group));
+    }
 }

@@ -22,6 +22,7 @@ const REMOTE: Reach = Reach { suffix: "_remote", ..DEVICE };
 const REMOTE_SYSTEM: Reach = Reach { suffix: "_remote", ..SYSTEM };
 
 /// How far the two threads reach, and which of them is on the host.
+#[derive(Clone, Copy)]
 struct Sides {
     name: &'static str,
     reaches: [Reach; 2],
@@ -259,20 +260,36 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
 /// Families of programs that are enumerated have smaller numbers.
 const FIRST_GROUP: usize = 1 << 16;
 
-/// The programs, some of them for claims of remote operations, or for claims that
-/// do not look at scopes. Those of one group have the same sides, and the same
-/// others beside them.
-pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
-    let mut all = Vec::new();
-    let mut group = FIRST_GROUP;
-    let remote = REMOTE_SIDES.iter().filter(|_| has_remote);
-    let sides = SIDES.iter().chain(MIXED_SIDES.iter().filter(|_| is_unscoped)).chain(remote);
-    for (sides, (beside, others)) in sides.flat_map(|s| Beside::ALL.map(|beside| (s, beside))) {
-        if beside == Beside::ReaderThere && sides.host == Some(0)
-            || matches!(beside, Beside::Reader | Beside::Writer) && sides.host == Some(1)
-        {
-            continue;
-        }
+/// Programs that have the same sides, and the same others beside them.
+#[derive(Clone, Copy)]
+pub(crate) struct Group {
+    number: usize,
+    sides: Sides,
+    beside: Beside,
+    others: &'static str,
+}
+
+/// The groups of programs, some of them for claims of remote operations, or for
+/// claims that do not look at scopes.
+pub(crate) fn groups(has_remote: bool, is_unscoped: bool) -> impl Iterator<Item = Group> + Send {
+    let mixed = MIXED_SIDES.into_iter().filter(move |_| is_unscoped);
+    let remote = REMOTE_SIDES.into_iter().filter(move |_| has_remote);
+    let sides = SIDES.into_iter().chain(mixed).chain(remote);
+    let all = sides.flat_map(|sides| Beside::ALL.map(|(beside, others)| (sides, beside, others)));
+    let is_possible = |(sides, beside, _): &(Sides, Beside, _)| match beside {
+        Beside::ReaderThere => sides.host != Some(0),
+        Beside::Reader | Beside::Writer => sides.host != Some(1),
+        Beside::Nobody => true,
+    };
+    let numbered = all.filter(is_possible).zip(FIRST_GROUP..);
+    numbered.map(|((sides, beside, others), number)| Group { number, sides, beside, others })
+}
+
+impl Group {
+    /// The programs.
+    pub(crate) fn tests(&self) -> Vec<Test> {
+        let Group { number, sides, beside, others } = self;
+        let mut all = Vec::new();
         let pairs = RELEASES.iter().map(|release| (*release, ACQUIRES[0]));
         let pairs = pairs.chain(ACQUIRES.iter().skip(1).map(|acquire| (RELEASES[0], *acquire)));
         let pairs = pairs.chain(SIGNALS.iter().map(|signal| (*signal, (By::Access, "relaxed"))));
@@ -282,20 +299,24 @@ pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
             let way = |(by, order): (By, &str)| format!("{}-{order}", by.name());
             for (place, lines) in LINES {
                 let name = format!("message/{}/{}/{}{others}/{place}", sides.name, way(told), way(heard));
-                let text = text(&name, sides, told, heard, beside);
+                let text = text(&name, sides, told, heard, *beside);
                 // A test below reads all of them.
                 let mut test = Test::read(&name, &text).expect("the text is a test");
                 test.placements.truncate(1);
                 if let Some(placement) = test.placements.first_mut() {
                     placement.lines = lines.to_vec();
                 }
-                test.group = group;
+                test.group = *number;
                 all.push(test);
             }
         }
-        group += 1;
+        all
     }
-    all
+}
+
+/// All programs of the groups.
+pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
+    groups(has_remote, is_unscoped).flat_map(|group| group.tests()).collect()
 }
 
 #[cfg(test)]

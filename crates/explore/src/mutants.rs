@@ -3,6 +3,7 @@
 //! A mutant is killed by an outcome that a claim forbids, by what the machine
 //! must never do, by a run that cannot end: never by a panic.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::{
@@ -257,7 +258,7 @@ const UNALTERED_MAX: usize = 200;
 /// All that mutants are tried on.
 struct Trials<'a> {
     subject: &'a Subject,
-    tests: &'a [Test],
+    tests: &'a [Arc<Test>],
     witnesses: &'a [Witness<'a>],
     options: &'a Options<'a>,
 }
@@ -269,7 +270,7 @@ struct Trials<'a> {
 /// killed any, and on many more.
 pub(crate) fn kill(
     subject: &Subject,
-    tests: &[Test],
+    tests: &[Arc<Test>],
     witnesses: &[Witness<'_>],
     options: &Options<'_>,
 ) -> Mutants {

@@ -10,19 +10,33 @@ pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
     worker: impl Fn() -> W + Sync,
 ) -> Vec<T> {
     let next = AtomicUsize::new(0);
+    let take = || {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        (index < count).then_some((index, ()))
+    };
+    pull(jobs.min(count), take, || {
+        let mut worker = worker();
+        move |index, ()| worker(index)
+    })
+}
+
+/// Does something with everything that `next` hands out, several at once.
+/// Results come in the order of the numbers that it hands out with it.
+pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
+    jobs: usize,
+    next: impl Fn() -> Option<(usize, I)> + Sync,
+    worker: impl Fn() -> W + Sync,
+) -> Vec<T> {
     let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
         let work = || {
             let mut worker = worker();
             let mut own = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return own;
-                }
-                own.push((index, worker(index)));
+            while let Some((index, item)) = next() {
+                own.push((index, worker(index, item)));
             }
+            own
         };
-        let handles: Vec<_> = (0..jobs.min(count).max(1)).map(|_| scope.spawn(work)).collect();
+        let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
         // A worker that panicked has found a broken invariant: so have we.
         handles.into_iter().flat_map(|handle| handle.join().expect("a worker ends")).collect()
     });

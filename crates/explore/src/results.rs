@@ -113,7 +113,7 @@ fn details_of(v: &Verification) -> Vec<String> {
         }
     };
     let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({count} times)"));
-    list(String::from("what was not covered"), gaps.collect());
+    list(String::from("what was not covered"), gaps.chain(v.unproved.iter().cloned()).collect());
     list(
         format!("{} rows that nothing reached within these bounds", unreached.len()),
         unreached.iter().map(ToString::to_string).collect(),
@@ -157,6 +157,7 @@ mod tests {
             transitions: 1,
             complete: true,
             gaps: [(String::from("a bound"), 1)].into(),
+            unproved: Vec::new(),
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,

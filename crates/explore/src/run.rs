@@ -44,6 +44,8 @@ pub(crate) struct Tested {
     pub(crate) findings: Vec<Finding>,
     /// The claims that said something of a run, a bit each in their order.
     pub(crate) spoken: u32,
+    /// The claims under which the program races, a bit each.
+    pub(crate) racing: u32,
     /// The models that something is against.
     pub(crate) refuted: BTreeSet<String>,
     pub(crate) gaps: Vec<String>,
@@ -109,7 +111,7 @@ fn bounds_for(machine: Bounds, program: &Program, promises: &[(&Claim, Promise)]
 pub(crate) fn test(
     explorers: &mut Explorers<'_>,
     claims: &[Claim],
-    tests: &[Test],
+    test: &Test,
     index: usize,
     options: &Options<'_>,
 ) -> Tested {
@@ -119,12 +121,15 @@ pub(crate) fn test(
         tested.gaps.push(String::from(STOPPED));
         return tested;
     }
-    let test = &tests[index];
     let program = &*test.program();
     let mut promises: Vec<(&Claim, Promise)> = Vec::new();
-    for claim in claims.iter().filter(|claim| claim.speaks_of(program, &test.placements)) {
+    let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
+    for (at, claim) in claims.iter().enumerate().filter(speaks) {
         match claim.promise(program, &mut || (options.stop)()) {
-            Ok(promise) => promises.push((claim, promise)),
+            Ok(promise) => {
+                tested.racing |= u32::from(promise.allowed.is_none()) << at;
+                promises.push((claim, promise));
+            }
             Err(Silence::Undefined(_)) => {}
             Err(Silence::Incomplete(why)) => tested.gaps.push(format!("{}: {why}", claim.model)),
         }

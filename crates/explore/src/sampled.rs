@@ -1,10 +1,11 @@
 //! Programs that are drawn from a seed, of shapes too large to take whole.
 
 use litmus::generate::{self, Bound, Ordering};
+use litmus::hrf::Reading;
 
 use crate::claim::Claim;
 use crate::made::{ALL, is_twin, placed, readings, scopes_are_hints, tells, wides};
-use crate::parallel::in_parallel;
+use crate::programs::{Batch, Chosen, Programs, Stop};
 use crate::test::{Machines, Test};
 use crate::twist::{Twist, Wide};
 
@@ -46,61 +47,91 @@ pub fn sampled(
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Sample {
-    let readings = readings(claims);
+    let programs = Programs::default().and_sampled(claims, scopes_matter, count, seed);
+    let (tests, telling) = programs.make_all(jobs, stop);
+    Sample { tests, telling }
+}
+
+/// One way to draw: a shape, and how device scope is made wider.
+struct Way {
+    /// Which of the ways.
+    at: usize,
+    shape: Shape,
+    wide: Wide,
+    /// How many programs it draws that tell.
+    share: usize,
+    seed: u64,
+    readings: Vec<Reading>,
+    scopes_matter: bool,
+    bound: Bound,
+}
+
+/// The ways, each a batch. None if nothing is asked for.
+pub(crate) fn in_batches(
+    claims: &[Claim],
+    scopes_matter: bool,
+    count: usize,
+    seed: u64,
+) -> Vec<Box<dyn Iterator<Item = Batch> + Send>> {
     let hosts = |wide: &Wide| matches!(wide, Wide::Host(_));
     let ways = SHAPES.into_iter().flat_map(|shape| {
         // A host has one thread, and the other one the rest of the machine.
         wides(claims).filter(move |wide| shape.1 == 2 || !hosts(wide)).map(move |wide| (shape, wide))
     });
     let ways: Vec<(Shape, Wide)> = ways.collect();
-    let samples = in_parallel(jobs, ways.len(), || {
-        |at: usize| {
-            let ((letter, threads, each), wide) = ways[at];
-            let share = count / ways.len() + usize::from(at < count % ways.len());
-            let bound = Bound {
-                threads_min: threads,
-                operations_of_thread_max: each,
-                kinds: ALL.to_vec(),
-                orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst],
-                // All that the host does has system scope.
-                lonely_scopes: scopes_are_hints(claims) && !hosts(&wide),
-                words_of_line_max: 2,
-                compute_units_max: 2,
-                ..Bound::new(threads, threads * each, 3)
-            };
-            let (bound, twist) = (placed(wide, bound), Twist { wide, ..Twist::NONE });
-            // Each way has programs of its own.
-            let drawn = generate::sample(&bound, seed ^ ((at as u64) << 56));
-            let (mut sample, mut others) = (Sample::default(), 0u64);
-            for mut generated in drawn.take(share.saturating_mul(DRAWS_MAX)) {
-                if sample.telling == share || stop() {
-                    break;
-                }
-                if generated.operations() <= TAKEN_WHOLE
-                    || !twist.apply(&mut generated.program)
-                    || !scopes_matter && is_twin(&generated.skeleton, wide)
-                {
+    let of = |(at, &(shape, wide)): (usize, &(Shape, Wide))| {
+        let (_, threads, each) = shape;
+        let bound = Bound {
+            threads_min: threads,
+            operations_of_thread_max: each,
+            kinds: ALL.to_vec(),
+            orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst],
+            // All that the host does has system scope.
+            lonely_scopes: scopes_are_hints(claims) && !hosts(&wide),
+            words_of_line_max: 2,
+            compute_units_max: 2,
+            ..Bound::new(threads, threads * each, 3)
+        };
+        let share = count / ways.len() + usize::from(at < count % ways.len());
+        let (bound, readings) = (placed(wide, bound), readings(claims));
+        let way = Way { at, shape, wide, share, seed, readings, scopes_matter, bound };
+        let batch = Batch { drawn: 0, choose: Box::new(move |stop| way.draw(stop)) };
+        Box::new(core::iter::once(batch)) as Box<dyn Iterator<Item = Batch> + Send>
+    };
+    ways.iter().enumerate().filter(|_| count > 0).map(of).collect()
+}
+
+impl Way {
+    fn draw(self, stop: Stop<'_>) -> Chosen {
+        let (letter, ..) = self.shape;
+        let twist = Twist { wide: self.wide, ..Twist::NONE };
+        // Each way has programs of its own.
+        let drawn = generate::sample(&self.bound, self.seed ^ ((self.at as u64) << 56));
+        let (mut chosen, mut others) = (Chosen::default(), 0u64);
+        for mut generated in drawn.take(self.share.saturating_mul(DRAWS_MAX)) {
+            if chosen.sampled == self.share || stop() {
+                break;
+            }
+            if generated.operations() <= TAKEN_WHOLE
+                || !twist.apply(&mut generated.program)
+                || !self.scopes_matter && is_twin(&generated.skeleton, self.wide)
+            {
+                continue;
+            }
+            if tells(&generated, &self.readings) {
+                chosen.sampled += 1;
+            } else {
+                others += 1;
+                if !others.is_multiple_of(ONE_IN) {
                     continue;
                 }
-                if tells(&generated, &readings) {
-                    sample.telling += 1;
-                } else {
-                    others += 1;
-                    if !others.is_multiple_of(ONE_IN) {
-                        continue;
-                    }
-                }
-                let name = format!("{letter}{}-{at}.{}", generated.operations(), sample.tests.len() + 1);
-                sample.tests.push(Test::made(name, generated, twist, Machines::InTurn, FIRST_GROUP + at));
             }
-            sample
+            let name = format!("{letter}{}-{}.{}", generated.operations(), self.at, chosen.tests.len() + 1);
+            let group = FIRST_GROUP + self.at;
+            chosen.tests.push(Test::made(name, generated, twist, Machines::InTurn, group));
         }
-    });
-    samples.into_iter().fold(Sample::default(), |mut all, sample| {
-        all.tests.extend(sample.tests);
-        all.telling += sample.telling;
-        all
-    })
+        chosen
+    }
 }
 
 #[cfg(test)]

@@ -3,17 +3,20 @@
 
 use core::fmt;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::bounds::Bounds;
 use crate::claim::Claim;
 use crate::explorer::Violation;
 use crate::mutants::{self, Mutants};
-use crate::parallel::in_parallel;
+use crate::parallel::pull;
+use crate::programs::{Feed, Programs};
 use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
 pub use crate::test::{Machines, Test};
+use crate::unproved;
 
 /// How a protocol is verified.
 pub struct Options<'a> {
@@ -52,7 +55,7 @@ impl fmt::Debug for Options<'_> {
 /// How far a verification has come.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress {
-    /// So many tests of so many.
+    /// So many tests of so many that there are so far.
     Tests(usize, usize),
     /// So many mutants of so many.
     Mutants(usize, usize),
@@ -121,6 +124,8 @@ pub struct Verification {
     pub complete: bool,
     /// What was not, each reason with how often.
     pub gaps: BTreeMap<String, usize>,
+    /// Why no test proves anything for a claim, for each claim of which that is so.
+    pub unproved: Vec<String>,
     /// What must not be, the shortest first.
     pub findings: Vec<Finding>,
     /// The rows that can fire, and the names of those that never did.
@@ -147,39 +152,62 @@ pub fn machines() -> Vec<Bounds> {
 /// The most findings that are reported.
 const REPORTED_MAX: usize = 20;
 
-/// Verifies the protocol.
+/// Verifies the protocol with these tests.
 ///
 /// # Errors
 /// If the protocol claims a model that there is not.
 pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
+    verify_programs(subject, &mut Programs::of(tests.iter().cloned()), options)
+}
+
+/// Verifies the protocol with these programs, which are made meanwhile.
+///
+/// # Errors
+/// If the protocol claims a model that there is not.
+pub fn verify_programs(
+    subject: &Subject,
+    programs: &mut Programs,
+    options: &Options<'_>,
+) -> Result<Verification, String> {
     let claims =
         subject.info.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
     let done = AtomicUsize::new(0);
-    let tested = in_parallel(options.jobs, tests.len(), || {
-        let mut explorers = Explorers::new(subject, None);
-        let done = &done;
-        let claims = &claims;
-        move |index| {
-            let tested = run::test(&mut explorers, claims, tests, index, options);
-            let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-            (options.progress)(Progress::Tests(count, tests.len()));
-            tested
-        }
-    });
+    let feed = Feed::new(programs, options.stop);
+    let tested = pull(
+        options.jobs,
+        || feed.next(),
+        || {
+            let mut explorers = Explorers::new(subject, None);
+            let (done, claims, feed) = (&done, &claims, &feed);
+            move |index, test: Arc<Test>| {
+                let tested = run::test(&mut explorers, claims, &test, index, options);
+                let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+                (options.progress)(Progress::Tests(count, feed.known()));
+                tested
+            }
+        },
+    );
+    let tests = programs.tests();
     let mut findings: Vec<Finding> = tested.iter().flat_map(|t| t.findings.iter().cloned()).collect();
     findings.sort_by_key(|f| (f.violation.moves.len(), f.test, f.placement));
     let mut gaps: BTreeMap<String, usize> = BTreeMap::new();
     for gap in tested.iter().flat_map(|t| &t.gaps) {
         *gaps.entry(gap.clone()).or_default() += 1;
     }
+    gaps.extend(programs.unmade().map(|gap| (gap, 1)));
     let is_covered = gaps.is_empty();
     let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
     let is_asked = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);
-    for (at, claim) in claims.iter().enumerate() {
-        if !is_asked(at) && !is_refuted(claim) {
-            gaps.insert(format!("there was no run of which {} says anything", claim.model), 1);
-        }
-    }
+    let unproved = claims.iter().enumerate().filter(|&(at, claim)| !is_asked(at) && !is_refuted(claim));
+    let unproved: Vec<String> = unproved
+        .map(|(at, claim)| {
+            let racing: Vec<bool> = tested.iter().map(|t| t.racing >> at & 1 == 1).collect();
+            match tested.iter().any(|t| !t.runs.is_empty()) || !is_covered {
+                true => unproved::why(claim, tests, &racing, is_covered),
+                false => format!("no machine can run a test, so nothing is proved for {}", claim.model),
+            }
+        })
+        .collect();
     // Only what some machine can run has been tested.
     let ran = || tested.iter().filter(|t| !t.runs.is_empty());
     let mut unsupported: BTreeMap<String, usize> = BTreeMap::new();
@@ -205,8 +233,9 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
         runs: runs.len(),
         states: runs.iter().map(|r| r.states).sum(),
         transitions: runs.iter().map(|r| r.transitions).sum(),
-        complete: gaps.is_empty(),
+        complete: is_covered && unproved.is_empty(),
         gaps,
+        unproved,
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,

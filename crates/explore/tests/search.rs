@@ -158,19 +158,50 @@ fn a_claim_that_no_run_is_about_is_not_verified() {
         let tests = [Test::read("x", text).expect("a test")];
         verify::verify(&Subject::of::<Vi>(), &tests, &options(&|| false)).expect("known models")
     };
-    let gap = |model: &str| format!("there was no run of which {model} says anything");
     let statuses = |of: &Verification| of.claims.iter().map(|(_, status)| *status).collect::<Vec<_>>();
     // No machine has local memory.
     let none = of("OPENCL x\n{ }\nP0@wg 0, dev 0 (local int* x) { *x = 1; }\nforall (x=1)\n");
     assert_eq!((none.runs, none.complete), (0, false));
     assert_eq!(statuses(&none), [Status::Incomplete; 3]);
-    assert!(none.gaps.keys().eq(&["hrf-indirect", "opencl", "ptx-7.5"].map(gap)), "{:?}", none.gaps);
+    let why = |model: &str| format!("no machine can run a test, so nothing is proved for {model}");
+    assert_eq!(none.unproved, ["hrf-indirect", "opencl", "ptx-7.5"].map(why));
     // PTX knows no sequentially consistent accesses.
     let two =
         of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
     assert!(two.runs > 0 && !two.complete);
     assert_eq!(statuses(&two), [Status::Verified, Status::Verified, Status::Incomplete]);
-    assert!(two.gaps.keys().eq(&[gap("ptx-7.5")]), "{:?}", two.gaps);
+    let why = "ptx-7.5 says nothing of the test, so it proves nothing for ptx-7.5: PTX has no accesses that are \
+               sequentially consistent, and nothing remote";
+    assert_eq!(two.unproved, [why]);
+    assert!(two.gaps.is_empty(), "{:?}", two.gaps);
+}
+
+#[test]
+fn tests_that_race_under_a_claim_prove_nothing_for_it_and_that_is_said() {
+    let mut all = corpus::shipped().expect("they are tests");
+    let racy = "OPENCL x\n{ }\nP0@wg 0, dev 0 (global int* x) { *x = 1; }\n\
+                P1@wg 1, dev 0 (global int* x) { int r0 = *x; }\nforall (x=1)\n";
+    all.push(Test::read("racy", racy).expect("a test"));
+    let of = |names: &[&str]| {
+        let some: Vec<Test> =
+            all.iter().filter(|test| names.contains(&test.name.as_str())).cloned().collect();
+        assert_eq!(some.len(), names.len());
+        verify::verify(&Subject::of::<Vi>(), &some, &options(&|| false)).expect("known models")
+    };
+    let first = |of: &Verification| of.unproved.first().cloned().unwrap_or_default();
+    let races = of(&["racy"]);
+    assert_eq!(first(&races), "the test races under hrf-indirect, so it proves nothing for hrf-indirect");
+    assert_eq!(races.claims[0], ("hrf-indirect".to_owned(), Status::Incomplete));
+    assert!(!races.complete && races.gaps.is_empty() && races.findings.is_empty());
+    let relaxed = of(&["c11/SB.litmus"]);
+    assert!(first(&relaxed).starts_with("the test races under hrf-indirect, which does not define relaxed "));
+    let two = of(&["racy", "c11/SB.litmus"]);
+    assert!(
+        first(&two).starts_with("hrf-indirect says nothing of any of the 2 tests, 1 of which races; of ")
+    );
+    // One that does not race is enough.
+    let three = of(&["c11/SB.litmus", "hrf/fig6.litmus"]);
+    assert!(!three.unproved.iter().any(|why| why.contains("hrf-indirect")), "{:?}", three.unproved);
 }
 
 #[test]

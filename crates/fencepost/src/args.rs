@@ -113,7 +113,13 @@ pub(crate) struct Common {
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
     /// Give a run up after so many cycles without progress: no wavefront
-    /// retired, no byte changed, no operation new
+    /// retired, no byte changed, no operation new [default: 500000]
+    ///
+    /// Two things are waited for, however small the number is. While a wavefront, the
+    /// host or a kernel's launch computes for more than a quarter of it, the cycles
+    /// do not count. And a run is never given up in less than 16 round trips to
+    /// memory, or four periods of the longest timer: the machine needs them to show
+    /// progress.
     #[arg(long, value_name = "CYCLES", value_parser = cycles)]
     pub(crate) patience: Option<u64>,
     /// Print JSON instead of a table

@@ -66,6 +66,12 @@ impl Progress {
         self.bar.inc(1);
     }
 
+    /// One test is over, and so many are known: more may be made meanwhile.
+    pub(crate) fn one_more_test_of(&self, known: usize) {
+        self.bar.set_length(known as u64);
+        self.bar.inc(1);
+    }
+
     /// Takes the line away while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)

@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
 use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
-use explore::{End, Replay, Subject, Trace, chart, corpus};
+use explore::{End, Programs, Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -58,17 +59,18 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         }
         let watch = Stopwatch::start();
         let Some(subject) = Subject::named(name) else { continue };
-        let (tests, sampled) = with_made(&named, &mut made, &subject, arguments, &stop)?;
-        let verified = verify_one(&subject, &tests, arguments, &stop);
+        let programs = programs(&named, &mut made, &subject, arguments)?;
+        let verified = verify_one(&subject, programs, arguments, &stop);
         let (verification, charts) = verified.map_err(Failure::BadInput)?;
+        let (tests, sampled) = (programs.tests(), programs.sampled());
         complaints.extend(complaint(&verification));
         complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
         let (operations, sample) = (arguments.operations, (sampled, arguments.seed));
         let seconds = watch.seconds();
         if arguments.json {
-            reports.push(report(&verification, &tests, &charts, operations, sample, seconds));
+            reports.push(report(&verification, tests, &charts, operations, sample, seconds));
         } else {
-            show(&verification, &tests, &charts, sample, seconds, out)?;
+            show(&verification, tests, &charts, sample, seconds, out)?;
         }
         // As soon as it is known, for the next protocol may take an hour; but the
         // row of an earlier run is better than one that was broken off.
@@ -77,7 +79,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {
-            unwritten = unwritten.or(write_charts(folder, &verification, &tests, &charts).err());
+            unwritten = unwritten.or(write_charts(folder, &verification, tests, &charts).err());
             // A run that was broken off may have found less than an earlier one.
             if unwritten.is_none() && !stop() {
                 remove_charts_behind(folder, &verification);
@@ -126,40 +128,40 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     Ok(tests)
 }
 
-/// The programs that were made last, and what for: the models that are claimed,
-/// and whether scopes matter; and how many of them were asked of a sample.
-type Made<'a> = Option<((Vec<&'a str>, bool), Vec<Test>, usize)>;
+/// The programs of the last protocol, and what they were made for: the models that
+/// are claimed, and whether scopes matter.
+type Made<'a> = Option<((Vec<&'a str>, bool), Programs)>;
 
-/// The tests, and those that are made for the claims of a protocol. Protocols
-/// with the same claims share them.
-fn with_made<'a>(
+/// The tests, and the programs that are made for the claims of a protocol.
+/// Protocols with the same claims share them.
+fn programs<'m>(
     named: &[Test],
-    made: &mut Made<'a>,
+    made: &'m mut Made<'_>,
     subject: &Subject,
     arguments: &VerifyArguments,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<(Vec<Test>, usize), Failure> {
+) -> Result<&'m mut Programs, Failure> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
-    if made.as_ref().is_none_or(|(of, ..)| *of != key) {
-        let claims = key.0.iter().map(|model| Claim::of(model));
-        let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
-        let (jobs, symmetry) = (jobs(arguments), !arguments.no_symmetry);
-        let mut tests = Vec::new();
-        if arguments.operations > 0 {
-            let operations = usize::from(arguments.operations);
-            tests.extend(corpus::messages(&claims));
-            tests.extend(corpus::made(&claims, scopes_matter, operations, symmetry, jobs, stop));
-        }
-        let count = arguments.sample as usize;
-        let sample = corpus::sampled(&claims, scopes_matter, count, arguments.seed, jobs, stop);
-        tests.extend(sample.tests);
-        // One set is kept at a time: there may be very many.
-        *made = Some((key, tests, sample.telling));
+    // One set is kept at a time: there may be very many.
+    if made.as_ref().is_some_and(|(of, _)| *of != key) {
+        *made = None;
     }
-    let (made, sampled) = made.as_ref().map_or((&[][..], 0), |(_, tests, sampled)| (&tests[..], *sampled));
-    Ok((named.iter().chain(made).cloned().collect(), sampled))
+    let programs = match made.take() {
+        Some((_, programs)) => programs,
+        None => {
+            let claims = key.0.iter().map(|model| Claim::of(model));
+            let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
+            let mut programs = Programs::of(named.iter().cloned());
+            if arguments.operations > 0 {
+                let (operations, symmetry) = (usize::from(arguments.operations), !arguments.no_symmetry);
+                programs = programs.and_messages(&claims);
+                programs = programs.and_made(&claims, scopes_matter, operations, symmetry);
+            }
+            programs.and_sampled(&claims, scopes_matter, arguments.sample as usize, arguments.seed)
+        }
+    };
+    Ok(&mut made.insert((key, programs)).1)
 }
 
 /// What a test may take that is explored, if nobody says what all of them may.
@@ -173,14 +175,14 @@ fn jobs(arguments: &VerifyArguments) -> usize {
 /// Verifies one protocol, and draws what was found.
 fn verify_one(
     subject: &Subject,
-    tests: &[Test],
+    programs: &mut Programs,
     arguments: &VerifyArguments,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<(Verification, Vec<Option<Replay>>), String> {
-    let bar = Progress::of_tests(tests.len(), subject.info.name);
+    let bar = Progress::of_tests(programs.tests().len(), subject.info.name);
     let in_mutants = AtomicBool::new(false);
     let progress = |done: Done| match done {
-        Done::Tests(..) => bar.one_more_test(),
+        Done::Tests(_, known) => bar.one_more_test_of(known),
         Done::Mutants(_, of) => {
             if !in_mutants.swap(true, Ordering::Relaxed) {
                 bar.begin_again(of, "mutants killed by");
@@ -196,8 +198,8 @@ fn verify_one(
         stop,
         progress: &progress,
     };
-    let verification = verify::verify(subject, tests, &options)?;
-    let charts = charts(subject, tests, &verification, stop);
+    let verification = verify::verify_programs(subject, programs, &options)?;
+    let charts = charts(subject, programs.tests(), &verification, stop);
     Ok((verification, charts))
 }
 
@@ -205,7 +207,7 @@ fn verify_one(
 /// for them.
 fn charts(
     subject: &Subject,
-    tests: &[Test],
+    tests: &[Arc<Test>],
     verification: &Verification,
     stop: &dyn Fn() -> bool,
 ) -> Vec<Option<Replay>> {
@@ -236,7 +238,11 @@ fn complaint(verification: &Verification) -> Option<String> {
         Status::Incomplete => {
             let gaps = verification.gaps.iter().map(|(gap, count)| format!("{gap} ({count})"));
             let gaps = gaps.collect::<Vec<_>>().join("; ");
-            Some(format!("{}: not everything was covered: {gaps}", verification.protocol))
+            let mut whys = verification.unproved.clone();
+            if !gaps.is_empty() {
+                whys.insert(0, format!("not everything was covered: {gaps}"));
+            }
+            Some(format!("{}: {}", verification.protocol, whys.join("; ")))
         }
     }
 }
@@ -253,7 +259,7 @@ fn unnoticed(protocol: &str, mutants: &Mutants) -> Option<String> {
     (!counts.is_empty()).then(|| format!("{protocol}: of its mutants {}", counts.join(", ")))
 }
 
-fn title(finding: &Finding, tests: &[Test]) -> String {
+fn title(finding: &Finding, tests: &[Arc<Test>]) -> String {
     let test = &tests[finding.test];
     format!(
         "{}: {}\n{}\n{}",
@@ -263,7 +269,7 @@ fn title(finding: &Finding, tests: &[Test]) -> String {
 
 fn show(
     verification: &Verification,
-    tests: &[Test],
+    tests: &[Arc<Test>],
     charts: &[Option<Replay>],
     (sampled, seed): (usize, u64),
     seconds: f64,
@@ -294,6 +300,9 @@ fn show(
     )?;
     for (gap, count) in &verification.gaps {
         writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
+    }
+    for why in &verification.unproved {
+        writeln!(out, "  not proved: {why}")?;
     }
     for (why, count) in &verification.unsupported {
         writeln!(out, "  left out, where no machine can run them: {why} ({count} test{})", plural(*count))?;
@@ -336,7 +345,7 @@ fn show(
 
 fn report(
     verification: &Verification,
-    tests: &[Test],
+    tests: &[Arc<Test>],
     charts: &[Option<Replay>],
     operations: u8,
     (sampled, seed): (usize, u64),
@@ -385,6 +394,7 @@ fn report(
         "transitions": verification.transitions,
         "complete": verification.complete,
         "gaps": verification.gaps,
+        "unproved": verification.unproved,
         "violations": violations.collect::<Vec<_>>(),
         "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
         "mutants": mutants,
@@ -401,7 +411,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 fn write_charts(
     folder: &Path,
     verification: &Verification,
-    tests: &[Test],
+    tests: &[Arc<Test>],
     charts: &[Option<Replay>],
 ) -> Result<(), Failure> {
     make_folder(folder)?;
@@ -448,16 +458,17 @@ mod tests {
         let beside = std::env::current_exe().expect("a test has a file");
         let folder = beside.with_extension("charts");
         let text = include_str!("../../../docs/findings/hlrc.litmus");
-        let tests = [Test::read("hlrc.litmus", text).expect("a test")];
+        let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
         let subject = Subject::named("hlrc").expect("a protocol");
-        let found = verify::verify(&subject, &tests, &Options::new(verify::machines()));
+        let found = verify::verify_programs(&subject, &mut programs, &Options::new(verify::machines()));
+        let tests = programs.tests();
         let verification = found.expect("known models");
-        let charts = charts(&subject, &tests, &verification, &|| true);
+        let charts = charts(&subject, tests, &verification, &|| true);
         assert!(!charts.is_empty());
         assert!(charts.iter().flatten().all(|chart| chart.reasons.is_empty() && !chart.steps.is_empty()));
         // One that could not be drawn at all.
         let undrawn: Vec<Option<Replay>> = charts.into_iter().skip(1).chain([None]).collect();
-        write_charts(&folder, &verification, &tests, &undrawn).expect("they are written");
+        write_charts(&folder, &verification, tests, &undrawn).expect("they are written");
         for at in 1..=undrawn.len() {
             let trace =
                 std::fs::read_to_string(folder.join(format!("hlrc-{at}.trace"))).expect("it is there");

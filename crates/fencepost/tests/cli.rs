@@ -418,6 +418,14 @@ fn a_reader_that_leaves_early_is_no_error() {
 }
 
 #[test]
+fn help_says_what_patience_waits_for_however_small_it_is() {
+    let (code, out, _) = fencepost(&["run", "--help"]);
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code, 0);
+    assert!(words.contains("never given up in less than 16 round trips to memory"), "{out}");
+}
+
+#[test]
 fn the_process_hands_on_the_exit_code_and_is_quiet_in_a_pipe() {
     let run = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_fencepost")).args(args).output().unwrap();

@@ -205,3 +205,21 @@ fn an_interrupt_ends_with_what_was_covered() {
     let text = reports.to_string();
     assert!(text.contains("\"incomplete\"") && !text.contains("\"verified\""), "{text}");
 }
+
+#[test]
+fn a_test_that_races_under_a_claim_is_said_to_prove_nothing_for_it() {
+    let test = shipped("litmus/c11/SB.litmus");
+    let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
+    assert_eq!(code, 1, "{out}");
+    let why = "the test races under hrf-indirect, which does not define relaxed atomics (here they are read as \
+               data), so it proves nothing for hrf-indirect";
+    assert!(out.starts_with("vi: hrf-indirect incomplete, "), "{out}");
+    assert!(out.contains(&format!("  not proved: {why}\n")), "{out}");
+    assert!(err.starts_with(&format!("fencepost: vi: {why}")), "{err}");
+    assert!(!err.contains("not everything was covered"), "{err}");
+    let (code, out, _) = verify(&with_one_test(&test, &["vi", "--json"]));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["complete"]), (1, &Value::Bool(false)));
+    assert_eq!(report["claims"][0]["status"], "incomplete");
+    assert_eq!(report["unproved"][0], why);
+}

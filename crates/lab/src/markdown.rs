@@ -7,12 +7,23 @@ use serde_json::Value;
 use crate::results::{Bar, Figure, Group, Interval, Results, Scored, Shape, Status};
 
 impl Status {
+    /// All of them, the best first.
+    pub const ALL: [Status; 6] = [
+        Status::Reproduced,
+        Status::Direction,
+        Status::Inconclusive,
+        Status::Contradicted,
+        Status::Indicative,
+        Status::NotRun,
+    ];
+
     /// As the claims' README writes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Status::Reproduced => "reproduced",
             Status::Direction => "direction",
+            Status::Inconclusive => "inconclusive",
             Status::Contradicted => "contradicted",
             Status::Indicative => "indicative",
             Status::NotRun => "not-run",
@@ -51,11 +62,11 @@ impl Scored {
         }
     }
 
-    /// The status, and for one that is indicative what it would be.
+    /// The status, and for one that is indicative how its figures would score.
     #[must_use]
     pub fn status_text(&self) -> String {
-        match self.at_full_size {
-            Some(status) => format!("{} ({})", self.status.name(), status.name()),
+        match self.would_be {
+            Some(status) => format!("{}; scaled input, would be: {}", self.status.name(), status.name()),
             None => self.status.name().to_owned(),
         }
     }
@@ -87,7 +98,7 @@ pub fn report(results: &Results) -> String {
             results.scale,
             results.inputs.len()
         ),
-        format!("* Seeds: {}; parameters: {}.", seeds.join(", "), settings.join(", ")),
+        format!("* Seeds: {}{}; parameters: {}.", seeds.join(", "), fewer(seeds.len()), settings.join(", ")),
         format!("* Runs: {}, by code `{}`.", results.rows.len(), results.code),
     ];
     page += &(lines.join("\n") + "\n\n");
@@ -98,6 +109,18 @@ pub fn report(results: &Results) -> String {
     page += &scenarios(results);
     page += &failures(results);
     page
+}
+
+/// A mean is over so many seeds unless it is said otherwise.
+const USUAL_SEEDS: usize = 5;
+
+/// What to say of means over fewer seeds than usual.
+pub(crate) fn fewer(seeds: usize) -> String {
+    match seeds {
+        0 | USUAL_SEEDS.. => String::new(),
+        1 => format!(" (1 seed in place of {USUAL_SEEDS}: no interval)"),
+        few => format!(" ({few} seeds in place of {USUAL_SEEDS})"),
+    }
 }
 
 /// A cell: what would end it is taken out.
@@ -113,15 +136,15 @@ fn row(cells: impl IntoIterator<Item = String>) -> String {
 fn claims(all: &[Scored]) -> String {
     let mut page = "## Claims\n\n".to_owned();
     let count = |status: Status| all.iter().filter(|claim| claim.status == status).count();
-    let counts: Vec<String> =
-        [Status::Reproduced, Status::Direction, Status::Contradicted, Status::Indicative, Status::NotRun]
-            .into_iter()
-            .filter(|status| count(*status) > 0)
-            .map(|status| format!("{} {}", count(status), status.name()))
-            .collect();
+    let counts: Vec<String> = Status::ALL
+        .into_iter()
+        .filter(|status| count(*status) > 0)
+        .map(|status| format!("{} {}", count(status), status.name()))
+        .collect();
     page += &format!(
-        "{} claims: {}. The rules are those of `claims/README.md`; what an indicative \
-                      claim would be at full size stands in brackets.\n\n",
+        "{} claims: {}. The rules are those of `claims/README.md`. An indicative claim is \
+                      measured on a scaled input, which counts for nothing; how its figures would score stands \
+                      behind it.\n\n",
         all.len(),
         counts.join(", ")
     );

@@ -212,6 +212,9 @@ pub enum Status {
     Reproduced,
     /// The same sign, another size.
     Direction,
+    /// The interval over the seeds has both values that would be reproduced and
+    /// values that would be contradicted.
+    Inconclusive,
     /// The other sign, or a claim that does not hold.
     Contradicted,
     /// Measured on a scaled-down input.
@@ -233,10 +236,10 @@ pub struct Scored {
     pub measured: serde_json::Value,
     /// How it came out.
     pub status: Status,
-    /// What it would be if the input were of full size; only of those that are
-    /// indicative.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at_full_size: Option<Status>,
+    /// How the same figures would score if they were of inputs of full size; only
+    /// of those that are indicative.
+    #[serde(rename = "at_full_size", skip_serializing_if = "Option::is_none")]
+    pub would_be: Option<Status>,
     /// Where the paper says it.
     #[serde(rename = "where")]
     pub place: String,

@@ -56,6 +56,61 @@ fn speedups_in_the_published_range_on_every_input_are_reproduced() {
     assert_eq!(claim(&alike, "hrf.fig10.donations").status, Status::NotRun);
 }
 
+/// What comes out if a run's speedup depends on its seed, in steps of its input.
+fn with_seeds(speedup: impl Fn(&str, u64) -> f64) -> Results {
+    let plan = plan(&["fig10"]);
+    let row = |key: &RowKey| {
+        let speedup = if key.scenario == "hrf-direct" { 1.0 } else { speedup(&key.input, key.seed) };
+        let donations = u64::from(key.input.as_bytes()[1]);
+        let measured = Measured {
+            cycles: (1e9 / speedup) as u64,
+            answer_ok: true,
+            counters: BTreeMap::from([("program.donations".to_owned(), donations)]),
+            ..Measured::default()
+        };
+        Row { key: key.clone(), system: String::new(), measured }
+    };
+    plan.evaluate(plan.runs().map(|(key, _)| row(key)).collect())
+}
+
+#[test]
+fn a_correlation_that_the_seeds_do_not_settle_is_inconclusive_within_its_range() {
+    let falling = |input: &str| 1.09 - 0.01 * f64::from(input.as_bytes()[1] - b'0');
+    let noisy = with_seeds(|input, seed| falling(input) + 0.1 * ((seed * 7 % 5) as f64 - 2.0));
+    let found = claim(&noisy, "hrf.fig10.donations");
+    let [low, high] = found.interval.unwrap();
+    assert!(-1.0 <= low && low < high && high <= 1.0, "{found:?}");
+    assert_eq!((found.status, found.measured.as_f64()), (Status::Inconclusive, Some(-1.0)));
+    let settled = with_seeds(|input, seed| falling(input) + 1e-4 * seed as f64);
+    let found = claim(&settled, "hrf.fig10.donations");
+    assert_eq!((found.status, found.interval), (Status::Contradicted, Some([-1.0, -1.0])));
+}
+
+#[test]
+fn the_worst_input_is_named_with_the_range_of_its_seeds() {
+    let close = |input: &str, seed: u64| if input == "T4" { 1.001 + 0.001 * seed as f64 } else { 1.05 };
+    let results = with_seeds(close);
+    let found = claim(&results, "hrf.fig10.uts");
+    // The mean of seeds 1 to 5, no one of them.
+    assert!((found.measured.as_f64().unwrap() - 1.004).abs() < 1e-6, "{found:?}");
+    assert_eq!(found.status, Status::Contradicted, "the interval ends at 1.00596: too little to be close");
+    let note = found.note.as_deref().unwrap();
+    assert!(note.starts_with("shown is the worst input, T4; 3 of 4 are as published: "), "{note}");
+    assert!(note.contains("T4 1.004 (seeds 1.002 to 1.006)"), "{note}");
+    let [low, high] = found.interval.unwrap();
+    assert!(low < 1.004 && 1.004 < high);
+    // Seeds that go either way.
+    let noisy = with_seeds(|input, seed| if input == "T4" { 0.96 + 0.025 * seed as f64 } else { 1.05 });
+    assert_eq!(claim(&noisy, "hrf.fig10.uts").status, Status::Inconclusive);
+}
+
+#[test]
+fn where_nothing_matters_no_claim_about_runs_is_reproduced() {
+    let results = with(|_| 1.0, |_| 1000);
+    let of_runs = ["hrf.fig10.uts", "hrf.fig10.donations"].map(|id| claim(&results, id).status);
+    assert_eq!(of_runs, [Status::Contradicted, Status::NotRun]);
+}
+
 #[test]
 fn the_examples_of_the_models_come_out_as_claimed_without_any_run() {
     let plan = plan(&["litmus"]);

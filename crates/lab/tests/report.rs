@@ -97,7 +97,7 @@ fn results(name: &str) -> Results {
             published: serde_json::json!(1.29),
             measured: serde_json::json!(name),
             status: Status::Direction,
-            at_full_size: None,
+            would_be: None,
             place: owned(),
             says: owned(),
             measure: owned(),
@@ -157,6 +157,20 @@ fn a_hostile_name_stays_text_and_nothing_is_fetched() {
         let opened = page.matches("<svg").count();
         assert!(opened > 1 && opened == page.matches("</svg>").count());
     }
+}
+
+#[test]
+fn a_claim_keeps_the_digits_that_decide_and_a_scaled_one_gives_no_verdict_at_full_size() {
+    let mut results = results("plain");
+    let claim = &mut results.claims[0];
+    claim.measured = serde_json::json!(1.003);
+    claim.published = serde_json::json!([1.03, 1.1]);
+    claim.interval = Some([0.9996, 1.0298]);
+    (claim.status, claim.would_be) = (Status::Indicative, Some(Status::Inconclusive));
+    let page = of_results(&results);
+    assert!(page.contains("1.003 (0.9996 to 1.0298)"), "{page}");
+    assert!(page.contains("indicative; scaled input, would be: inconclusive"), "{page}");
+    assert!(!page.contains("full size"), "{page}");
 }
 
 #[test]

@@ -8,11 +8,19 @@ use crate::queue::Cycle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
     pub(crate) at: Cycle,
+    /// The number of a station; one behind the last is memory.
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) name: &'static str,
     pub(crate) line: Option<LineAddr>,
     pub(crate) dropped: bool,
+}
+
+impl Past {
+    /// A message about a line, between stations that are still to be named.
+    pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> Past {
+        Past { at, from: 0, to: 0, name, line: Some(line), dropped: false }
+    }
 }
 
 /// How many messages are remembered.

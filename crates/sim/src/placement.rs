@@ -3,7 +3,8 @@
 //! Compute units are spread evenly over the nodes, and so are the banks of the
 //! shared levels. On a crossbar with a port for each, compute units take the
 //! first ports and banks the ones behind them. What exists once stands in the
-//! middle; the host enters at the first node.
+//! middle; the host enters at the first node. The memory of a bank's lines stands
+//! beside the bank, whether or not a protocol has a controller there.
 
 use proto::Role;
 
@@ -29,18 +30,27 @@ impl Placement {
     }
 
     pub(crate) fn node(&self, station: &StationInfo) -> NocNode {
-        let spread = u64::from(station.index) * u64::from(self.nodes) / u64::from(station.count.max(1));
-        let node = match station.role {
+        self.node_of(station.role, station.index, station.count)
+    }
+
+    /// Where the memory of a bank's lines stands.
+    pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
+        self.node_of(Role::L2, bank, banks)
+    }
+
+    fn node_of(&self, role: Role, index: u32, count: u32) -> NocNode {
+        let spread = u64::from(index) * u64::from(self.nodes) / u64::from(count.max(1));
+        let node = match role {
             Role::Host => 0,
             Role::Manager | Role::CommandProcessor => match self.columns {
                 Some(columns) => self.nodes / columns / 2 * columns + columns / 2,
                 None => self.nodes - 1,
             },
-            Role::L1 | Role::Buffer if self.columns.is_none() => station.index % self.nodes,
+            Role::L1 | Role::Buffer if self.columns.is_none() => index % self.nodes,
             Role::L1 | Role::Buffer => spread as u32,
             Role::L2 | Role::L3 | Role::Directory => match self.columns {
-                None if self.cus < self.nodes => self.cus + station.index % (self.nodes - self.cus),
-                None => station.index % self.nodes,
+                None if self.cus < self.nodes => self.cus + index % (self.nodes - self.cus),
+                None => index % self.nodes,
                 Some(_) => spread as u32,
             },
         };

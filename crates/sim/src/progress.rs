@@ -7,12 +7,52 @@
 //! is compared with what its wavefront did before. A wavefront that does
 //! something new (another address, another value) still gets somewhere, if
 //! only to the end of a long loop; one that repeats itself does not.
+//!
+//! The user says for how many cycles nothing may happen. Two things take longer
+//! than a small number of cycles although all is well. A long computation is waited
+//! for: the cycles count from its end. While operations are examined, that is so
+//! once for each length and wavefront, and so a spin with pauses is found too. And
+//! the machine's own delays are the least that is waited: see [`least_patience`].
 
 use core::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
+use crate::config::System;
+use crate::noc::Topology;
 use crate::queue::Cycle;
+
+/// A run is never given up in less than so many round trips to memory: accesses
+/// queue behind each other.
+const ROUND_TRIPS: u64 = 16;
+/// Nor in less than so many periods of the longest timer.
+const TIMER_PERIODS: u64 = 4;
+/// A computation is long if so many of it are more than the patience.
+const LONG_TIMES: u64 = 4;
+
+/// The cycles that a machine needs to show progress, whatever a user asks for.
+pub(crate) fn least_patience(system: &System) -> u64 {
+    let noc = &system.noc;
+    let hops = match noc.topology {
+        Topology::Mesh { columns, rows } | Topology::Torus { columns, rows } => {
+            u64::from(columns.get()) + u64::from(rows.get())
+        }
+        Topology::Crossbar { .. } => 1,
+    };
+    let way = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
+    let dram = &system.dram;
+    let served = [
+        system.l1.latency_cycles,
+        system.l2.latency_cycles,
+        dram.base_latency_cycles,
+        dram.row_miss_cycles,
+        system.host.memory_latency_cycles,
+    ];
+    let round_trip = 2 * way + served.map(u64::from).iter().sum::<u64>();
+    let timers = &system.timers;
+    let timer = timers.drain_cycles.max(timers.epoch_cycles).max(timers.lease_cycles).max(timers.tick_cycles);
+    (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
+}
 
 /// Watches for progress.
 #[derive(Clone, Debug)]
@@ -22,6 +62,8 @@ pub(crate) struct Watch {
     /// The last operation that was new, while operations are examined.
     last_novelty: Cycle,
     examining: bool,
+    /// When the last long computation ends.
+    busy_until: Cycle,
     seen: FxHashSet<u64>,
 }
 
@@ -32,6 +74,7 @@ impl Watch {
             last_progress: 0,
             last_novelty: 0,
             examining: false,
+            busy_until: 0,
             seen: FxHashSet::default(),
         }
     }
@@ -48,8 +91,18 @@ impl Watch {
 
     /// Someone is busy for that long: no reason to lose patience.
     #[inline]
-    pub(crate) fn allow(&mut self, cycles: u64) {
-        self.patience_cycles = self.patience_cycles.max(cycles.saturating_mul(4));
+    pub(crate) fn busy(&mut self, now: Cycle, who: u32, cycles: u64) {
+        if cycles.saturating_mul(LONG_TIMES) > self.patience_cycles {
+            self.busy_long(now, who, cycles);
+        }
+    }
+
+    #[cold]
+    fn busy_long(&mut self, now: Cycle, who: u32, cycles: u64) {
+        // Who pauses again and again for as long gets nowhere.
+        if !self.examining || self.seen.insert(hash(("busy", who, cycles))) {
+            self.busy_until = self.busy_until.max(now.saturating_add(cycles));
+        }
     }
 
     /// Shall operations be examined?
@@ -65,22 +118,23 @@ impl Watch {
 
     /// Examines an operation: anything that tells it from an earlier one.
     pub(crate) fn examine(&mut self, now: Cycle, operation: impl Hash) {
-        let mut hasher = FxHasher::default();
-        operation.hash(&mut hasher);
-        if self.seen.insert(hasher.finish()) {
+        if self.seen.insert(hash(operation)) {
             self.last_novelty = now;
         }
     }
 
     /// Until then nothing can be lost.
     pub(crate) fn lost_after(&self) -> Cycle {
-        let since = if self.examining { self.last_novelty } else { self.last_progress };
+        let since = match self.examining {
+            true => self.last_novelty.max(self.busy_until),
+            false => self.last_progress,
+        };
         since.saturating_add(self.patience_cycles)
     }
 
     /// Has nothing progressed for too long?
     pub(crate) fn is_lost(&mut self, now: Cycle) -> bool {
-        if now - self.last_progress <= self.patience_cycles {
+        if now <= self.lost_after() {
             return false;
         }
         if !self.examining {
@@ -88,8 +142,14 @@ impl Watch {
             self.last_novelty = now;
             return false;
         }
-        now - self.last_novelty > self.patience_cycles
+        true
     }
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -114,10 +174,25 @@ mod tests {
     }
 
     #[test]
-    fn a_long_computation_is_waited_for() {
+    fn a_long_computation_is_waited_for_and_does_not_count_afterwards() {
         let mut watch = Watch::new(100);
-        watch.allow(1000);
-        assert!(!watch.is_lost(4000));
-        assert!(!watch.is_examining());
+        watch.busy(0, 0, 1000);
+        assert!(!watch.is_lost(101) && watch.is_examining());
+        assert!(!watch.is_lost(1100));
+        assert!(watch.is_lost(1101));
+        watch.progress(5000);
+        assert!(!watch.is_lost(5101) && !watch.is_lost(5201));
+        assert!(watch.is_lost(5202), "what was asked for, as nobody is busy");
+    }
+
+    #[test]
+    fn pauses_of_the_same_length_again_and_again_are_no_progress() {
+        let mut watch = Watch::new(100);
+        let lost = (0..100).find(|round| {
+            let now = round * 1000;
+            watch.busy(now, 7, 900);
+            watch.is_lost(now + 950)
+        });
+        assert_eq!(lost, Some(2), "the second pause is the last one that is new");
     }
 }

@@ -132,6 +132,60 @@ fn a_long_loop_without_stores_is_not_taken_for_a_spin() {
 }
 
 #[test]
+fn a_small_patience_is_kept_as_soon_as_nobody_computes_any_more() {
+    let given_up = |system: &sim::config::System, program: Program| {
+        let Err(RunError::Stuck(found)) = run(system, program, &impatient()) else { panic!("it spins") };
+        let Cause::NoProgress { idle_cycles } = found.cause else { panic!("{found}") };
+        assert!(idle_cycles > 2 * impatient().patience_cycles, "{found}");
+        found.cycle
+    };
+    // Once until nothing happens, once more until nothing new does.
+    let twice = 2 * impatient().patience_cycles + 1000;
+    let mut slow = system("hlrc-8cu");
+    slow.launch.kernel_cycles = 100_000;
+    assert!(given_up(&slow, with_flag(1, 1, spin)) < 100_000 + twice);
+    let long_before = Program::new("long-before", |host| async move {
+        let flag = host.alloc::<u32>("flag", 1);
+        let work = Kernel::new("work", move |w: Wave| async move {
+            kernel::charge(kernel::Class::FloatAdd, 25_000);
+            w.store(flag, 0u64, 0).await;
+        });
+        host.launch(work, Grid::new(1, 1)).await;
+        host.launch(Kernel::new("wait", move |w: Wave| spin(w, flag)), Grid::new(1, 1)).await;
+        Answer::new()
+    });
+    assert!(given_up(&system("hlrc-8cu"), long_before) < 100_000 + 2 * 2500 + twice);
+}
+
+#[test]
+fn a_long_computation_is_waited_for_while_others_spin_and_a_spin_with_pauses_is_found() {
+    let program = |sets: bool| {
+        with_flag(2, 1, move |w, flag| async move {
+            if w.work_group() == 0 && sets {
+                kernel::charge(kernel::Class::FloatAdd, 10_000);
+                w.atomic_store(flag, 0u64, 1, release(Level::Device)).await;
+            }
+            while w.atomic_load(flag, 0u64, acquire(Level::Device)).await == 0 {
+                kernel::charge(kernel::Class::FloatAdd, 1250);
+            }
+        })
+    };
+    assert!(run(&system("hlrc-8cu"), program(true), &impatient()).is_ok());
+    let found = stuck(program(false), &impatient());
+    assert!(matches!(found.cause, Cause::NoProgress { .. }), "{found}");
+}
+
+#[test]
+fn no_patience_is_too_small_for_a_program_that_gets_somewhere() {
+    let nothing = RunOptions { patience_cycles: 1, ..RunOptions::default() };
+    for name in ["hlrc-8cu", "hrf-8cu", "stc-8cu", "titan-v"] {
+        run(&system(name), vec_add(2000), &nothing).unwrap();
+        run(&system(name), common::histogram(2000), &nothing).unwrap();
+        run(&system(name), common::host_flag(3), &nothing).unwrap();
+    }
+}
+
+#[test]
 fn a_run_longer_than_allowed_is_given_up() {
     let options = RunOptions { cycles_max: Some(2500), ..RunOptions::default() };
     let found = stuck(vec_add(10_000), &options);

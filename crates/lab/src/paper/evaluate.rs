@@ -10,7 +10,7 @@ use super::expr::{At, Comparison, Expr, NoValue};
 use super::files::{Fold, Groups};
 use super::litmus::Litmus;
 use super::plan::Plan;
-use super::statistics::{geometric_mean, interval, mean, rank_correlation};
+use super::statistics::{geometric_mean, interval, mean, rank_correlation_of_means};
 use super::{FigurePlan, Measure, What, score, shown};
 use crate::results::{
     Bar, Figure, Group, InputShown, Interval, Results, Row, RowKey, ScenarioShown, Scored, Shape, Status,
@@ -304,7 +304,7 @@ impl Evaluation<'_> {
             },
             measured: Value::Null,
             status: Status::NotRun,
-            at_full_size: None,
+            would_be: None,
             place: claim.place.clone(),
             says: claim.says.clone(),
             measure: String::new(),
@@ -333,7 +333,7 @@ impl Evaluation<'_> {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
             Ok(status) => {
                 scored.status = Status::Indicative;
-                scored.at_full_size = Some(status);
+                scored.would_be = Some(status);
             }
             Err(why) => scored.note = Some(why.to_string()),
         }
@@ -365,11 +365,12 @@ impl Evaluation<'_> {
             let geometric = self.folded(expr, here, &measure.inputs, geometric_mean).ok();
             scored.geometric = geometric.and_then(|values| mean(&values));
         }
-        Ok(score::figure(claim, found.mean))
+        Ok(score::mean_figure(claim, found))
     }
 
-    /// A figure that must be right in each run. Where a quotient has no value
-    /// there is nothing to be right; but it must have one somewhere.
+    /// A figure that must be right on each input: the worst input counts. An exact
+    /// figure must be right in each run. Where a quotient has no value there is
+    /// nothing to be right; but it must have one somewhere.
     fn each_figure(
         &self,
         scored: &mut Scored,
@@ -378,28 +379,67 @@ impl Evaluation<'_> {
         measure: &Measure,
         expr: &Expr,
     ) -> Result<Status, NoValue> {
-        let mut status = None;
+        let mut found: Vec<OfInput> = Vec::new();
         for input in &measure.inputs {
             let values = match self.folded(expr, here, core::slice::from_ref(input), mean) {
                 Err(NoValue::Undefined) => continue,
                 values => values?,
             };
-            for value in values {
-                let found = score::figure(claim, value);
-                if status.is_none_or(|worst| found > worst) {
-                    status = Some(found);
-                    scored.measured = json!(value);
-                    let rounded = (value * 1000.0).round() / 1000.0;
-                    let note = format!("{rounded} on {input}");
-                    scored.note = Some(note).filter(|_| found != Status::Reproduced);
-                }
-            }
+            found.push(self.of_input(claim, input, &values).ok_or(NoValue::Undefined)?);
         }
-        status.ok_or(NoValue::Undefined)
+        // The first of the worst.
+        let worst = found.iter().rev().max_by_key(|of| of.status).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(worst.shown.mean);
+        scored.interval = Some([worst.shown.low, worst.shown.high]).filter(|_| worst.is_mean);
+        if found.len() > 1 || worst.status != Status::Reproduced {
+            let right = found.iter().filter(|of| of.status == Status::Reproduced).count();
+            let all: Vec<&str> = found.iter().map(|of| of.text.as_str()).collect();
+            let what = if claim.kind == Kind::Exact { "right" } else { "as published" };
+            let head = format!("shown is the worst input, {}", worst.input);
+            scored.note = Some(format!("{head}; {right} of {} are {what}: {}", found.len(), all.join(", ")));
+        }
+        Ok(worst.status)
+    }
+
+    /// How a figure is on one input: its mean over the seeds, or if it must be exact
+    /// the first one that is wrong.
+    fn of_input(&self, claim: &Claim, input: &str, values: &[f64]) -> Option<OfInput> {
+        let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
+        let range = || {
+            let (low, high) =
+                (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+            Some((rounded(low), rounded(high))).filter(|_| values.len() > 1)
+        };
+        let input = input.to_owned();
+        if claim.kind == Kind::Exact {
+            let is_wrong = |value: &&f64| score::figure(claim, **value) != Status::Reproduced;
+            let shown = *values.iter().find(is_wrong).or(values.first())?;
+            let seeds = self.seeds().iter().zip(values).filter(|(_, value)| is_wrong(value));
+            let seeds: Vec<String> = seeds.map(|(seed, _)| seed.to_string()).collect();
+            let wrong = match seeds.len() {
+                0 => String::new(),
+                1 => format!(" with seed {}", seeds[0]),
+                _ => format!(" with seeds {}", seeds.join(", ")),
+            };
+            let text = format!("{input} {}{wrong}", rounded(shown));
+            let shown = Interval { mean: shown, low: shown, high: shown };
+            return Some(OfInput {
+                status: score::figure(claim, shown.mean),
+                input,
+                is_mean: false,
+                shown,
+                text,
+            });
+        }
+        let shown = interval(values)?;
+        let over = range().map_or(String::new(), |(low, high)| format!(" (seeds {low} to {high})"));
+        let text = format!("{input} {}{over}", rounded(shown.mean));
+        let status = score::mean_figure(claim, shown);
+        Some(OfInput { status, input, is_mean: values.len() > 1, shown, text })
     }
 
     /// Do two values rise together over the inputs, by the correlation of
-    /// their ranks?
+    /// the ranks of their means?
     fn rises_claim(
         &self,
         scored: &mut Scored,
@@ -412,16 +452,10 @@ impl Evaluation<'_> {
             measure.inputs.iter().map(of).collect::<Result<Vec<_>, _>>()
         };
         let [rising, with] = values;
-        let (rising, with) = (each(rising)?, each(with)?);
-        let of_seed = |seed: usize| {
-            let at = |values: &[Vec<f64>]| values.iter().map(|of_input| of_input[seed]).collect::<Vec<_>>();
-            rank_correlation(&at(&rising), &at(&with)).ok_or(NoValue::Undefined)
-        };
-        let found = (0..self.seeds().len()).map(of_seed).collect::<Result<Vec<_>, _>>()?;
-        let interval = interval(&found).ok_or(NoValue::Undefined)?;
-        scored.measured = json!(interval.mean);
-        scored.interval = Some([interval.low, interval.high]).filter(|_| found.len() > 1);
-        Ok(if interval.low > 0.0 { Status::Reproduced } else { Status::Contradicted })
+        let found = rank_correlation_of_means(&each(rising)?, &each(with)?).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(found.mean);
+        scored.interval = Some([found.low, found.high]).filter(|_| self.seeds().len() > 1);
+        Ok(score::positive(found))
     }
 
     fn order_claim(
@@ -436,35 +470,49 @@ impl Evaluation<'_> {
             Fold::Each => measure.inputs.iter().map(core::slice::from_ref).collect(),
             _ => vec![&measure.inputs],
         };
-        let (mut found, mut fails) = (Vec::new(), Vec::new());
+        let (mut found, mut fails, mut status) = (Vec::new(), Vec::new(), Status::Reproduced);
         for inputs in each {
             for comparison in order {
                 let side = |expr: &Expr| -> Result<Interval, NoValue> {
                     interval(&self.folded(expr, here, inputs, mean)?).ok_or(NoValue::Undefined)
                 };
                 let (left, right) = (side(&comparison.left)?, side(&comparison.right)?);
-                let holds = score::compare(left, comparison.relation, right);
+                let outcome = score::compare(left, comparison.relation, right);
+                let holds = outcome == Status::Reproduced;
+                status = status.max(outcome);
                 let input = if inputs.len() == 1 { inputs[0].as_str() } else { "mean" };
                 found.push(json!({
                     "comparison": comparison.text, "input": input,
-                    "left": left.mean, "right": right.mean, "holds": holds,
+                    "left": left.mean, "right": right.mean, "holds": holds, "status": outcome.name(),
                 }));
                 if !holds {
                     let decimals = if right.mean.abs() < 1000.0 { 4 } else { 0 };
-                    fails
-                        .push(format!("{input}: {:.decimals$} against {:.decimals$}", left.mean, right.mean));
+                    let open = if outcome == Status::Inconclusive { ", intervals overlap" } else { "" };
+                    fails.push(format!(
+                        "{input}: {:.decimals$} against {:.decimals$}{open}",
+                        left.mean, right.mean
+                    ));
                 }
             }
         }
         let all = found.len();
         scored.measured = Value::Array(found);
-        if fails.is_empty() {
-            return Ok(Status::Reproduced);
+        if !fails.is_empty() {
+            let holding = all - fails.len();
+            scored.note = Some(format!("{holding} of {all} comparisons hold; not on {}", fails.join(", ")));
         }
-        let holding = all - fails.len();
-        scored.note = Some(format!("{holding} of {all} comparisons hold; not on {}", fails.join(", ")));
-        Ok(Status::Contradicted)
+        Ok(status)
     }
+}
+
+/// A figure on one input.
+struct OfInput {
+    input: String,
+    status: Status,
+    /// A mean with its interval, or one value.
+    shown: Interval,
+    is_mean: bool,
+    text: String,
 }
 
 /// Where a measure that names no scenario and no variant is at.

@@ -26,6 +26,44 @@ fn sign(effect: f64) -> i32 {
     if effect.is_nan() || effect.abs() < NO_SIGN_BELOW { 0 } else { effect.signum() as i32 }
 }
 
+/// Scores a mean over seeds of any kind of claim but an order.
+pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
+    let status = figure(claim, found.mean);
+    if found.low.is_nan() || found.high.is_nan() {
+        return status;
+    }
+    // What would be reproduced lies around what is published, and what would be
+    // contradicted beyond it on one side or both: the nearest value and the two
+    // ends tell whether the interval has any of either.
+    let nearest = match (claim.value, claim.low, claim.high) {
+        (Some(value), ..) => value.clamp(found.low, found.high),
+        (None, Some(low), Some(high)) => {
+            let inner = found.mean.clamp(low.min(high), high.max(low));
+            inner.clamp(found.low, found.high)
+        }
+        _ => return status,
+    };
+    let seen = [found.low, nearest, found.high].map(|value| figure(claim, value));
+    both_ways(status, &seen)
+}
+
+/// The status, unless some values would be reproduced and others contradicted.
+fn both_ways(status: Status, seen: &[Status]) -> Status {
+    match seen.contains(&Status::Reproduced) && seen.contains(&Status::Contradicted) {
+        true => Status::Inconclusive,
+        false => status,
+    }
+}
+
+/// Scores a correlation that is said to be positive, with the interval over seeds.
+pub(crate) fn positive(found: Interval) -> Status {
+    let status = |value: f64| match sign(value) {
+        1 => Status::Reproduced,
+        _ => Status::Contradicted,
+    };
+    both_ways(status(found.mean), &[status(found.low), status(found.high)])
+}
+
 /// Scores a measured figure of any kind of claim but an order.
 pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
     let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
@@ -59,16 +97,26 @@ fn number(unit: Unit, published: f64, measured: f64) -> Status {
     }
 }
 
-/// Does a comparison hold?
-pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> bool {
+/// Does a comparison hold? Reproduced if it does for all values of the two
+/// intervals, contradicted if for none of them.
+pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> Status {
     // A difference is seen against the larger of the two.
     let allowed = ALIKE * left.mean.abs().max(right.mean.abs());
-    match relation {
-        Relation::Less => left.high < right.low,
-        Relation::Greater => left.low > right.high,
-        Relation::AtLeast => left.mean >= right.mean - allowed,
-        Relation::AtMost => left.mean <= right.mean + allowed,
-        Relation::Alike => (left.mean - right.mean).abs() <= allowed,
+    let (all, none) = match relation {
+        Relation::Less => (left.high < right.low, left.low >= right.high),
+        Relation::Greater => (left.low > right.high, left.high <= right.low),
+        Relation::AtLeast => (left.low >= right.high - allowed, left.high < right.low - allowed),
+        Relation::AtMost => (left.high <= right.low + allowed, left.low > right.high + allowed),
+        Relation::Alike => {
+            let most = (left.high - right.low).max(right.high - left.low);
+            let least = (left.low - right.high).max(right.low - left.high);
+            (most <= allowed, least > allowed)
+        }
+    };
+    match (all, none) {
+        (true, _) => Status::Reproduced,
+        (false, true) => Status::Contradicted,
+        (false, false) => Status::Inconclusive,
     }
 }
 
@@ -130,15 +178,54 @@ mod tests {
 
     #[test]
     fn an_order_needs_disjoint_intervals_and_likeness_two_percent() {
+        use Status::{Contradicted, Inconclusive, Reproduced};
         let at = |mean: f64, half: f64| Interval { mean, low: mean - half, high: mean + half };
-        assert!(compare(at(1.0, 0.1), Relation::Less, at(1.3, 0.1)));
-        assert!(!compare(at(1.0, 0.2), Relation::Less, at(1.3, 0.2)));
-        assert!(!compare(at(1.0, 0.0), Relation::Less, at(1.0, 0.0)));
-        assert!(compare(at(1.3, 0.1), Relation::Greater, at(1.0, 0.1)));
-        assert!(compare(at(0.99, 0.0), Relation::AtLeast, at(1.0, 0.0)));
-        assert!(!compare(at(0.97, 0.0), Relation::AtLeast, at(1.0, 0.0)));
-        assert!(compare(at(1.01, 0.0), Relation::AtMost, at(1.0, 0.0)));
-        assert!(compare(at(0.99, 0.0), Relation::Alike, at(1.0, 0.0)));
-        assert!(!compare(at(1.03, 0.0), Relation::Alike, at(1.0, 0.0)));
+        assert_eq!(compare(at(1.0, 0.1), Relation::Less, at(1.3, 0.1)), Reproduced);
+        assert_eq!(compare(at(1.0, 0.2), Relation::Less, at(1.3, 0.2)), Inconclusive);
+        assert_eq!(compare(at(1.3, 0.1), Relation::Less, at(1.0, 0.1)), Contradicted);
+        assert_eq!(compare(at(1.0, 0.0), Relation::Less, at(1.0, 0.0)), Contradicted);
+        assert_eq!(compare(at(1.3, 0.1), Relation::Greater, at(1.0, 0.1)), Reproduced);
+        assert_eq!(compare(at(0.99, 0.0), Relation::AtLeast, at(1.0, 0.0)), Reproduced);
+        assert_eq!(compare(at(0.97, 0.0), Relation::AtLeast, at(1.0, 0.0)), Contradicted);
+        assert_eq!(compare(at(0.99, 0.05), Relation::AtLeast, at(1.0, 0.0)), Inconclusive);
+        assert_eq!(compare(at(1.01, 0.0), Relation::AtMost, at(1.0, 0.0)), Reproduced);
+        assert_eq!(compare(at(1.01, 0.5), Relation::AtMost, at(1.0, 0.0)), Inconclusive);
+        assert_eq!(compare(at(0.99, 0.0), Relation::Alike, at(1.0, 0.0)), Reproduced);
+        assert_eq!(compare(at(1.03, 0.0), Relation::Alike, at(1.0, 0.0)), Contradicted);
+        assert_eq!(compare(at(1.0, 0.03), Relation::Alike, at(1.0, 0.0)), Inconclusive);
+    }
+
+    #[test]
+    fn an_interval_with_both_outcomes_is_inconclusive() {
+        let at = |low: f64, mean: f64, high: f64| Interval { mean, low, high };
+        let number = claim(Kind::Number, Unit::Ratio, 1.29);
+        assert_eq!(mean_figure(&number, at(1.25, 1.27, 1.29)), Status::Reproduced);
+        assert_eq!(mean_figure(&number, at(0.9, 1.27, 1.6)), Status::Inconclusive);
+        assert_eq!(mean_figure(&number, at(0.9, 1.1, 1.26)), Status::Inconclusive);
+        // Values of another size, but none of another sign; and the other way round.
+        assert_eq!(mean_figure(&number, at(1.1, 1.3, 1.6)), Status::Reproduced);
+        assert_eq!(mean_figure(&number, at(0.9, 1.05, 1.1)), Status::Direction);
+        assert_eq!(mean_figure(&number, at(0.8, 0.9, 1.0)), Status::Contradicted);
+        let bound = claim(Kind::AtLeast, Unit::Ratio, 1.2);
+        assert_eq!(mean_figure(&bound, at(1.1, 1.25, 1.4)), Status::Inconclusive);
+        assert_eq!(mean_figure(&bound, at(1.2, 1.25, 1.4)), Status::Reproduced);
+        let none = claim(Kind::Number, Unit::Ratio, 1.0);
+        assert_eq!(mean_figure(&none, at(0.9, 1.0, 1.1)), Status::Inconclusive);
+        let range =
+            Claim { value: None, low: Some(1.03), high: Some(1.1), ..claim(Kind::Number, Unit::Ratio, 0.0) };
+        assert_eq!(mean_figure(&range, at(1.0, 1.01, 1.02)), Status::Inconclusive);
+        assert_eq!(mean_figure(&range, at(0.98, 0.99, 1.0)), Status::Contradicted);
+        assert_eq!(mean_figure(&range, at(1.0, 1.2, 1.4)), Status::Inconclusive);
+        assert_eq!(mean_figure(&range, at(1.04, 1.05, 1.06)), Status::Reproduced);
+    }
+
+    #[test]
+    fn a_correlation_that_may_have_either_sign_is_inconclusive() {
+        let at = |low: f64, mean: f64, high: f64| Interval { mean, low, high };
+        assert_eq!(positive(at(0.4, 0.8, 1.0)), Status::Reproduced);
+        assert_eq!(positive(at(-0.4, 0.8, 1.0)), Status::Inconclusive);
+        assert_eq!(positive(at(-1.0, -0.8, 0.2)), Status::Inconclusive);
+        assert_eq!(positive(at(-1.0, -0.8, -0.2)), Status::Contradicted);
+        assert_eq!(positive(at(0.0, 0.0, 0.0)), Status::Contradicted, "no sign");
     }
 }

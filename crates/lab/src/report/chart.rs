@@ -6,7 +6,7 @@
 
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-use super::number::{as_published, mean_and_ends, short, tick, ticks};
+use super::number::{apart, as_published, mean_and_ends, short, tick, ticks};
 use super::svg::{Anchor, Fill, Picture, width_of, wrap};
 use super::view::View;
 
@@ -333,11 +333,16 @@ fn missing(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
 
 /// A mean with its interval, in words.
 pub(super) fn with_interval(value: &Interval) -> String {
+    with_interval_apart(value, &[])
+}
+
+/// The same; the mean does not look like a threshold that it differs from.
+pub(super) fn with_interval_apart(value: &Interval, thresholds: &[f64]) -> String {
     if value.high > value.low {
-        let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high);
+        let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high, thresholds);
         format!("{mean} ({low} to {high})")
     } else {
-        short(value.mean)
+        apart(&[value.mean], thresholds).remove(0)
     }
 }
 

@@ -8,20 +8,39 @@ pub(super) fn short(value: f64) -> String {
 
 /// Numbers that are read side by side, all to the same decimal.
 pub(super) fn together(values: &[f64]) -> Vec<String> {
-    let decimals = values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max();
-    values.iter().map(|value| fixed(*value, decimals.unwrap_or(0))).collect()
+    apart(values, &[])
 }
 
-/// A mean and the ends of its interval, with as many decimals as tell them apart.
-pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64) -> [String; 3] {
-    let mut decimals = [mean, low, high].map(|value| if value == 0.0 { 0 } else { decimals(value) })[..]
-        .iter()
-        .copied()
-        .max()
-        .unwrap_or(0);
+fn together_decimals(values: &[f64]) -> usize {
+    values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max().unwrap_or(0)
+}
+
+/// Numbers that are read side by side, with as many more decimals as it takes to
+/// tell each one from those that it is compared with.
+pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
+    let least = together_decimals(values);
+    let decimals = values.iter().map(|value| apart_decimals(*value, thresholds, least)).max();
+    values.iter().map(|value| fixed(*value, decimals.unwrap_or(least))).collect()
+}
+
+/// The least number of decimals, from `least` on, with which a number does not
+/// look like a different threshold. Two numbers that differ do so within 17 digits.
+fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
+    let differs = |decimals: &usize| {
+        let text = fixed(value, *decimals);
+        thresholds.iter().all(|&other| other == value || fixed(other, *decimals) != text)
+    };
+    (least..17).find(differs).unwrap_or(17)
+}
+
+/// A mean and the ends of its interval, with as many decimals as tell them apart,
+/// and the mean from what it is compared with.
+pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
+    let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
         decimals += 1;
     }
+    let decimals = apart_decimals(mean, thresholds, decimals);
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 
@@ -155,8 +174,8 @@ mod tests {
     fn numbers_side_by_side_have_the_same_decimals() {
         assert_eq!(together(&[1.003, 0.9, 1.1]), ["1.003", "0.900", "1.100"]);
         assert_eq!(together(&[9.95, 10.2]), ["9.95", "10.20"]);
-        assert_eq!(mean_and_ends(0.9912, 0.9908, 0.9916), ["0.9912", "0.9908", "0.9916"]);
-        assert_eq!(mean_and_ends(1.25, 1.125, 1.375), ["1.25", "1.12", "1.38"]);
+        assert_eq!(mean_and_ends(0.9912, 0.9908, 0.9916, &[]), ["0.9912", "0.9908", "0.9916"]);
+        assert_eq!(mean_and_ends(1.25, 1.125, 1.375, &[]), ["1.25", "1.12", "1.38"]);
         assert_eq!(as_published(&[1.03, 1.1]), ["1.03", "1.10"]);
         assert_eq!(
             [as_published(&[0.9]), as_published(&[127.0]), as_published(&[24576.0])],
@@ -166,6 +185,19 @@ mod tests {
         let axis: Vec<String> = [0.0, 0.5, 1.0].iter().map(|value| tick(*value, 0.5)).collect();
         assert_eq!(axis, ["0.0", "0.5", "1.0"]);
         assert_eq!([tick(20.0, 20.0), tick(50_000.0, 10_000.0), tick(0.25, 0.05)], ["20", "50,000", "0.25"]);
+    }
+
+    #[test]
+    fn a_number_near_a_threshold_does_not_look_like_it() {
+        let one = |value: f64, thresholds: &[f64]| apart(&[value], thresholds).remove(0);
+        assert_eq!(one(1.003, &[1.0, 1.03]), "1.003");
+        assert_eq!(one(0.9996, &[0.0, 1.0]), "0.9996");
+        assert_eq!(one(1.0298, &[1.0, 1.03, 1.1]), "1.0298");
+        assert_eq!(one(-1.003, &[-1.0]), "\u{2212}1.003");
+        // Equal, or far enough away: as short as others.
+        assert_eq!(one(1.0, &[0.0, 1.0]), short(1.0));
+        assert_eq!(one(1.287, &[0.0, 1.0]), "1.29");
+        assert_eq!(one(f64::NAN, &[1.0]), "-");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use core::fmt::Write;
 
-use super::chart::{self, fill_of, with_interval};
+use super::chart::{self, fill_of, with_interval, with_interval_apart};
 use super::html::{Cell, Page, Table, details, escape};
-use super::number::{as_published, as_written, short, together};
+use super::number::{apart, as_published, as_written, short};
 use super::svg::{DASHES, ERROR_BAR, Fill, PUBLISHED, swatch};
 use super::view::both;
 use super::{difference_figure, number, waterfall};
@@ -35,11 +35,12 @@ fn head(page: &mut Page, results: &Results) {
     let rows = results.rows.len();
     let failed = results.rows.iter().filter(|row| !row.measured.answer_ok).count();
     let mut lead = format!(
-        "Reproduced from {} runs; inputs at scale {}, {} {}.",
+        "Reproduced from {} runs; inputs at scale {}, {} {}{}.",
         number::count(rows as u64),
         results.scale,
         if seeds.len() == 1 { "seed" } else { "seeds" },
-        seeds.join(", ")
+        seeds.join(", "),
+        crate::markdown::fewer(seeds.len())
     );
     if !results.code.is_empty() {
         lead.push_str(&format!(" Program {}.", results.code));
@@ -73,6 +74,7 @@ fn status(of: Status) -> (&'static str, &'static str) {
     match of {
         Status::Reproduced => ("\u{2713}", "reproduced"),
         Status::Direction => ("\u{2248}", "direction"),
+        Status::Inconclusive => ("?", "inconclusive"),
         Status::Contradicted => ("\u{2717}", "contradicted"),
         Status::Indicative => ("\u{25cb}", "indicative"),
         Status::NotRun => ("\u{2013}", "not run"),
@@ -82,8 +84,7 @@ fn status(of: Status) -> (&'static str, &'static str) {
 fn claims(page: &mut Page, claims: &[Scored]) {
     page.heading("claims", "The claims of the paper, beside what was measured");
     page.raw("<ul class=\"counts\">\n");
-    use Status::*;
-    for of in [Reproduced, Direction, Contradicted, Indicative, NotRun] {
+    for of in Status::ALL {
         let count = claims.iter().filter(|claim| claim.status == of).count();
         let (sign, name) = status(of);
         page.raw(&format!("<li><span class=\"status\">{sign} {count}</span> {name}</li>\n"));
@@ -92,8 +93,8 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     let row = |claim: &Scored| {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
-        if let Some(full) = claim.at_full_size {
-            let text = format!("on scaled-down inputs: {}", status(full).1);
+        if let Some(other) = claim.would_be {
+            let text = format!("scaled input, would be: {}", status(other).1);
             write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);
@@ -135,14 +136,31 @@ fn measured(claim: &Scored) -> String {
         return as_published(&[value]).remove(0);
     }
     let numbers: Vec<f64> = std::iter::once(value).chain(claim.geometric).collect();
+    // A measured number never looks like one that it differs from.
+    let thresholds = thresholds(&claim.published);
     let mut text = match interval {
-        Some([low, high]) => with_interval(&Interval { mean: value, low, high }),
-        None => together(&numbers).swap_remove(0),
+        Some([low, high]) => with_interval_apart(&Interval { mean: value, low, high }, &thresholds),
+        None => apart(&numbers, &thresholds).swap_remove(0),
     };
     if let Some(geometric) = claim.geometric {
-        write!(text, "; geometric {}", together(&numbers).pop().unwrap_or_else(|| short(geometric))).ok();
+        write!(
+            text,
+            "; geometric {}",
+            apart(&numbers, &thresholds).pop().unwrap_or_else(|| short(geometric))
+        )
+        .ok();
     }
     text
+}
+
+/// The figures that decide how a claim scores: those published, and where nothing
+/// changes.
+fn thresholds(published: &serde_json::Value) -> Vec<f64> {
+    let published = match published {
+        serde_json::Value::Array(ends) => ends.iter().filter_map(serde_json::Value::as_f64).collect(),
+        one => one.as_f64().into_iter().collect::<Vec<_>>(),
+    };
+    [0.0, 1.0].into_iter().chain(published).collect()
 }
 
 /// A published figure, as the paper prints it.

@@ -120,21 +120,23 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 None => Choice::None,
             },
             Event::MemoryStart(number) => match self.memory_ops.get(number) {
-                Some((station, _, reply)) => {
-                    Choice::Of(Move::Serve { station: *station, line: reply.op.line, answers: false })
+                Some(op) => {
+                    Choice::Of(Move::Serve { station: op.station, line: op.reply.op.line, answers: false })
                 }
                 None => Choice::None,
             },
             Event::MemoryDone(number) => match self.memory_ops.get(number) {
-                Some((station, _, reply)) => {
-                    Choice::Of(Move::Answer { station: *station, line: reply.op.line })
-                }
+                Some(op) => Choice::Of(Move::Answer { station: op.station, line: op.reply.op.line }),
                 None => Choice::None,
             },
             Event::Timer(station, class) => Choice::Of(Move::Timer { station, class }),
-            Event::WaveStart(_) | Event::Port(_) | Event::Depart(_) | Event::Launch | Event::Dispatch => {
-                Choice::None
-            }
+            Event::WaveStart(_)
+            | Event::Port(_)
+            | Event::Depart(_)
+            | Event::MemoryDepart(_)
+            | Event::MemoryReturn(_)
+            | Event::Launch
+            | Event::Dispatch => Choice::None,
         }
     }
 
@@ -209,7 +211,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         match event {
             Event::Arrive(number) => self.transits.get(number).map_or("", |transit| transit.name),
             Event::MemoryStart(number) => {
-                self.memory_ops.get(number).map_or("", |(_, _, reply)| match reply.op.access {
+                self.memory_ops.get(number).map_or("", |op| match op.reply.op.access {
                     Read => "reads",
                     Write { .. } => "writes",
                     Rmw { .. } => "updates",

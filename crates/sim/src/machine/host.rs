@@ -111,7 +111,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     let each = u64::from(self.system.host.operation_cycles);
                     let work = self.session.ops().get(id).work;
                     let ops = work.0.iter().map(|&n| u64::from(n)).sum::<u64>();
-                    self.watch.allow(each * (1 + ops));
+                    self.watch.busy(now, super::HOST_IS_BUSY, each * (1 + ops));
                     self.at(now + each * (1 + ops), Event::Host);
                 }
             }

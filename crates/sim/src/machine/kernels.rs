@@ -145,7 +145,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         });
         self.watch.progress(now);
         self.times.launching(now);
-        self.at(now + u64::from(self.system.launch.kernel_cycles), Event::Launch);
+        let launch = u64::from(self.system.launch.kernel_cycles);
+        self.watch.busy(now, super::LAUNCH_IS_BUSY, launch);
+        self.at(now + launch, Event::Launch);
     }
 
     pub(super) fn begin_kernel(&mut self, now: Cycle) {

@@ -17,6 +17,7 @@ mod kernels;
 mod l1;
 mod lds;
 mod memory_bytes;
+mod memory_way;
 mod samples;
 mod spent;
 mod stuck;
@@ -25,7 +26,7 @@ mod travel;
 mod wave;
 
 use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, KernelId, Level, LineAddr, MemoryReply, Mutation, Role, TimerClass};
+use proto::{Agent, Homes, KernelId, Level, LineAddr, Mutation, Role, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -40,7 +41,7 @@ use crate::noc::{Noc, NocNode};
 use crate::outcome::KernelTime;
 use crate::placement::{Placement, StationTiming};
 use crate::probe::{Layout, Probe};
-use crate::progress::Watch;
+use crate::progress::{Watch, least_patience};
 use crate::queue::{Cycle, EventQueue};
 use crate::slab::Slab;
 
@@ -49,6 +50,7 @@ pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Port;
+use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
 use wave::{Simd, Wave, WorkCost};
@@ -59,7 +61,9 @@ pub struct RunOptions {
     /// Perturbs the order of dispatch and the moment at which wavefronts start.
     /// Seed 0 perturbs nothing.
     pub seed: u64,
-    /// How long a run may go on without progress.
+    /// How long a run may go on without progress. A long computation is waited for,
+    /// and at least 16 round trips to memory and four periods of the longest timer
+    /// are waited in any case.
     pub patience_cycles: u64,
     /// A run that is longer than this is given up.
     pub cycles_max: Option<u64>,
@@ -133,9 +137,13 @@ enum Event {
     Depart(u32),
     /// A message arrives.
     Arrive(u32),
+    /// An operation on memory enters the network.
+    MemoryDepart(u32),
     /// An operation reaches memory.
     MemoryStart(u32),
-    /// Memory answers.
+    /// Memory's answer enters the network.
+    MemoryReturn(u32),
+    /// Memory's answer reaches its station.
     MemoryDone(u32),
     /// A timer of a station runs out.
     Timer(StationId, TimerClass),
@@ -208,7 +216,10 @@ pub(crate) struct Machine<'a, Pr> {
     /// Where each station stands on the network.
     places: Vec<NocNode>,
     transits: Slab<Transit>,
-    memory_ops: Slab<(StationId, Trail, MemoryReply)>,
+    memory_ops: Slab<MemoryTransit>,
+    homes: Homes,
+    /// Where the memory of each bank's lines stands.
+    memory_places: Vec<NocNode>,
     noc: Noc,
     dram: Dram,
     memory: Memory,
@@ -284,8 +295,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect();
         let (command_port, host_port) = (port_of(Agent::CommandProcessor), port_of(Agent::Host));
         let shape = kernel_shape(system);
-        let mut watch = Watch::new(options.patience_cycles);
-        watch.allow(u64::from(system.launch.kernel_cycles));
+        let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {
             stations: infos.into_iter().map(|info| info.name).collect(),
             links: noc.links().map(|(ends, _)| ends).collect(),
@@ -310,6 +320,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             places,
             transits: Slab::default(),
             memory_ops: Slab::default(),
+            homes: crate::run::homes(system),
+            memory_places: (0..system.l2.banks).map(|bank| placement.memory(bank, system.l2.banks)).collect(),
             noc,
             dram: Dram::new(&system.dram),
             memory: Memory::new(system.l1.line_bytes as usize),
@@ -407,7 +419,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::Complete(instr) => self.complete(now, instr),
             Event::Depart(transit) => self.depart(now, transit),
             Event::Arrive(transit) => self.arrive(now, transit),
+            Event::MemoryDepart(op) => self.memory_depart(now, op),
             Event::MemoryStart(op) => self.memory_start(now, op),
+            Event::MemoryReturn(op) => self.memory_return(now, op),
             Event::MemoryDone(op) => self.memory_done(now, op),
             Event::Timer(station, class) => self.timer_due(now, station, class),
             Event::Launch => self.begin_kernel(now),
@@ -494,6 +508,10 @@ pub fn kernel_shape(system: &System) -> kernel::Shape {
         lds_bytes_per_cu: u32::try_from(system.lds.bytes).unwrap_or(u32::MAX),
     }
 }
+
+/// Who is busy in the eyes of [`Watch`], beside wavefronts.
+const HOST_IS_BUSY: u32 = u32::MAX;
+const LAUNCH_IS_BUSY: u32 = u32::MAX - 1;
 
 /// Who an instruction belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

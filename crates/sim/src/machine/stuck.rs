@@ -215,7 +215,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn line_history(&self, line: LineAddr) -> LineHistory {
         let place = self.place_in_words(line.0 * u64::from(self.system.l1.line_bytes));
-        let name = |station: u32| self.stations[station as usize].name.as_str();
+        let name =
+            |station: u32| self.stations.get(station as usize).map_or("memory", |state| state.name.as_str());
         let messages = self.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
             let lost = if past.dropped { ", lost on purpose" } else { "" };
             format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)

@@ -1,7 +1,7 @@
 //! What a station's step sets off: messages, memory operations, timers,
 //! answers; and how those arrive.
 
-use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, TimerClass, Uses};
+use proto::{LineAddr, TimerClass, Uses};
 
 use super::{Event, Machine, Transit};
 use crate::attribution::Trail;
@@ -75,7 +75,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         if !out.memory.is_empty() {
             for op in out.memory.drain(..) {
-                self.send_to_memory(leaving.sends, station, op, trail);
+                self.send_to_memory(now, leaving.sends, station, op, trail);
             }
         }
         if !out.spends.is_empty() {
@@ -161,7 +161,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// When something may leave for a destination: never before what left for
     /// it earlier. Memory is the destination behind the last station.
     #[inline]
-    fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
+    pub(super) fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
         let state = &mut self.stations[from as usize];
         let last = if state.is_serial { &mut state.last_leave } else { &mut state.last_leave_for[to] };
         *last = leave.max(*last);
@@ -170,16 +170,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent, trail: Trail) {
         let bytes = self.system.noc.header_bytes + sent.payload_bytes;
-        self.tally.message(sent.name, bytes);
-        let dropped = self
-            .options
-            .drop
-            .as_ref()
-            .is_some_and(|drop| drop.name == sent.name && self.tally.messages_of(sent.name) == drop.nth);
-        self.history.sent(Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped });
-        if dropped {
-            self.tally.counts.dropped_messages += 1;
-            self.tally.counts.dropped_bytes += u64::from(bytes);
+        let past = Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped: false };
+        if self.count_message(past, bytes) {
             return self.fabric.drop_message(sent.message);
         }
         let leave = self.in_order(leave, from, sent.to as usize);
@@ -194,6 +186,21 @@ impl<Pr: Probe> Machine<'_, Pr> {
             trail,
         });
         self.at(leave, Event::Depart(transit));
+    }
+
+    /// Counts and remembers a message that is sent. Says whether it is lost on
+    /// purpose.
+    pub(super) fn count_message(&mut self, past: Past, bytes: u32) -> bool {
+        self.tally.message(past.name, bytes);
+        let drop = self.options.drop.as_ref();
+        let dropped =
+            drop.is_some_and(|drop| drop.name == past.name && self.tally.messages_of(past.name) == drop.nth);
+        self.history.sent(Past { dropped, ..past });
+        if dropped {
+            self.tally.counts.dropped_messages += 1;
+            self.tally.counts.dropped_bytes += u64::from(bytes);
+        }
+        dropped
     }
 
     #[inline(never)]
@@ -225,64 +232,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.catch_up(now, to);
         self.fabric.deliver(to, message, self.out.get_or_insert_default());
         self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);
-    }
-
-    fn send_to_memory(&mut self, leave: Cycle, from: StationId, op: MemoryOp, trail: Trail) {
-        self.tally.counts.memory_ops += 1;
-        let memory = self.stations.len();
-        let way = self.stations[from as usize].timing.memory_way_cycles;
-        let leave = self.in_order(leave + way, from, memory);
-        let number = self.memory_ops.insert((from, trail, MemoryReply { op, data: LineData::default() }));
-        self.at(leave, Event::MemoryStart(number));
-    }
-
-    /// Memory performs an operation, and answers when the data have come over
-    /// its channel.
-    #[inline(never)]
-    pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
-        let line_bytes = self.system.l1.line_bytes;
-        let Some((from, trail, reply)) = self.memory_ops.get_mut(number) else { return };
-        let queued = self.dram.traffic().queue_cycles;
-        let line = reply.op.line;
-        let address = line.0 * u64::from(line_bytes);
-        let probe = &mut *self.probe;
-        let mut serve = |bytes: u32, is_write: bool| {
-            let served = self.dram.access(now, address, bytes, is_write);
-            probe.dram(&served);
-            served.done
-        };
-        let (done, changed) = match &reply.op.access {
-            MemoryAccess::Read => {
-                reply.data = self.memory.read_line(line);
-                (serve(line_bytes, false), false)
-            }
-            MemoryAccess::Write { mask, data } => {
-                let changed = self.memory.write_line(line, *mask, data);
-                (serve(mask.count(), true), changed)
-            }
-            MemoryAccess::Rmw { rmw, mask, data } => {
-                let mut bytes = self.memory.read_line(line);
-                reply.data = rmw.perform(&mut bytes, data, *mask);
-                let changed = self.memory.write_line(line, *mask, &bytes);
-                serve(line_bytes, false);
-                (serve(mask.count(), true), changed)
-            }
-        };
-        *trail = trail.at_dram(self.dram.traffic().queue_cycles - queued);
-        let way = self.stations[*from as usize].timing.memory_way_cycles;
-        if changed {
-            self.watch.progress(now);
-        }
-        self.at(done + way, Event::MemoryDone(number));
-    }
-
-    #[inline(never)]
-    pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
-        let Some((to, trail, reply)) = self.memory_ops.remove(number) else { return };
-        self.tally.counts.memory_answers += 1;
-        self.catch_up(now, to);
-        self.fabric.memory(to, &reply, self.out.get_or_insert_default());
-        self.carry_out(now, to, Origin::Memory { line: reply.op.line }, trail);
     }
 
     /// Starts a timer, unless it runs already.

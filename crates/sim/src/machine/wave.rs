@@ -233,7 +233,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let counts = &mut self.tally.counts;
         counts.vector_ops += ops;
         counts.simd_busy_cycles += cycles;
-        self.watch.allow(cycles);
+        self.watch.busy(now, next, cycles);
         self.probe.arithmetic(wave.at, now, now + cycles);
         self.at(now + cycles, Event::Simd(number));
     }

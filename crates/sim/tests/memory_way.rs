@@ -1,0 +1,240 @@
+//! Operations on memory from controllers that do not stand beside it cross the
+//! chip: messages, bytes, time and energy, on every topology and every machine.
+
+mod common;
+
+use core::num::NonZeroU32;
+
+use common::{histogram, histogram_values, system, vec_add, vec_add_answer};
+use kernel::prelude::*;
+use proto::parts::Host;
+use proto::{
+    Agent, Ask, Channels, Controller, Cx, Disposition, Info, Input, Key, Kind, MemoryAccess, MemoryOp,
+    MemoryTag, NoMessage, NodeId, Op, PlansView, Protocol, Role, Shape, TableView, protocol_nodes,
+};
+use sim::config::System;
+use sim::error::{Cause, RunError};
+use sim::noc::Topology;
+use sim::{DropMessage, Outcome, RunOptions};
+
+/// A compute unit that sends every access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Port;
+
+impl Port {
+    fn request<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let (mask, data) = (ask.req.mask, ask.req.data);
+        let access = match ask.req.op {
+            Op::Load => Some(MemoryAccess::Read),
+            Op::Store => Some(MemoryAccess::Write { mask, data }),
+            Op::Rmw(rmw) => Some(MemoryAccess::Rmw { rmw, mask, data }),
+            _ => None,
+        };
+        match access {
+            Some(access) if cx.stage == 0 => {
+                let tag = MemoryTag { node: cx.me, slot: ask.slot, note: 0 };
+                cx.fx.uses.bypasses += 1;
+                cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
+                cx.stage = 1;
+                return Disposition::Stall(Key::Slot(ask.slot));
+            }
+            _ if ask.req.reads() => cx.fx.reply(ask.slot, *ask.data),
+            _ => cx.fx.accept(ask.slot),
+        }
+        Disposition::Done
+    }
+}
+
+impl<P: Protocol> Controller<P> for Port {
+    type Msg = NoMessage;
+
+    fn step(&mut self, input: Input<'_, NoMessage>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Request(ask) => return Port::request(ask, cx),
+            Input::Memory(reply) => cx.fx.resume_with(reply.op.tag.slot, reply.data),
+            Input::Message { msg, .. } => match *msg {},
+            _ => {}
+        }
+        Disposition::Done
+    }
+
+    fn is_quiet(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Uncached;
+
+protocol_nodes! { Uncached: Port(Port), Host(Host) }
+
+impl Protocol for Uncached {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = Shape;
+    const INFO: Info = Info {
+        name: "uncached",
+        summary: "every access in memory",
+        source: "this test",
+        claims: &[],
+        channels: Channels::Fifo,
+    };
+    const KINDS: &'static [Kind] =
+        &[Kind { name: "Port", role: Role::L1 }, Kind { name: "Host", role: Role::Host }];
+
+    fn params(shape: &Shape) -> Result<Shape, String> {
+        Ok(*shape)
+    }
+    fn count(kind: u8, shape: &Shape) -> u16 {
+        if kind == 0 { shape.cus } else { 1 }
+    }
+    fn node(id: NodeId, _: &Shape) -> Node {
+        if id.kind == 0 { Node::Port(Port) } else { Node::Host(Host) }
+    }
+    fn entry(agent: Agent) -> NodeId {
+        match agent {
+            Agent::Cu(index) => NodeId { kind: 0, index },
+            Agent::CommandProcessor => NodeId { kind: 0, index: 0 },
+            Agent::Host => NodeId { kind: 1, index: 0 },
+        }
+    }
+    fn tables() -> Vec<TableView> {
+        Vec::new()
+    }
+    fn plans() -> Vec<PlansView> {
+        Vec::new()
+    }
+}
+
+fn on<P: Protocol>(system: &System, program: Program) -> Outcome {
+    sim::run::<P, ()>(system, program, &RunOptions::default(), &mut ()).unwrap()
+}
+
+/// Every machine of this repository, with its own network and with each other kind.
+fn machines() -> Vec<System> {
+    let n = |count: u32| NonZeroU32::new(count).unwrap();
+    let mut all = Vec::new();
+    for name in ["hlrc-8cu", "hlrc-128cu", "hrf-8cu", "stc-8cu", "titan-v"] {
+        let own = system(name);
+        let ports = own.cu.count + own.l2.banks;
+        let others = [
+            Topology::Mesh { columns: n(4), rows: n(ports.div_ceil(4)) },
+            Topology::Torus { columns: n(5), rows: n(ports.div_ceil(5)) },
+            Topology::Crossbar { ports: n(ports) },
+        ];
+        for topology in [own.noc.topology].into_iter().chain(others) {
+            let mut machine = own.clone();
+            machine.noc.topology = topology;
+            all.push(machine);
+        }
+    }
+    all
+}
+
+#[test]
+fn every_operation_and_every_answer_is_a_message_with_its_bytes() {
+    for system in machines() {
+        let what = format!("{} on {:?}", system.name, system.noc.topology);
+        let outcome = on::<Uncached>(&system, vec_add(1000));
+        outcome.answer.expect("c", &vec_add_answer(1000)).unwrap();
+        let count = |name: &str| outcome.counters[name];
+        let operations = count("memory_ops");
+        assert!(operations > 0 && count("noc_messages") == 2 * operations, "{what}");
+        // Memory moves lines that are read and bytes that are written, and so does the
+        // network; each message has a header.
+        let headers = 2 * operations * u64::from(system.noc.header_bytes);
+        assert_eq!(count("noc_bytes_sent"), headers + count("dram_bytes"), "{what}");
+        assert_eq!(count("noc_bytes_received"), count("noc_bytes_sent"), "{what}");
+        assert!(outcome.energy.noc > 0.0, "{what}");
+        let ports = outcome.links.iter().map(|(_, traffic)| traffic.bytes).sum::<u64>();
+        assert_eq!(
+            ports - count("noc_byte_hops") * u64::from(has_links(&system)),
+            2 * count("noc_bytes_sent")
+        );
+        let outcome = on::<Uncached>(&system, histogram(500));
+        let mut bins = vec![0u32; 256];
+        histogram_values(500).iter().for_each(|&v| bins[v as usize] += 1);
+        outcome.answer.expect("bins", &bins).unwrap();
+        assert_eq!(outcome.counters["noc_messages"], 2 * outcome.counters["memory_ops"], "{what}");
+    }
+}
+
+fn has_links(system: &System) -> bool {
+    !matches!(system.noc.topology, Topology::Crossbar { .. })
+}
+
+/// Loads a word of each of `lines` lines, one after the other.
+fn chain(lines: u64, words_of_line: u64) -> Program {
+    Program::new("chain", move |host| async move {
+        let data = host.alloc::<u32>("data", lines * words_of_line);
+        let kernel = Kernel::new("load", move |w: Wave| async move {
+            for line in 0..lines {
+                w.load(data, line * words_of_line).await;
+            }
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new()
+    })
+}
+
+/// The hops from the first compute unit to the memory of each bank, together.
+fn hops_to_memory(system: &System) -> u64 {
+    let (cus, banks) = (u64::from(system.cu.count), u64::from(system.l2.banks));
+    let nodes = system.noc.topology.nodes();
+    let hops = |bank: u64| match system.noc.topology {
+        Topology::Crossbar { .. } => {
+            assert!(cus < nodes, "the first port is that of a compute unit");
+            1
+        }
+        Topology::Mesh { columns, .. } => {
+            let (node, columns) = (bank * nodes / banks, u64::from(columns.get()));
+            node % columns + node / columns
+        }
+        Topology::Torus { columns, rows } => {
+            let (columns, rows) = (u64::from(columns.get()), u64::from(rows.get()));
+            let (x, y) = (bank * nodes / banks % columns, bank * nodes / banks / columns);
+            x.min(columns - x) + y.min(rows - y)
+        }
+    };
+    (0..banks).map(hops).sum()
+}
+
+#[test]
+fn a_load_from_memory_takes_the_hops_there_and_back() {
+    for system in machines() {
+        let lines = u64::from(system.l2.banks);
+        let cycles = |more: u32| {
+            let mut slower = system.clone();
+            slower.noc.hop_latency_cycles += more;
+            on::<Uncached>(&slower, chain(lines, u64::from(system.l1.line_bytes) / 4)).cycles
+        };
+        let what = format!("{} on {:?}", system.name, system.noc.topology);
+        assert_eq!(cycles(50) - cycles(0), 50 * 2 * hops_to_memory(&system), "{what}");
+    }
+}
+
+#[test]
+fn banks_reach_the_memory_beside_them_without_the_network() {
+    for system in machines() {
+        for outcome in
+            [on::<zoo::vi::Vi>(&system, vec_add(500)), on::<zoo::hlrc::Hlrc>(&system, histogram(500))]
+        {
+            let of_memory = outcome.counters.keys().find(|name| name.starts_with("messages.Memory"));
+            assert_eq!(of_memory, None);
+            assert!(outcome.counters["memory_ops"] > 0);
+        }
+    }
+}
+
+#[test]
+fn an_answer_of_memory_that_is_lost_is_found() {
+    let drop = |name: &str| Some(DropMessage { name: name.to_owned(), nth: 3 });
+    for name in ["MemoryRead", "MemoryData", "MemoryWritten"] {
+        let options = RunOptions { drop: drop(name), patience_cycles: 20_000, ..RunOptions::default() };
+        let run = sim::run::<Uncached, ()>(&system("hlrc-8cu"), vec_add(1000), &options, &mut ());
+        let Err(RunError::Stuck(stuck)) = run else { panic!("{name}: it should be stuck, not {run:?}") };
+        assert_eq!(stuck.cause, Cause::NothingMoves);
+        let text = stuck.to_string();
+        assert!(text.contains(&format!("{name}, lost on purpose")) && text.contains("memory"), "{text}");
+    }
+}
