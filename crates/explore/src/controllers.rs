@@ -57,9 +57,6 @@ pub(crate) struct Controllers<P: Protocol> {
     homes: Homes,
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
-    /// Are lines registered? What is written to them stays where it is, whatever
-    /// is done with other writes.
-    registers: bool,
     stations: Interner<Station<P>>,
     looks: Vec<Look>,
     msgs: Interner<P::Msg>,
@@ -83,7 +80,6 @@ impl<P: Protocol> Controllers<P> {
             homes: Homes::new(&shape, 1),
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
-            registers: proto::registers_lines::<P>(),
             stations: Interner::default(),
             looks: Vec::new(),
             msgs: Interner::default(),
@@ -190,7 +186,7 @@ impl<P: Protocol> Controllers<P> {
             proto::Role::L1 => self.shape.l1.policy,
             _ => self.shape.l2.policy,
         };
-        let unrest = station.unrest(policy != WritePolicy::Combining && !self.registers);
+        let unrest = station.unrest(policy != WritePolicy::Combining);
         Look {
             needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
             victims: victims.iter().map(|(way, _)| way.0 as u8).collect(),

@@ -174,6 +174,30 @@ impl<P: Protocol> Cx<'_, P> {
         self.parked.contains_key(&Key::Way(set))
     }
 
+    /// An action of a row has no request, message or bytes to work on: the row
+    /// stands where such an input cannot be. The input is reported as one that
+    /// cannot happen.
+    #[cold]
+    pub fn lacks_operand<A: Symbol>(&mut self, action: A) {
+        self.impossible(&format!("{} has nothing to work on", action.name()));
+    }
+
+    /// Counts one down. Where there is none to count, the input is reported as
+    /// one that cannot happen, for that reason.
+    #[inline]
+    pub fn count_down(&mut self, count: &mut u32, why: &str) {
+        match count.checked_sub(1) {
+            Some(rest) => *count = rest,
+            None => self.impossible(why),
+        }
+    }
+
+    /// Reports the input as one that cannot happen, in the middle of a step.
+    #[cold]
+    pub fn impossible(&mut self, why: &str) {
+        self.fx.violate::<P>(self.me, why);
+    }
+
     /// Looks a row up, counts it, and applies the seeded fault if it is there.
     #[inline]
     pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> Looked<T::State, T::Action> {
@@ -300,6 +324,8 @@ pub struct LineView {
     pub line: LineAddr,
     /// The name of its state.
     pub state: &'static str,
+    /// Does it own its bytes, so that dirty ones may stay?
+    pub owns: bool,
     /// Which bytes are valid.
     pub valid: ByteMask,
     /// Which bytes are dirty.
@@ -363,6 +389,17 @@ pub struct Claim {
     pub mapping: &'static str,
 }
 
+/// What a program must say where work-groups share data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sharing {
+    /// A scope that both sides are in: a narrower one orders nothing.
+    Scoped,
+    /// The same, or a remote operation, which reaches across narrower scopes.
+    Remote,
+    /// Nothing: atomics are correct whatever their scope.
+    Unscoped,
+}
+
 /// What a protocol says of itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
@@ -376,6 +413,19 @@ pub struct Info {
     pub claims: &'static [Claim],
     /// What it needs of the network.
     pub channels: Channels,
+    /// What it needs of programs that share data.
+    pub sharing: Sharing,
+    /// The seeded faults that no program can notice, as texts: in each line the
+    /// name of a fault, ` # `, and the reason. A `*` in a name stands for any
+    /// text.
+    pub equivalent: &'static [&'static str],
+}
+
+impl Info {
+    /// The seeded faults that no program can notice, each with the reason.
+    pub fn equivalents(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        self.equivalent.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(" # "))
+    }
 }
 
 /// A protocol.
@@ -416,12 +466,6 @@ pub fn nodes<P: Protocol>(shape: &Shape) -> impl Iterator<Item = NodeId> + use<P
     let shape = *shape;
     (0..P::KINDS.len() as u8)
         .flat_map(move |kind| (0..P::count(kind, &shape)).map(move |index| NodeId { kind, index }))
-}
-
-/// Does a cache of that protocol register lines? What is written to those stays
-/// where it is, whatever the cache does with other writes.
-pub fn registers_lines<P: Protocol>() -> bool {
-    P::tables().iter().any(|table| table.states.iter().any(|(state, _)| *state == "R"))
 }
 
 /// The identity of a table view's row, for reports.

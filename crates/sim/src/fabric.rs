@@ -448,7 +448,7 @@ impl<P: Protocol> Fabric for Stations<P> {
             Role::L1 => self.policies.0,
             _ => self.policies.1,
         };
-        let unrest = station.unrest(policy != WritePolicy::Combining && !proto::registers_lines::<P>());
+        let unrest = station.unrest(policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }
 
