@@ -7,9 +7,8 @@
 use std::sync::Arc;
 
 use proto::{
-    Effects, Homes, Key, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _,
-    NodeId, Protocol, Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World,
-    WritePolicy,
+    Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Protocol,
+    Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -306,14 +305,7 @@ impl<P: Protocol> Controllers<P> {
         }
         let mut bytes = *self.lines.thing(line);
         let asked = *self.ops.thing(op);
-        let data = match asked.access {
-            MemoryAccess::Read => bytes,
-            MemoryAccess::Write { mask, data } => {
-                bytes.merge(&data, mask);
-                LineData::default()
-            }
-            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(&mut bytes, &data, mask),
-        };
+        let data = asked.access.perform(&mut bytes);
         let result = (self.lines.number(bytes), self.replies.number(MemoryReply { op: asked, data }));
         self.served.insert((line, op), result);
         result

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::bounds::Bounds;
 use crate::controllers::{Controllers, Did, Told};
-use crate::drain;
+use crate::drain::{self, Rest};
 use crate::intern::Interner;
 use crate::known::{Does, FAULT, Known, Local};
 use crate::moves::Move;
@@ -60,6 +60,8 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) told: Interner<Told>,
     /// What memory holds when the kernel has ended, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
+    /// Does the next kernel find what the host has written, by stations?
+    begun: FxHashMap<Vec<u32>, Found<()>>,
     /// Where each thread's requests go.
     pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
@@ -117,6 +119,7 @@ impl<P: Protocol> Machine<P> {
             memories: Interner::default(),
             told: Interner::default(),
             drained: FxHashMap::default(),
+            begun: FxHashMap::default(),
             entries,
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
@@ -202,12 +205,27 @@ impl<P: Protocol> Machine<P> {
         if let Some(known) = self.drained.get(&key) {
             return known.clone();
         }
-        let lines = self.memories.thing(memory[0]).clone();
-        let lines = drain::memory(&mut self.controllers, self.entries.len(), stations, lines, &mut self.rows);
-        let lines: Drained = lines.map(Arc::from);
-        drain::KEYS.iter().for_each(|&key| self.note_key(key));
+        let rest = Rest { stations, lines: self.memories.thing(memory[0]).clone() };
+        let ended = drain::end(&mut self.controllers, self.entries.len(), rest, &mut self.rows);
+        drain::end_keys().for_each(|key| self.note_key(key));
+        let lines: Drained = ended.and_then(|rest| {
+            let lines = Arc::from(rest.lines.as_slice());
+            self.begin_next(rest).map(|()| lines)
+        });
         self.drained.insert(key, lines.clone());
         lines
+    }
+
+    /// Does the next kernel find what the host writes? That depends on the
+    /// stations alone, for the host writes all of memory.
+    fn begin_next(&mut self, rest: Rest) -> Found<()> {
+        if let Some(known) = self.begun.get(&rest.stations) {
+            return known.clone();
+        }
+        let stations = rest.stations.clone();
+        let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), rest);
+        self.begun.insert(stations, begun.clone());
+        begun
     }
 
     /// How many parts there are.

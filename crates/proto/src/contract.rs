@@ -110,6 +110,21 @@ pub enum MemoryAccess {
     },
 }
 
+impl MemoryAccess {
+    /// Memory performs it on a line: what its answer carries.
+    #[inline]
+    pub fn perform(&self, line: &mut LineData) -> LineData {
+        match self {
+            MemoryAccess::Read => *line,
+            MemoryAccess::Write { mask, data } => {
+                line.merge(data, *mask);
+                LineData::default()
+            }
+            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, data, *mask),
+        }
+    }
+}
+
 /// What a controller wants to be told when memory answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryTag {

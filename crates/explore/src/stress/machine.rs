@@ -7,9 +7,9 @@ use super::order::Program;
 use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryAccess, MemoryOp, MemoryReply,
-    Mutation, Node as _, NodeId, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _,
-    TimerClass, Way, World, WritePolicy,
+    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryOp, MemoryReply, Mutation, Node as _,
+    NodeId, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, World,
+    WritePolicy,
 };
 
 /// Bytes of a word.
@@ -113,10 +113,6 @@ pub(super) struct Machine<P: Protocol> {
     kinds: Vec<usize>,
     /// By wavefront: where its requests come in.
     pub(super) entries: Vec<usize>,
-    /// First-level caches.
-    pub(super) firsts: Vec<usize>,
-    /// Where the command processor's requests come in.
-    pub(super) conductor: usize,
     /// By sender and receiver: the messages under way.
     channels: Queues<P::Msg>,
     /// By node: what memory is to do for it.
@@ -156,7 +152,6 @@ impl<P: Protocol> Machine<P> {
         let stations: Vec<Station<P>> = ids.iter().map(|&id| Station::new(id, &params)).collect();
         let of = |agent| number(&kinds, P::entry(agent));
         let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
-        let is_first = |id: &NodeId| P::KINDS[usize::from(id.kind)].role == Role::L1;
         let lines = (WORDS * WORD).div_ceil(usize::from(shape.line_bytes));
         Ok(Machine {
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
@@ -176,8 +171,6 @@ impl<P: Protocol> Machine<P> {
             draws: Draws::new(0),
             has_ended: true,
             entries: (0..WAVES).map(|wave| of(agent(wave))).collect(),
-            firsts: (0..ids.len()).filter(|&node| is_first(&ids[node])).collect(),
-            conductor: of(Agent::CommandProcessor),
             nodes: Nodes {
                 params,
                 homes: Homes::new(&shape, 1),
@@ -189,6 +182,11 @@ impl<P: Protocol> Machine<P> {
             kinds,
             shape,
         })
+    }
+
+    /// Where an agent's requests come in.
+    pub(super) fn entry(&self, agent: Agent) -> usize {
+        number(&self.kinds, P::entry(agent))
     }
 
     /// Everything as it is before anything happened.
@@ -285,7 +283,7 @@ impl<P: Protocol> Machine<P> {
             Event::Memory(node) => {
                 let node = usize::from(node);
                 let Some(&op) = self.asked.take(node, 0) else { return Ok(()) };
-                let reply = MemoryReply { op, data: serve(&mut self.memory[op.line.0 as usize], &op.access) };
+                let reply = MemoryReply { op, data: op.access.perform(&mut self.memory[op.line.0 as usize]) };
                 let now = self.ran.events;
                 self.nodes.tell(node, now, |station, world, fx| station.memory(&reply, world, fx));
                 node
@@ -373,17 +371,6 @@ impl<P: Protocol> Machine<P> {
             done?;
         }
         Ok(())
-    }
-}
-
-fn serve(line: &mut LineData, access: &MemoryAccess) -> LineData {
-    match access {
-        MemoryAccess::Read => *line,
-        MemoryAccess::Write { mask, data } => {
-            line.merge(data, *mask);
-            LineData::default()
-        }
-        MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, data, *mask),
     }
 }
 
