@@ -17,6 +17,7 @@ use crate::intern::Interner;
 /// What a station is told. Nodes, requests, messages and replies are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Told {
+    Start,
     Ask { slot: u32, request: u32 },
     Message { from: u8, msg: u32 },
     Memory { reply: u32 },
@@ -244,6 +245,7 @@ impl<P: Protocol> Controllers<P> {
             Told::Memory { reply } => station.memory(self.replies.thing(reply), world, fx),
             Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, fx),
             Told::Evict(way) => station.evict(Way(way), world, fx),
+            Told::Start => station.start(world, fx),
             Told::Tick => station.tick(1, world, fx),
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use proto::{
     Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, LineAddr, LineData, Op, Order, PlanKey,
-    Protocol, Request, RowId, Scope,
+    Protocol, Request, RowId, Scope, Symbol as _, TimerClass,
 };
 
 use crate::controllers::{Controllers, Told};
@@ -19,6 +19,15 @@ use crate::thread::PENDING_MAX;
 
 /// The most steps that a request may take.
 const STEPS_MAX: usize = 10_000;
+/// The classes of timers that run for ever, a bit each.
+const PERIODIC: u8 = {
+    let (mut bits, mut at) = (0, 0);
+    while at < TimerClass::ALL.len() {
+        bits |= (TimerClass::ALL[at].is_periodic() as u8) << at;
+        at += 1;
+    }
+    bits
+};
 /// What the host writes into every byte: no program's words have it.
 const HOST_BYTE: u8 = 0xb7;
 
@@ -46,6 +55,8 @@ fn access(op: Op, line: usize, mask: ByteMask, data: LineData) -> Request {
 #[derive(Clone, Debug)]
 pub(crate) struct Rest {
     pub(crate) stations: Vec<u32>,
+    /// By node: the timers that run, a bit a class. All of them run for ever.
+    pub(crate) timers: Vec<u8>,
     pub(crate) lines: Vec<u32>,
 }
 
@@ -59,6 +70,8 @@ struct Drain<'a, P: Protocol> {
     /// late as can be.
     late: usize,
     timers: Vec<u8>,
+    /// The node whose periodic timer was the last to run out.
+    turn: usize,
     /// Has the request been answered, and with which bytes?
     answer: Option<Option<u32>>,
     slot: u32,
@@ -77,7 +90,7 @@ pub(crate) fn end<P: Protocol>(
     let lines = drain.lines.clone();
     drain.rest()?;
     match lines == drain.lines {
-        true => Ok(Rest { stations: drain.stations, lines }),
+        true => Ok(Rest { stations: drain.stations, timers: drain.timers, lines }),
         false => Err(Arc::from("the kernel has ended, and a write was still on its way to memory")),
     }
 }
@@ -116,11 +129,10 @@ impl<'a, P: Protocol> Drain<'a, P> {
         rest: Rest,
         rows: &'a mut BTreeSet<RowId>,
     ) -> Self {
-        let Rest { stations, lines } = rest;
-        let timers = vec![0; stations.len()];
+        let Rest { stations, timers, lines } = rest;
         let slot = threads as u32 * PENDING_MAX;
         let under_way = VecDeque::new();
-        Drain { controllers, stations, lines, under_way, late: 0, timers, answer: None, slot, rows }
+        Drain { controllers, stations, lines, under_way, late: 0, timers, turn: 0, answer: None, slot, rows }
     }
 
     /// A boundary of a kernel, agent by agent.
@@ -144,7 +156,7 @@ impl<'a, P: Protocol> Drain<'a, P> {
                 self.late = self.under_way.len();
                 return Ok(data);
             }
-            let Some((node, told)) = self.next() else { break };
+            let Some((node, told)) = self.next().or_else(|| self.periodic()) else { break };
             self.tell(node, told)?;
         }
         Err(Arc::from("the program is over, and its kernel does not come to an end"))
@@ -173,11 +185,22 @@ impl<'a, P: Protocol> Drain<'a, P> {
         self.under_way.remove(at)
     }
 
-    /// A timer, or a way that somebody waits for.
+    /// A timer that runs for ever. Several take turns.
+    fn periodic(&mut self) -> Option<(u8, Told)> {
+        let count = self.timers.len();
+        let nodes = (1..=count).map(|step| (self.turn + step) % count);
+        let node = nodes.into_iter().find(|&node| self.timers[node] & PERIODIC != 0)?;
+        self.turn = node;
+        let class = (self.timers[node] & PERIODIC).trailing_zeros() as u8;
+        self.timers[node] &= !(1 << class);
+        Some((node as u8, Told::Timer(class)))
+    }
+
+    /// A timer that comes to an end, or a way that somebody waits for.
     fn choice(&mut self) -> Option<(u8, Told)> {
         for node in 0..self.stations.len() {
-            if self.timers[node] != 0 {
-                let class = self.timers[node].trailing_zeros() as u8;
+            if self.timers[node] & !PERIODIC != 0 {
+                let class = (self.timers[node] & !PERIODIC).trailing_zeros() as u8;
                 self.timers[node] &= !(1 << class);
                 return Some((node as u8, Told::Timer(class)));
             }

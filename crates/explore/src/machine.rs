@@ -162,8 +162,8 @@ impl<P: Protocol> Machine<P> {
                 ops: SmallVec::new(),
                 replies: SmallVec::new(),
             };
-            let part = self.settled(part).map_err(|why| Unsupported(why.to_string()))?;
-            state.push(part);
+            let part = self.told(part, Told::Start).and_then(|part| self.settled(part));
+            state.push(part.map_err(|why| Unsupported(why.to_string()))?);
         }
         let mut memory = Vec::new();
         for line in 0..self.code.lines() {
@@ -201,11 +201,12 @@ impl<P: Protocol> Machine<P> {
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = state.split_at(self.known.nodes);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
-        let key: Vec<u32> = stations.iter().chain(memory).copied().collect();
+        let timers: Vec<u8> = parts.iter().map(|&part| self.part(part).timers).collect();
+        let key: Vec<u32> = timed(&stations, &timers).chain(memory.iter().copied()).collect();
         if let Some(known) = self.drained.get(&key) {
             return known.clone();
         }
-        let rest = Rest { stations, lines: self.memories.thing(memory[0]).clone() };
+        let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
         let ended = drain::end(&mut self.controllers, self.entries.len(), rest, &mut self.rows);
         drain::end_keys().for_each(|key| self.note_key(key));
         let lines: Drained = ended.and_then(|rest| {
@@ -219,12 +220,12 @@ impl<P: Protocol> Machine<P> {
     /// Does the next kernel find what the host writes? That depends on the
     /// stations alone, for the host writes all of memory.
     fn begin_next(&mut self, rest: Rest) -> Found<()> {
-        if let Some(known) = self.begun.get(&rest.stations) {
+        let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
+        if let Some(known) = self.begun.get(&key) {
             return known.clone();
         }
-        let stations = rest.stations.clone();
         let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), rest);
-        self.begun.insert(stations, begun.clone());
+        self.begun.insert(key, begun.clone());
         begun
     }
 
@@ -552,4 +553,11 @@ impl<P: Protocol> Machine<P> {
         }
         Ok(self.parts.number(part))
     }
+}
+
+/// Stations, and the timers that run for ever where there are any.
+fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
+    let any = timers.iter().any(|&timers| timers != 0);
+    let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));
+    stations.iter().copied().chain(timers)
 }

@@ -353,6 +353,11 @@ pub struct LineView {
 pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// What it can be told.
     type Msg: Message;
+    /// What it does before anything happens: asks for its first timer, for
+    /// example. No input comes before it.
+    fn start(&mut self, cx: &mut Cx<'_, P>) {
+        let _ = cx;
+    }
     /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
@@ -374,6 +379,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 
 /// All the kinds of a protocol as one type; [`crate::protocol_nodes`] writes it.
 pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
+    /// See [`Controller::start`].
+    fn start(&mut self, cx: &mut Cx<'_, P>);
     /// See [`Controller::step`].
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// See [`Controller::victims`].

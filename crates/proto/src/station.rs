@@ -139,6 +139,12 @@ impl<P: Protocol> Station<P> {
         self.id
     }
 
+    /// The first input of every controller.
+    pub fn start(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        self.node.start(&mut Cx { world, me: self.id, stage: 0, fx, parked: &self.parked });
+        self.settle(world, fx);
+    }
+
     /// Presents a new request. Its slot must not be in use here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {

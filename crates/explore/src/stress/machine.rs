@@ -120,6 +120,8 @@ pub(super) struct Machine<P: Protocol> {
     pub(super) memory: Vec<LineData>,
     timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
+    /// How many of those are timers that run for ever.
+    periodic: usize,
     pub(super) waves: Vec<Wave>,
     /// By flag: the value that has been set for certain.
     pub(super) set: [u32; FLAG_WORDS],
@@ -160,6 +162,7 @@ impl<P: Protocol> Machine<P> {
             memory: vec![LineData::default(); lines],
             timers: vec![0; ids.len()],
             ready: Vec::new(),
+            periodic: 0,
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
@@ -199,6 +202,7 @@ impl<P: Protocol> Machine<P> {
             self.asked.clear();
             self.timers.fill(0);
             self.ready.clear();
+            self.periodic = 0;
             self.sleeping.fill(0);
             self.ending = 0;
         }
@@ -217,6 +221,10 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
         self.reset(seed);
         self.has_ended = false;
+        for node in 0..self.nodes.stations.len() {
+            self.tell(node, |station, world, fx| station.start(world, fx));
+            self.carry_out(node, program)?;
+        }
         for (wave, steps) in program.threads.iter().enumerate() {
             if !steps.is_empty() {
                 self.wake(wave);
@@ -231,13 +239,13 @@ impl<P: Protocol> Machine<P> {
             return Err(wrong(format!("{} is not at rest at the end", name::<P>(station.id()))));
         }
         self.check_memory(program)?;
-        self.has_ended = true;
+        self.has_ended = self.ready.is_empty();
         Ok(self.ran)
     }
 
     /// Until nothing can happen any more.
     pub(super) fn go_on(&mut self, program: &Program) -> Result<(), Wrong> {
-        while !self.ready.is_empty() {
+        while !self.is_idle(program) {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
                 return Err(unfinished(&self.waves, program, "nothing comes to an end"));
@@ -254,6 +262,16 @@ impl<P: Protocol> Machine<P> {
             }
         }
         Ok(())
+    }
+
+    /// Can nothing happen any more, but that timers run for ever for which nobody
+    /// waits?
+    fn is_idle(&self, program: &Program) -> bool {
+        let waits = || {
+            let mut waves = self.waves.iter().zip(&program.threads);
+            self.ending != 0 || !waves.all(|(wave, steps)| wave.is_done(steps))
+        };
+        self.ready.len() == self.periodic && (self.periodic == 0 || !waits())
     }
 
     fn happens(&mut self, event: Event, program: &Program) -> Result<(), Wrong> {
@@ -291,6 +309,7 @@ impl<P: Protocol> Machine<P> {
             Event::Timer(node, class) => {
                 let node = usize::from(node);
                 self.timers[node] &= !(1 << class.index());
+                self.periodic -= usize::from(class.is_periodic());
                 self.tell(node, |station, world, fx| station.timer(class, world, fx));
                 node
             }
@@ -330,7 +349,7 @@ impl<P: Protocol> Machine<P> {
 
     /// Carries out what a node has set off.
     pub(super) fn carry_out(&mut self, node: usize, program: &Program) -> Result<(), Wrong> {
-        let Machine { nodes, channels, ready, kinds, asked, timers, .. } = self;
+        let Machine { nodes, channels, ready, periodic, kinds, asked, timers, .. } = self;
         let Nodes { fx, stations, .. } = nodes;
         if let Some(why) = fx.violation.take() {
             return Err(wrong(why));
@@ -351,6 +370,7 @@ impl<P: Protocol> Machine<P> {
             let bit = 1 << class.index();
             if timers[node] & bit == 0 {
                 timers[node] |= bit;
+                *periodic += usize::from(class.is_periodic());
                 ready.push(Event::Timer(here, class));
             }
         }
