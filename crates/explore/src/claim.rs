@@ -7,8 +7,8 @@ use litmus::cat::Model;
 use litmus::check;
 use litmus::hrf::{self, CheckError, Options, RaceKind, Reading, RelaxedAs};
 use litmus::program::{Dialect, Instr, Level, Order, Program, ScopeId, address_value};
-use proto::Agent;
 use proto::issue::IssueRule;
+use proto::{Agent, Sharing};
 
 use crate::outcome::Outcome;
 use crate::placement::Placement;
@@ -146,17 +146,29 @@ impl Claim {
 
     /// Does it say anything of programs in these placements?
     ///
-    /// Scopes mean nothing to `drf`, and yet nobody reaches the host but by system
-    /// scope; and remote operations are not for the host, which is in no scope to
+    /// To some models scopes mean nothing, and yet nobody reaches the host but by
+    /// system scope; and remote operations are not for the host, which is in no scope to
     /// be promoted. Of programs that try, protocols with these claims say nothing.
     pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| placement.agents.get(thread) == Some(&Agent::Host))
         };
         let mut hosted = (0..program.threads.len()).filter(|&thread| on_host(thread)).peekable();
-        match self.model.as_str() {
-            "drf" => hosted.peek().is_none() || reaches_the_host(program),
-            _ => !hosted.any(|thread| program.threads[thread].code.iter().any(is_remote)),
+        match self.sharing() {
+            Sharing::Unscoped => hosted.peek().is_none() || reaches_the_host(program),
+            Sharing::Scoped | Sharing::Remote => {
+                !hosted.any(|thread| program.threads[thread].code.iter().any(is_remote))
+            }
+        }
+    }
+
+    /// What the model asks of programs that share data.
+    #[must_use]
+    pub fn sharing(&self) -> Sharing {
+        match &self.method {
+            Method::RaceFree(reading) if reading.model == hrf::Model::Drf => Sharing::Unscoped,
+            Method::Clauses(model) | Method::Ptx(model) if model.knows_remote() => Sharing::Remote,
+            Method::RaceFree(_) | Method::Clauses(_) | Method::Ptx(_) => Sharing::Scoped,
         }
     }
 

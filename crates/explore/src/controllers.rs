@@ -7,9 +7,8 @@
 use std::sync::Arc;
 
 use proto::{
-    Effects, Homes, Key, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, Mutation, Node as _,
-    NodeId, Protocol, Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World,
-    WritePolicy,
+    Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Protocol,
+    Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -18,6 +17,7 @@ use crate::intern::Interner;
 /// What a station is told. Nodes, requests, messages and replies are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Told {
+    Start,
     Ask { slot: u32, request: u32 },
     Message { from: u8, msg: u32 },
     Memory { reply: u32 },
@@ -57,9 +57,6 @@ pub(crate) struct Controllers<P: Protocol> {
     homes: Homes,
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
-    /// Are lines registered? What is written to them stays where it is, whatever
-    /// is done with other writes.
-    registers: bool,
     stations: Interner<Station<P>>,
     looks: Vec<Look>,
     msgs: Interner<P::Msg>,
@@ -83,7 +80,6 @@ impl<P: Protocol> Controllers<P> {
             homes: Homes::new(&shape, 1),
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
-            registers: proto::registers_lines::<P>(),
             stations: Interner::default(),
             looks: Vec::new(),
             msgs: Interner::default(),
@@ -190,7 +186,7 @@ impl<P: Protocol> Controllers<P> {
             proto::Role::L1 => self.shape.l1.policy,
             _ => self.shape.l2.policy,
         };
-        let unrest = station.unrest(policy != WritePolicy::Combining && !self.registers);
+        let unrest = station.unrest(policy != WritePolicy::Combining);
         Look {
             needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
             victims: victims.iter().map(|(way, _)| way.0 as u8).collect(),
@@ -249,6 +245,7 @@ impl<P: Protocol> Controllers<P> {
             Told::Memory { reply } => station.memory(self.replies.thing(reply), world, fx),
             Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, fx),
             Told::Evict(way) => station.evict(Way(way), world, fx),
+            Told::Start => station.start(world, fx),
             Told::Tick => station.tick(1, world, fx),
         }
     }
@@ -310,14 +307,7 @@ impl<P: Protocol> Controllers<P> {
         }
         let mut bytes = *self.lines.thing(line);
         let asked = *self.ops.thing(op);
-        let data = match asked.access {
-            MemoryAccess::Read => bytes,
-            MemoryAccess::Write { mask, data } => {
-                bytes.merge(&data, mask);
-                LineData::default()
-            }
-            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(&mut bytes, &data, mask),
-        };
+        let data = asked.access.perform(&mut bytes);
         let result = (self.lines.number(bytes), self.replies.number(MemoryReply { op: asked, data }));
         self.served.insert((line, op), result);
         result

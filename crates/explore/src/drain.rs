@@ -1,45 +1,63 @@
-//! What the host finds in memory when the kernel has ended: the last values of
-//! a program.
+//! What the host finds in memory when the kernel has ended, the last values of
+//! a program; and whether the next kernel finds what the host has written.
 //!
-//! Every compute unit is told that its kernel has ended, then the machine, as
-//! the timing driver does it. Whatever that sets off is carried out in one
-//! order: the program is over, and all that is left has one home. What a node
-//! leaves over when it has answered comes as late as can be.
+//! The requests of a kernel's end are those that the timing driver makes.
+//! Whatever they set off is carried out in one order: the program is over, and
+//! all that is left has one home. What a node leaves over when it has answered
+//! comes as late as can be.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use proto::{
-    ArrayId, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, NodeId, Op, OpClass, Order,
-    PlanKey, Protocol, Request, Role, RowId, Scope,
+    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, LineAddr, LineData, Op, Order, PlanKey,
+    Protocol, Request, RowId, Scope, Symbol as _, TimerClass,
 };
 
 use crate::controllers::{Controllers, Told};
 use crate::thread::PENDING_MAX;
 
-/// The most steps that the end of a kernel may take.
+/// The most steps that a request may take.
 const STEPS_MAX: usize = 10_000;
+/// The classes of timers that run for ever, a bit each.
+const PERIODIC: u8 = {
+    let (mut bits, mut at) = (0, 0);
+    while at < TimerClass::ALL.len() {
+        bits |= (TimerClass::ALL[at].is_periodic() as u8) << at;
+        at += 1;
+    }
+    bits
+};
+/// What the host writes into every byte: no program's words have it.
+const HOST_BYTE: u8 = 0xb7;
 
 /// On what the plans of the ends of kernels depend.
-pub(crate) const KEYS: [PlanKey; 2] = [key(Level::Device), key(Level::System)];
-
-const fn key(level: Level) -> PlanKey {
-    PlanKey { op: OpClass::KernelEnd, order: Order::Release, level, remote: false }
+pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
+    Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
 
-/// The end of a kernel, at a scope.
-pub(crate) fn kernel_end(scope: Scope) -> Request {
+/// An ordinary access to a whole line.
+fn access(op: Op, line: usize, mask: ByteMask, data: LineData) -> Request {
     Request {
-        op: Op::KernelEnd(KernelId(0)),
-        order: Order::Release,
-        scope,
+        op,
+        order: Order::Plain,
+        scope: Scope::DEVICE,
         issuer: Issuer::default(),
         hints: Hints::default(),
         array: ArrayId(0),
-        line: LineAddr(0),
-        mask: ByteMask::NONE,
-        data: LineData::default(),
+        line: LineAddr(line as u64),
+        mask,
+        data,
     }
+}
+
+/// The stations and the lines of memory behind a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Rest {
+    pub(crate) stations: Vec<u32>,
+    /// By node: the timers that run, a bit a class. All of them run for ever.
+    pub(crate) timers: Vec<u8>,
+    pub(crate) lines: Vec<u32>,
 }
 
 struct Drain<'a, P: Protocol> {
@@ -52,51 +70,93 @@ struct Drain<'a, P: Protocol> {
     /// late as can be.
     late: usize,
     timers: Vec<u8>,
-    answered: bool,
+    /// The node whose periodic timer was the last to run out.
+    turn: usize,
+    /// Has the request been answered, and with which bytes?
+    answer: Option<Option<u32>>,
     slot: u32,
     rows: &'a mut BTreeSet<RowId>,
 }
 
-/// The lines of memory when the kernel has ended.
-pub(crate) fn memory<P: Protocol>(
+/// The stations and the lines of memory when the kernel has ended.
+pub(crate) fn end<P: Protocol>(
     controllers: &mut Controllers<P>,
     threads: usize,
-    stations: Vec<u32>,
-    lines: Vec<u32>,
+    rest: Rest,
     rows: &mut BTreeSet<RowId>,
-) -> Result<Vec<u32>, Arc<str>> {
-    let timers = vec![0; stations.len()];
-    let slot = threads as u32 * PENDING_MAX;
-    let under_way = VecDeque::new();
-    let mut drain =
-        Drain { controllers, stations, lines, under_way, late: 0, timers, answered: false, slot, rows };
-    let first_level = |id: &NodeId| matches!(P::KINDS[usize::from(id.kind)].role, Role::L1);
-    let entries = drain.controllers.nodes.iter().enumerate().filter(|(_, id)| first_level(id));
-    let entries: Vec<u8> = entries.map(|(at, _)| at as u8).collect();
-    for &node in &entries {
-        drain.ask(node, Scope::DEVICE)?;
-    }
-    let conductor = drain.controllers.node(P::entry(proto::Agent::CommandProcessor));
-    drain.ask(conductor.map_err(Arc::from)?, Scope::SYSTEM)?;
+) -> Result<Rest, Arc<str>> {
+    let mut drain = Drain::new(controllers, threads, rest, rows);
+    drain.boundary(Boundary::END)?;
     let lines = drain.lines.clone();
     drain.rest()?;
     match lines == drain.lines {
-        true => Ok(lines),
+        true => Ok(Rest { stations: drain.stations, timers: drain.timers, lines }),
         false => Err(Arc::from("the kernel has ended, and a write was still on its way to memory")),
     }
 }
 
-impl<P: Protocol> Drain<'_, P> {
-    fn ask(&mut self, node: u8, scope: Scope) -> Result<(), Arc<str>> {
-        let request = self.controllers.request(kernel_end(scope));
-        self.answered = false;
+/// The host writes every line behind the end of a kernel, and another kernel
+/// begins: each compute unit must read what the host has written.
+pub(crate) fn next_kernel<P: Protocol>(
+    controllers: &mut Controllers<P>,
+    threads: usize,
+    rest: Rest,
+) -> Result<(), Arc<str>> {
+    let (cus, lines) = (controllers.shape.cus, rest.lines.len());
+    let mask = ByteMask::full(usize::from(controllers.shape.line_bytes));
+    let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
+    let mut rows = BTreeSet::new();
+    let mut drain = Drain::new(controllers, threads, rest, &mut rows);
+    for line in 0..lines {
+        drain.ask(Agent::Host, access(Op::Store, line, mask, written))?;
+    }
+    drain.boundary(Boundary::BEGIN)?;
+    for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {
+        let data = drain.ask(Agent::Cu(cu), access(Op::Load, line, mask, LineData::default()))?;
+        let read = data.map(|data| drain.controllers.line_of(data).masked(mask));
+        if read != Some(written) {
+            let why = format!("a kernel begins, and CU {cu} reads what the host has overwritten before");
+            return Err(Arc::from(why));
+        }
+    }
+    drain.rest()
+}
+
+impl<'a, P: Protocol> Drain<'a, P> {
+    fn new(
+        controllers: &'a mut Controllers<P>,
+        threads: usize,
+        rest: Rest,
+        rows: &'a mut BTreeSet<RowId>,
+    ) -> Self {
+        let Rest { stations, timers, lines } = rest;
+        let slot = threads as u32 * PENDING_MAX;
+        let under_way = VecDeque::new();
+        Drain { controllers, stations, lines, under_way, late: 0, timers, turn: 0, answer: None, slot, rows }
+    }
+
+    /// A boundary of a kernel, agent by agent.
+    fn boundary(&mut self, steps: [Boundary; 2]) -> Result<(), Arc<str>> {
+        for step in steps {
+            for agent in step.agents(self.controllers.shape.cus) {
+                self.ask(agent, step.request(KernelId(0), true))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a request and carries out what it sets off until it is answered.
+    fn ask(&mut self, agent: Agent, request: Request) -> Result<Option<u32>, Arc<str>> {
+        let node = self.controllers.node(P::entry(agent)).map_err(Arc::from)?;
+        let request = self.controllers.request(request);
+        self.answer = None;
         self.under_way.push_back((node, Told::Ask { slot: self.slot, request }));
         for _ in 0..STEPS_MAX {
-            if self.answered {
+            if let Some(data) = self.answer {
                 self.late = self.under_way.len();
-                return Ok(());
+                return Ok(data);
             }
-            let Some((node, told)) = self.next() else { break };
+            let Some((node, told)) = self.next().or_else(|| self.periodic()) else { break };
             self.tell(node, told)?;
         }
         Err(Arc::from("the program is over, and its kernel does not come to an end"))
@@ -125,11 +185,22 @@ impl<P: Protocol> Drain<'_, P> {
         self.under_way.remove(at)
     }
 
-    /// A timer, or a way that somebody waits for.
+    /// A timer that runs for ever. Several take turns.
+    fn periodic(&mut self) -> Option<(u8, Told)> {
+        let count = self.timers.len();
+        let nodes = (1..=count).map(|step| (self.turn + step) % count);
+        let node = nodes.into_iter().find(|&node| self.timers[node] & PERIODIC != 0)?;
+        self.turn = node;
+        let class = (self.timers[node] & PERIODIC).trailing_zeros() as u8;
+        self.timers[node] &= !(1 << class);
+        Some((node as u8, Told::Timer(class)))
+    }
+
+    /// A timer that comes to an end, or a way that somebody waits for.
     fn choice(&mut self) -> Option<(u8, Told)> {
         for node in 0..self.stations.len() {
-            if self.timers[node] != 0 {
-                let class = self.timers[node].trailing_zeros() as u8;
+            if self.timers[node] & !PERIODIC != 0 {
+                let class = (self.timers[node] & !PERIODIC).trailing_zeros() as u8;
                 self.timers[node] &= !(1 << class);
                 return Some((node as u8, Told::Timer(class)));
             }
@@ -155,7 +226,8 @@ impl<P: Protocol> Drain<'_, P> {
             (*line, reply) = self.controllers.serve(*line, op);
             self.under_way.push_back((node, Told::Memory { reply }));
         }
-        self.answered |= did.replies.iter().any(|(slot, _)| *slot == self.slot);
+        let answer = did.replies.iter().find(|(slot, _)| *slot == self.slot);
+        self.answer = self.answer.or(answer.map(|&(_, data)| data));
         Ok(())
     }
 }

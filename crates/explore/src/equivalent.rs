@@ -1,28 +1,10 @@
 //! Seeded faults that nobody can notice: each is argued in a sentence.
 
-/// Who has which faults: in each file the name of a fault, ` # `, and the reason. A
-/// `*` in a name stands for any text.
-const ARGUED: &[(&[&str], &str)] = &[
-    (&["vi", "vi-targeted", "no-l1", "rsp", "rsp-repaired"], include_str!("../equivalent/vi-bank.txt")),
-    (&["vi", "vi-targeted", "rsp", "rsp-repaired"], include_str!("../equivalent/vi-l1.txt")),
-    (&["vi", "vi-targeted"], include_str!("../equivalent/no-remote.txt")),
-    (&["vi-targeted"], include_str!("../equivalent/vi-targeted.txt")),
-    (&["rsp", "rsp-repaired"], include_str!("../equivalent/rsp.txt")),
-    (&["rsp-repaired"], include_str!("../equivalent/rsp-repaired.txt")),
-    (&["no-l1"], include_str!("../equivalent/no-l1.txt")),
-    (&["hlrc-repaired"], include_str!("../equivalent/hlrc-repaired.txt")),
-    (&["denovo-b", "denovo-rprio"], include_str!("../equivalent/denovo.txt")),
-];
-
-/// The faults that are argued, each with the reason.
-pub(crate) fn all(protocol: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let texts = ARGUED.iter().filter(move |(protocols, _)| protocols.contains(&protocol));
-    texts.flat_map(|(_, text)| text.lines()).filter_map(|line| line.split_once(" # "))
-}
+use proto::Info;
 
 /// Why nobody can notice this fault in that protocol, if that is so.
-pub(crate) fn reason(protocol: &str, mutant: &str) -> Option<&'static str> {
-    all(protocol).find(|(name, _)| is_named(name, mutant)).map(|(_, reason)| reason)
+pub(crate) fn reason(info: &Info, mutant: &str) -> Option<&'static str> {
+    info.equivalents().find(|(name, _)| is_named(name, mutant)).map(|(_, reason)| reason)
 }
 
 /// Is that the name of the fault, or one that stands for several?
@@ -41,21 +23,17 @@ mod tests {
     use crate::mutants;
     use std::collections::BTreeSet;
 
-    fn only_faults_are_argued(protocol: &str) {
-        let subject = Subject::named(protocol).expect("a protocol");
-        let faults: BTreeSet<String> = mutants::all(&subject).into_iter().map(|fault| fault.name).collect();
-        let mut argued = super::all(protocol).peekable();
-        assert!(argued.peek().is_some());
-        for (name, reason) in argued {
-            assert!(faults.iter().any(|fault| super::is_named(name, fault)), "{protocol}: {name}");
-            assert!(!reason.is_empty());
-        }
-    }
-
     #[test]
     fn only_faults_that_can_be_seeded_are_argued() {
-        for protocol in super::ARGUED.iter().flat_map(|(protocols, _)| *protocols) {
-            only_faults_are_argued(protocol);
+        for info in zoo::ALL {
+            let subject = Subject::named(info.name).expect("a protocol");
+            let faults: BTreeSet<String> =
+                mutants::all(&subject).into_iter().map(|fault| fault.name).collect();
+            for line in info.equivalent.iter().flat_map(|text| text.lines()) {
+                let (name, reason) = line.split_once(" # ").expect("a name, ` # ` and a reason");
+                assert!(faults.iter().any(|fault| super::is_named(name, fault)), "{}: {name}", info.name);
+                assert!(!reason.is_empty());
+            }
         }
     }
 

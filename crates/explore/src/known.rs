@@ -44,6 +44,8 @@ pub(crate) struct Info {
     last: u32,
     /// Must some move be made some day?
     pub(crate) busy: bool,
+    /// Does a timer run that runs for ever?
+    pub(crate) turns: bool,
     /// Has no core to issue because of its queues?
     pub(crate) full: bool,
     /// Have its threads come to their ends?
@@ -115,9 +117,15 @@ impl Known {
         if self.infos.len() <= part as usize {
             self.infos.resize(part as usize + 1, None);
         }
-        let busy = locals.iter().any(|local| !local.whim);
-        let info = Info { first, last: self.locals.len() as u32, busy, full, done };
+        let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
+        let turns = locals.iter().any(|local| local.mv.is_periodic());
+        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done };
         self.infos[part as usize] = Some(info);
+    }
+
+    /// Have all threads come to their ends?
+    pub(crate) fn is_done(&self, state: &[u32]) -> bool {
+        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done))
     }
 
     /// What a part becomes when it is told something.
@@ -180,10 +188,11 @@ impl Known {
     /// Gives every successor of a state to the sink. `next` is room for one.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
         let nodes = self.nodes;
-        let (mut busy, mut full, mut done) = (false, false, true);
+        let (mut busy, mut turns, mut full, mut done) = (false, false, false, true);
         for &part in &state[..nodes] {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             busy |= info.busy;
+            turns |= info.turns;
             full |= info.full;
             done &= info.done;
         }
@@ -191,7 +200,7 @@ impl Known {
             if done {
                 return Expansion::End;
             }
-            if !self.clocked {
+            if !self.clocked && !turns {
                 return Expansion::Stuck;
             }
         }
@@ -247,7 +256,7 @@ impl Known {
         }
         match fault {
             Some(fault) => fault,
-            None if self.clocked => self.pass_time(state, next, sink, busy),
+            None if self.clocked => self.pass_time(state, next, sink, busy || turns),
             None => Expansion::Goes,
         }
     }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::bounds::Bounds;
 use crate::controllers::{Controllers, Did, Told};
-use crate::drain;
+use crate::drain::{self, Rest};
 use crate::intern::Interner;
 use crate::known::{Does, FAULT, Known, Local};
 use crate::moves::Move;
@@ -60,6 +60,8 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) told: Interner<Told>,
     /// What memory holds when the kernel has ended, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
+    /// Does the next kernel find what the host has written, by stations?
+    begun: FxHashMap<Vec<u32>, Found<()>>,
     /// Where each thread's requests go.
     pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
@@ -117,6 +119,7 @@ impl<P: Protocol> Machine<P> {
             memories: Interner::default(),
             told: Interner::default(),
             drained: FxHashMap::default(),
+            begun: FxHashMap::default(),
             entries,
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
@@ -159,8 +162,8 @@ impl<P: Protocol> Machine<P> {
                 ops: SmallVec::new(),
                 replies: SmallVec::new(),
             };
-            let part = self.settled(part).map_err(|why| Unsupported(why.to_string()))?;
-            state.push(part);
+            let part = self.told(part, Told::Start).and_then(|part| self.settled(part));
+            state.push(part.map_err(|why| Unsupported(why.to_string()))?);
         }
         let mut memory = Vec::new();
         for line in 0..self.code.lines() {
@@ -198,16 +201,32 @@ impl<P: Protocol> Machine<P> {
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = state.split_at(self.known.nodes);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
-        let key: Vec<u32> = stations.iter().chain(memory).copied().collect();
+        let timers: Vec<u8> = parts.iter().map(|&part| self.part(part).timers).collect();
+        let key: Vec<u32> = timed(&stations, &timers).chain(memory.iter().copied()).collect();
         if let Some(known) = self.drained.get(&key) {
             return known.clone();
         }
-        let lines = self.memories.thing(memory[0]).clone();
-        let lines = drain::memory(&mut self.controllers, self.entries.len(), stations, lines, &mut self.rows);
-        let lines: Drained = lines.map(Arc::from);
-        drain::KEYS.iter().for_each(|&key| self.note_key(key));
+        let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
+        let ended = drain::end(&mut self.controllers, self.entries.len(), rest, &mut self.rows);
+        drain::end_keys().for_each(|key| self.note_key(key));
+        let lines: Drained = ended.and_then(|rest| {
+            let lines = Arc::from(rest.lines.as_slice());
+            self.begin_next(rest).map(|()| lines)
+        });
         self.drained.insert(key, lines.clone());
         lines
+    }
+
+    /// Does the next kernel find what the host writes? That depends on the
+    /// stations alone, for the host writes all of memory.
+    fn begin_next(&mut self, rest: Rest) -> Found<()> {
+        let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
+        if let Some(known) = self.begun.get(&key) {
+            return known.clone();
+        }
+        let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), rest);
+        self.begun.insert(key, begun.clone());
+        begun
     }
 
     /// How many parts there are.
@@ -534,4 +553,11 @@ impl<P: Protocol> Machine<P> {
         }
         Ok(self.parts.number(part))
     }
+}
+
+/// Stations, and the timers that run for ever where there are any.
+fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
+    let any = timers.iter().any(|&timers| timers != 0);
+    let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));
+    stations.iter().copied().chain(timers)
 }

@@ -13,7 +13,7 @@ use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Level, Order};
 
-use proto::{PlanKey, PlansView};
+use proto::{PlanKey, PlansView, Sharing};
 
 use crate::claim::Claim;
 use crate::message;
@@ -70,12 +70,12 @@ const RMWS: [(Order, bool); 6] = [
 
 /// Is something said of remote operations?
 fn has_remote(claims: &[Claim]) -> bool {
-    claims.iter().any(|claim| claim.model == "opencl-rsp")
+    claims.iter().any(|claim| claim.sharing() == Sharing::Remote)
 }
 
 /// Where scopes are hints, one that holds nobody else orders data as well.
 pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
-    claims.iter().any(|claim| claim.model == "drf")
+    claims.iter().any(|claim| claim.sharing() == Sharing::Unscoped)
 }
 
 /// In how many ways device scope is made wider.

@@ -4,6 +4,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use proto::{Symbol as _, TimerClass};
+
 /// One choice of the environment. Nodes, threads and lines are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Move {
@@ -55,6 +57,17 @@ pub enum Move {
 }
 
 impl Move {
+    /// Does a timer run out that runs for ever?
+    #[must_use]
+    pub fn is_periodic(self) -> bool {
+        match self {
+            Move::Timer { class, .. } => {
+                TimerClass::ALL.get(usize::from(class)).is_some_and(|class| class.is_periodic())
+            }
+            _ => false,
+        }
+    }
+
     /// Does a core issue?
     #[inline]
     #[must_use]

@@ -126,8 +126,7 @@ fn row_faults(
     }
     for (state, (to, _)) in view.states.iter().enumerate() {
         let stays = next.unwrap_or(index / view.events.len());
-        // No line is ever put into the states that stand for missing bytes.
-        if !["P", "RP", "IP"].contains(to) && state != stays {
+        if !view.never_stored.contains(&state) && state != stays {
             add(Change::NextState { row, state: state as u8 }, format!("to {to}"));
         }
     }
@@ -333,7 +332,7 @@ impl Trials<'_> {
     fn sum_up(&self, mutants: Vec<Mutant>, fates: Vec<Fate>) -> Mutants {
         let mut result = Mutants::default();
         for (mutant, fate) in mutants.into_iter().zip(fates) {
-            let argued = equivalent::reason(self.subject.info.name, &mutant.name);
+            let argued = equivalent::reason(&self.subject.info, &mutant.name);
             match (fate, argued) {
                 (Fate::Killed(witness, why), argued) => {
                     let test = &self.tests[self.witnesses[witness].run.test].name;
@@ -397,7 +396,7 @@ impl Trials<'_> {
         killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
         self.shorten(&mut killers, KILLERS_STATES_MAX);
         others.truncate(TRIALS_MAX);
-        let is_argued = equivalent::reason(self.subject.info.name, &mutant.name).is_some();
+        let is_argued = equivalent::reason(&self.subject.info, &mutant.name).is_some();
         self.shorten(&mut others, if is_argued { ARGUED_STATES_MAX } else { STATES_MAX });
         (killers, others)
     }

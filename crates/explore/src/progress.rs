@@ -4,7 +4,8 @@
 //! A run that never ends stays in one of them. It is fair if each move that is
 //! open to it all the time is made some time. So there is such a run if a set
 //! has no way out, and if every move that all of its states offer is made
-//! within it. Evictions that nobody needs may be left out for ever.
+//! within it. Evictions that nobody needs may be left out for ever. A timer that
+//! runs for ever may go on when all threads have come to their ends.
 
 use rustc_hash::FxHashMap;
 
@@ -158,6 +159,13 @@ impl Graph<'_> {
         Some(None)
     }
 
+    /// Have all threads come to their ends, so that nothing but timers that run
+    /// for ever keeps the machine from rest?
+    fn only_turns(&self, part: &[u32], offered: &FxHashMap<Move, (usize, bool)>) -> bool {
+        offered.keys().any(|mv| mv.is_periodic())
+            && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
+    }
+
     /// All that lies behind a set has been judged before it.
     fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
         if let [alone] = *part {
@@ -186,6 +194,7 @@ impl Graph<'_> {
         let is_fair = offered.values().all(|&(count, is_made)| is_made || count < part.len());
         let why = match (leaves, is_fair) {
             (false, _) => NO_WAY_OUT,
+            (true, true) if self.only_turns(part, &offered) => return None,
             (true, true) => STARVES,
             (true, false) => return None,
         };

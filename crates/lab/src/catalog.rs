@@ -60,12 +60,26 @@ pub struct ScenarioEntry {
 #[must_use]
 pub fn scenarios() -> Vec<ScenarioEntry> {
     let entry = |scenario: Scenario| {
-        let &stealing::Scenario { name, policy, summary } = stealing::scenario(scenario.name)?;
         let protocol = scenario.protocol;
+        let of_protocol = zoo::ALL.iter().find(|info| info.name == scenario.name);
+        let stealing::Scenario { name, policy, summary } = match of_protocol {
+            Some(info) => stealing::for_machine(info.sharing, info.name),
+            None => stealing::scenario(scenario.name),
+        }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
         Some(ScenarioEntry { name, summary, protocol, policy, scenario: in_full.to_string() })
     };
     Scenario::all().into_iter().filter_map(entry).collect()
+}
+
+/// The scenarios as Markdown.
+#[must_use]
+pub fn scenarios_page() -> String {
+    let mut page = "| scenario | policy | what it says |\n|---|---|---|\n".to_owned();
+    for ScenarioEntry { name, policy, summary, .. } in scenarios() {
+        page += &format!("| `{name}` | `{policy}` | {summary} |\n");
+    }
+    page
 }
 
 /// A workload, as `list workloads` shows it.
@@ -252,12 +266,19 @@ mod tests {
     #[test]
     fn every_scenario_says_in_full_what_its_name_means() {
         let scenarios = scenarios();
-        assert_eq!(scenarios.len(), stealing::SCENARIOS.len());
+        let machines = zoo::ALL.iter().filter(|info| info.sharing != proto::Sharing::Scoped);
+        assert_eq!(scenarios.len(), stealing::SCENARIOS.len() + machines.count());
         for entry in scenarios {
             let [short, full] = [entry.name, &entry.scenario].map(|text| Scenario::parse(text).unwrap());
             assert_eq!(short.protocol, full.protocol);
             assert_eq!(short.stealing.map(str::to_owned), full.policy);
         }
+    }
+
+    #[test]
+    fn the_page_shows_the_scenarios() {
+        let shown = include_str!("../../../docs/work-stealing.md");
+        assert!(shown.contains(&scenarios_page()), "docs/work-stealing.md is to have:\n{}", scenarios_page());
     }
 
     #[test]

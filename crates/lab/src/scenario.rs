@@ -2,7 +2,9 @@
 
 use core::fmt;
 
-use crate::catalog;
+use proto::Info;
+use workloads::stealing::{for_machine, scenario};
+
 use crate::error::Error;
 
 /// The protocols that the scenarios of the hLRC paper run on, where they have
@@ -46,22 +48,21 @@ impl Scenario {
     /// The protocols, then the paper's scenarios on protocols that there are.
     #[must_use]
     pub fn all() -> Vec<Scenario> {
-        let protocols = catalog::protocol_names();
-        let stealing = |name: &str| workloads::stealing::scenario(name).map(|scenario| scenario.policy);
-        let of_protocol = |&protocol: &&'static str| Scenario {
-            name: protocol,
-            protocol,
-            stealing: stealing(protocol),
+        let of_protocol = |info: &Info| Scenario {
+            name: info.name,
+            protocol: info.name,
+            stealing: for_machine(info.sharing, info.name).map(|scenario| scenario.policy),
             policy: None,
         };
         let of_paper = |&(name, protocol): &(&'static str, &'static str)| Scenario {
             name,
             protocol,
-            stealing: stealing(name),
+            stealing: scenario(name).map(|scenario| scenario.policy),
             policy: None,
         };
-        let on_what_there_is = PROTOCOLS.iter().filter(|(_, protocol)| protocols.contains(protocol));
-        protocols.iter().map(of_protocol).chain(on_what_there_is.map(of_paper)).collect()
+        let exists = |protocol: &str| zoo::ALL.iter().any(|info| info.name == protocol);
+        let on_what_there_is = PROTOCOLS.iter().filter(|(_, protocol)| exists(protocol));
+        zoo::ALL.iter().map(of_protocol).chain(on_what_there_is.map(of_paper)).collect()
     }
 
     /// Reads `vi`, `vi+work-group`, `vi+work-group+same-cu` or `steal-only`.
@@ -119,11 +120,10 @@ mod tests {
         assert_eq!(of("steal-only"), ("vi", Some("device,steal-device")));
         assert_eq!(of("rsp"), ("rsp", Some("work-group,steal-remote")));
         assert_eq!(of("vi"), ("vi", None));
-        let known = catalog::protocol_names();
+        assert_eq!(of("hlrc"), ("hlrc", Some("work-group,steal-unscoped")));
+        assert_eq!(of("denovo-b"), ("denovo-b", Some("work-group,steal-unscoped")));
         for scenario in &workloads::stealing::SCENARIOS {
-            let placed =
-                PROTOCOLS.iter().find(|(name, _)| *name == scenario.name).map_or(scenario.name, |p| p.1);
-            assert_eq!(Scenario::parse(scenario.name).is_ok(), known.contains(&placed), "{}", scenario.name);
+            assert_eq!(of(scenario.name).1, Some(scenario.policy));
         }
     }
 }

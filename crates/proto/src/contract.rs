@@ -110,6 +110,21 @@ pub enum MemoryAccess {
     },
 }
 
+impl MemoryAccess {
+    /// Memory performs it on a line: what its answer carries.
+    #[inline]
+    pub fn perform(&self, line: &mut LineData) -> LineData {
+        match self {
+            MemoryAccess::Read => *line,
+            MemoryAccess::Write { mask, data } => {
+                line.merge(data, *mask);
+                LineData::default()
+            }
+            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, data, *mask),
+        }
+    }
+}
+
 /// What a controller wants to be told when memory answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryTag {
@@ -172,6 +187,30 @@ impl<P: Protocol> Cx<'_, P> {
     #[must_use]
     pub fn is_wanted(&self, set: SetIndex) -> bool {
         self.parked.contains_key(&Key::Way(set))
+    }
+
+    /// An action of a row has no request, message or bytes to work on: the row
+    /// stands where such an input cannot be. The input is reported as one that
+    /// cannot happen.
+    #[cold]
+    pub fn lacks_operand<A: Symbol>(&mut self, action: A) {
+        self.impossible(&format!("{} has nothing to work on", action.name()));
+    }
+
+    /// Counts one down. Where there is none to count, the input is reported as
+    /// one that cannot happen, for that reason.
+    #[inline]
+    pub fn count_down(&mut self, count: &mut u32, why: &str) {
+        match count.checked_sub(1) {
+            Some(rest) => *count = rest,
+            None => self.impossible(why),
+        }
+    }
+
+    /// Reports the input as one that cannot happen, in the middle of a step.
+    #[cold]
+    pub fn impossible(&mut self, why: &str) {
+        self.fx.violate::<P>(self.me, why);
     }
 
     /// Looks a row up, counts it, and applies the seeded fault if it is there.
@@ -300,6 +339,8 @@ pub struct LineView {
     pub line: LineAddr,
     /// The name of its state.
     pub state: &'static str,
+    /// Does it own its bytes, so that dirty ones may stay?
+    pub owns: bool,
     /// Which bytes are valid.
     pub valid: ByteMask,
     /// Which bytes are dirty.
@@ -312,6 +353,11 @@ pub struct LineView {
 pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// What it can be told.
     type Msg: Message;
+    /// What it does before anything happens: asks for its first timer, for
+    /// example. No input comes before it.
+    fn start(&mut self, cx: &mut Cx<'_, P>) {
+        let _ = cx;
+    }
     /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
@@ -333,6 +379,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 
 /// All the kinds of a protocol as one type; [`crate::protocol_nodes`] writes it.
 pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
+    /// See [`Controller::start`].
+    fn start(&mut self, cx: &mut Cx<'_, P>);
     /// See [`Controller::step`].
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// See [`Controller::victims`].
@@ -363,6 +411,17 @@ pub struct Claim {
     pub mapping: &'static str,
 }
 
+/// What a program must say where work-groups share data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sharing {
+    /// A scope that both sides are in: a narrower one orders nothing.
+    Scoped,
+    /// The same, or a remote operation, which reaches across narrower scopes.
+    Remote,
+    /// Nothing: atomics are correct whatever their scope.
+    Unscoped,
+}
+
 /// What a protocol says of itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
@@ -376,6 +435,19 @@ pub struct Info {
     pub claims: &'static [Claim],
     /// What it needs of the network.
     pub channels: Channels,
+    /// What it needs of programs that share data.
+    pub sharing: Sharing,
+    /// The seeded faults that no program can notice, as texts: in each line the
+    /// name of a fault, ` # `, and the reason. A `*` in a name stands for any
+    /// text.
+    pub equivalent: &'static [&'static str],
+}
+
+impl Info {
+    /// The seeded faults that no program can notice, each with the reason.
+    pub fn equivalents(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        self.equivalent.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(" # "))
+    }
 }
 
 /// A protocol.
@@ -416,12 +488,6 @@ pub fn nodes<P: Protocol>(shape: &Shape) -> impl Iterator<Item = NodeId> + use<P
     let shape = *shape;
     (0..P::KINDS.len() as u8)
         .flat_map(move |kind| (0..P::count(kind, &shape)).map(move |index| NodeId { kind, index }))
-}
-
-/// Does a cache of that protocol register lines? What is written to those stays
-/// where it is, whatever the cache does with other writes.
-pub fn registers_lines<P: Protocol>() -> bool {
-    P::tables().iter().any(|table| table.states.iter().any(|(state, _)| *state == "R"))
 }
 
 /// The identity of a table view's row, for reports.

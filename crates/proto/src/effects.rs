@@ -1,6 +1,6 @@
 //! What a step does to the outside, written down for the driver.
 
-use crate::contract::{MemoryAccess, MemoryOp, Message};
+use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol};
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
@@ -83,6 +83,12 @@ impl<M> Effects<M> {
             && self.needs.is_empty()
             && self.violation.is_none()
             && self.inner.is_empty()
+    }
+
+    /// Notes what the controller has broken, unless something is noted already.
+    pub(crate) fn violate<P: Protocol<Msg = M>>(&mut self, node: NodeId, why: &str) {
+        let kind = P::KINDS.get(usize::from(node.kind)).map_or("?", |kind| kind.name);
+        self.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", node.index));
     }
 
     /// Sends a message.

@@ -8,6 +8,7 @@
 //! **Use it** to write a protocol or a driver. **Do not** look here for time,
 //! energy, or anything that a single protocol knows.
 
+mod boundary;
 mod contract;
 mod divisor;
 mod effects;
@@ -27,6 +28,7 @@ mod symbols;
 mod table;
 mod uses;
 
+pub use boundary::Boundary;
 pub use contract::*;
 pub use effects::Effects;
 pub use line::*;

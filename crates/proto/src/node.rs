@@ -77,6 +77,15 @@ crate::symbols! {
     }
 }
 
+impl TimerClass {
+    /// Does it run for ever? Such a timer keeps no machine busy: a program is
+    /// over although it runs. A request that waits for it does not wait in vain.
+    #[must_use]
+    pub const fn is_periodic(self) -> bool {
+        matches!(self, TimerClass::Epoch)
+    }
+}
+
 /// One kind of controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {

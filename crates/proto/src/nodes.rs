@@ -74,6 +74,9 @@ macro_rules! protocol_nodes {
             }
         }
         impl $crate::Node<$protocol> for Node {
+            fn start(&mut self, cx: &mut $crate::Cx<'_, $protocol>) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::start(c, cx) ),+ }
+            }
             #[inline]
             fn step(
                 &mut self,

@@ -3,7 +3,9 @@
 //! This is what "the state" of a machine consists of, shared by every driver.
 //! An input is carried out together with everything it wakes, at once.
 
-use crate::contract::{Ask, Channels, Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, World};
+use crate::contract::{
+    Ask, Channels, Cx, Disposition, Input, LineView, MemoryReply, Message, Node, Protocol, World,
+};
 use crate::effects::{Effects, Inner};
 use crate::line::{LineAddr, LineData};
 use crate::lookup::Lookup;
@@ -137,6 +139,12 @@ impl<P: Protocol> Station<P> {
         self.id
     }
 
+    /// The first input of every controller.
+    pub fn start(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
+        self.node.start(&mut Cx { world, me: self.id, stage: 0, fx, parked: &self.parked });
+        self.settle(world, fx);
+    }
+
     /// Presents a new request. Its slot must not be in use here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
@@ -266,8 +274,8 @@ impl<P: Protocol> Station<P> {
         if views.len() != victims.len() {
             return Some(format!("at the end {name} cannot give up some of its lines"));
         }
-        let is_dirty = views.iter().any(|view| !view.dirty.is_empty());
-        (passes_on && is_dirty)
+        let is_dirty = |view: &LineView| !view.owns && !view.dirty.is_empty();
+        (passes_on && views.iter().any(is_dirty))
             .then(|| format!("at the end {name} holds dirty bytes, and its policy is to pass them on"))
     }
 
@@ -579,8 +587,7 @@ impl<P: Protocol> Station<P> {
     }
 
     fn violate(&self, fx: &mut Effects<P::Msg>, why: &str) {
-        let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
-        fx.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", self.id.index));
+        fx.violate::<P>(self.id, why);
     }
 }
 

@@ -107,6 +107,12 @@ pub trait Table: 'static {
     const ID: TableId;
     /// Its name on the protocol's page.
     const NAME: &'static str;
+    /// States in which a line owns its bytes: dirty ones stay there, whatever
+    /// the write policy of the machine says.
+    const OWNERS: &'static [Self::State] = &[];
+    /// States that only the classification of an input makes, and in which no
+    /// line is ever stored: bytes that are asked for are missing, for example.
+    const NEVER_STORED: &'static [Self::State] = &[];
     /// The row; the compiler proves that there is one for every pair.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
 }
@@ -337,6 +343,8 @@ pub struct TableView {
     pub name: &'static str,
     /// State names with their descriptions.
     pub states: Vec<(&'static str, &'static str)>,
+    /// The indices of the states that no line is ever stored in.
+    pub never_stored: Vec<usize>,
     /// Event names with their descriptions.
     pub events: Vec<(&'static str, &'static str)>,
     /// Action names with their descriptions.
@@ -377,6 +385,7 @@ impl TableView {
             id: T::ID,
             name: T::NAME,
             states: described::<T::State>(),
+            never_stored: T::NEVER_STORED.iter().map(|state| state.index()).collect(),
             events: described::<T::Event>(),
             actions: described::<T::Action>(),
             rows: pairs.map(|(s, e)| view(T::row(s, e))).collect(),

@@ -80,6 +80,8 @@ pub(crate) trait Fabric {
     fn drop_message(&mut self, message: MessageId);
     /// Delivers memory's answer.
     fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out);
+    /// Gives a station its first input.
+    fn start(&mut self, to: StationId, out: &mut Out);
     /// A timer has run out.
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
     /// Time has passed.
@@ -403,6 +405,10 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.step(to, out, |station, world, fx, _| station.memory(reply, world, fx));
     }
 
+    fn start(&mut self, to: StationId, out: &mut Out) {
+        self.step(to, out, |station, world, fx, _| station.start(world, fx));
+    }
+
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
         self.step(to, out, |station, world, fx, _| station.timer(class, world, fx));
     }
@@ -448,7 +454,7 @@ impl<P: Protocol> Fabric for Stations<P> {
             Role::L1 => self.policies.0,
             _ => self.policies.1,
         };
-        let unrest = station.unrest(policy != WritePolicy::Combining && !proto::registers_lines::<P>());
+        let unrest = station.unrest(policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }
 

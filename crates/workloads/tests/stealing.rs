@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};
-use proto::Symbol;
+use proto::{Sharing, Symbol};
 use workloads::stealing::order::{Access, Operation, Side, Step, Variable};
 use workloads::stealing::{
-    App, Policy, Queues, SCENARIOS, Stealing, Theft, Worker, atomic_bytes, lds_bytes, scenario,
+    App, Policy, Queues, SCENARIOS, Scenario, Stealing, Theft, Worker, atomic_bytes, for_machine, lds_bytes,
+    scenario,
 };
 use workloads::{Instance, Settings, find};
 
@@ -41,10 +42,16 @@ fn run(app: App, values: &[(&str, &str)], options: &Options) -> u32 {
     outcome.answer.get::<u32>("stolen").unwrap_or_default().iter().sum()
 }
 
+/// The scenarios by name, and those of machines with more than scopes or none.
+fn scenarios() -> impl Iterator<Item = Scenario> {
+    let machines = [(Sharing::Remote, "with-remote"), (Sharing::Unscoped, "without-scopes")];
+    SCENARIOS.into_iter().chain(machines.into_iter().filter_map(|(sharing, name)| for_machine(sharing, name)))
+}
+
 #[test]
 fn every_scenario_computes_every_answer_to_convergence_and_after_some_sweeps() {
     for app in App::ALL {
-        for scenario in &SCENARIOS {
+        for scenario in scenarios() {
             for (seed, sweeps) in [(1, "0"), (2, "1"), (3, "4")] {
                 let stolen = run(app, &[("policy", scenario.policy), ("sweeps", sweeps)], &options(seed));
                 let steals = !scenario.policy.contains("no-steal");
@@ -259,7 +266,7 @@ fn show(what: Use) -> String {
 #[test]
 fn the_kernel_does_what_the_table_says_and_nothing_else() {
     let all = |uses: &[(u16, Use)]| uses.iter().map(|(_, what)| show(*what)).collect::<BTreeSet<_>>();
-    for scenario in &SCENARIOS {
+    for scenario in scenarios() {
         let (found, _) = recorded(&[("policy", scenario.policy)]);
         let own = if scenario.policy.starts_with("device") { Level::Device } else { Level::WorkGroup };
         let stealing = match scenario.policy.split(',').nth(1) {
@@ -283,7 +290,7 @@ fn the_kernel_does_what_the_table_says_and_nothing_else() {
 #[test]
 fn scopes_and_remote_operations_are_those_of_the_scenario() {
     let semantics = |name: &str, side: Side| {
-        let policy = scenario(name).map_or("", |s| s.policy);
+        let policy = scenarios().find(|s| s.name == name).map_or("", |s| s.policy);
         let (uses, _) = recorded(&[("policy", policy)]);
         let of_side = uses.iter().filter(|(_, u)| u.2 == side);
         of_side.map(|(_, u)| (u.3.level, u.3.hints.remote)).collect::<BTreeSet<_>>()
@@ -292,13 +299,13 @@ fn scopes_and_remote_operations_are_those_of_the_scenario() {
     for name in ["baseline", "steal-only"] {
         assert_eq!(semantics(name, Side::Owner), only(Level::Device, false), "{name}");
     }
-    for name in ["scope-only", "rsp", "denovo-b", "hlrc", "hlrc-scoped"] {
+    for name in ["scope-only", "with-remote", "without-scopes", "hlrc-scoped"] {
         assert_eq!(semantics(name, Side::Owner), only(Level::WorkGroup, false), "{name}");
     }
     assert_eq!(semantics("steal-only", Side::Thief), only(Level::Device, false));
     assert_eq!(semantics("hlrc-scoped", Side::Thief), only(Level::Device, false));
-    assert_eq!(semantics("rsp", Side::Thief), only(Level::Device, true));
-    assert_eq!(semantics("hlrc", Side::Thief), only(Level::WorkGroup, false));
+    assert_eq!(semantics("with-remote", Side::Thief), only(Level::Device, true));
+    assert_eq!(semantics("without-scopes", Side::Thief), only(Level::WorkGroup, false));
     assert!(semantics("baseline", Side::Thief).is_empty() && semantics("scope-only", Side::Thief).is_empty());
 }
 
@@ -326,23 +333,11 @@ fn each_sweep_starts_with_full_queues_whoever_emptied_them() {
 
 #[test]
 fn every_scenario_is_a_policy_of_every_application() {
-    let names: Vec<_> = SCENARIOS.iter().map(|s| s.name).collect();
-    let want = [
-        "baseline",
-        "scope-only",
-        "steal-only",
-        "rsp",
-        "rsp-repaired",
-        "denovo-b",
-        "denovo-rprio",
-        "hlrc",
-        "hlrc-noprio",
-        "hlrc-repaired",
-        "hlrc-scoped",
-    ];
-    assert_eq!(names, want);
+    let names = SCENARIOS.map(|s| s.name);
+    assert_eq!(names, ["baseline", "scope-only", "steal-only", "hlrc-scoped"]);
+    assert_eq!(for_machine(Sharing::Scoped, "scoped"), None, "such a machine has several scenarios");
     for app in App::ALL {
-        for scenario in &SCENARIOS {
+        for scenario in scenarios() {
             assert_eq!(app.workload().defaults().set_policy(scenario.policy), Ok(()), "{}", scenario.name);
         }
         assert_eq!(find(app.workload().name).map(|w| w.name), Ok(app.workload().name));

@@ -237,7 +237,9 @@ impl<P: Protocol> Controller<P> for Latch {
 }
 
 use proto::parts::Host;
-use proto::{Agent, Channels, Claim, Info, Kind, NodeId, PlansView, Role, Shape, TableView, protocol_nodes};
+use proto::{
+    Agent, Channels, Claim, Info, Kind, NodeId, PlansView, Role, Shape, Sharing, TableView, protocol_nodes,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LatchProtocol;
@@ -255,6 +257,8 @@ impl Protocol for LatchProtocol {
         source: "this guide",
         claims: &[Claim { model: "drf", mapping: "each operation as a request of the same order" }],
         channels: Channels::Fifo,
+        sharing: Sharing::Unscoped,
+        equivalent: &[],
     };
     const KINDS: &'static [Kind] =
         &[Kind { name: "Latch", role: Role::L1 }, Kind { name: "Host", role: Role::Host }];

@@ -7,9 +7,9 @@ use super::order::Program;
 use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryAccess, MemoryOp, MemoryReply,
-    Mutation, Node as _, NodeId, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _,
-    TimerClass, Way, World, WritePolicy,
+    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryOp, MemoryReply, Mutation, Node as _,
+    NodeId, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, World,
+    WritePolicy,
 };
 
 /// Bytes of a word.
@@ -113,10 +113,6 @@ pub(super) struct Machine<P: Protocol> {
     kinds: Vec<usize>,
     /// By wavefront: where its requests come in.
     pub(super) entries: Vec<usize>,
-    /// First-level caches.
-    pub(super) firsts: Vec<usize>,
-    /// Where the command processor's requests come in.
-    pub(super) conductor: usize,
     /// By sender and receiver: the messages under way.
     channels: Queues<P::Msg>,
     /// By node: what memory is to do for it.
@@ -124,6 +120,8 @@ pub(super) struct Machine<P: Protocol> {
     pub(super) memory: Vec<LineData>,
     timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
+    /// How many of those are timers that run for ever.
+    periodic: usize,
     pub(super) waves: Vec<Wave>,
     /// By flag: the value that has been set for certain.
     pub(super) set: [u32; FLAG_WORDS],
@@ -156,7 +154,6 @@ impl<P: Protocol> Machine<P> {
         let stations: Vec<Station<P>> = ids.iter().map(|&id| Station::new(id, &params)).collect();
         let of = |agent| number(&kinds, P::entry(agent));
         let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
-        let is_first = |id: &NodeId| P::KINDS[usize::from(id.kind)].role == Role::L1;
         let lines = (WORDS * WORD).div_ceil(usize::from(shape.line_bytes));
         Ok(Machine {
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
@@ -165,6 +162,7 @@ impl<P: Protocol> Machine<P> {
             memory: vec![LineData::default(); lines],
             timers: vec![0; ids.len()],
             ready: Vec::new(),
+            periodic: 0,
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
@@ -176,8 +174,6 @@ impl<P: Protocol> Machine<P> {
             draws: Draws::new(0),
             has_ended: true,
             entries: (0..WAVES).map(|wave| of(agent(wave))).collect(),
-            firsts: (0..ids.len()).filter(|&node| is_first(&ids[node])).collect(),
-            conductor: of(Agent::CommandProcessor),
             nodes: Nodes {
                 params,
                 homes: Homes::new(&shape, 1),
@@ -191,6 +187,11 @@ impl<P: Protocol> Machine<P> {
         })
     }
 
+    /// Where an agent's requests come in.
+    pub(super) fn entry(&self, agent: Agent) -> usize {
+        number(&self.kinds, P::entry(agent))
+    }
+
     /// Everything as it is before anything happened.
     fn reset(&mut self, seed: u64) {
         for (station, fresh) in self.nodes.stations.iter_mut().zip(&self.fresh) {
@@ -201,6 +202,7 @@ impl<P: Protocol> Machine<P> {
             self.asked.clear();
             self.timers.fill(0);
             self.ready.clear();
+            self.periodic = 0;
             self.sleeping.fill(0);
             self.ending = 0;
         }
@@ -219,6 +221,10 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
         self.reset(seed);
         self.has_ended = false;
+        for node in 0..self.nodes.stations.len() {
+            self.tell(node, |station, world, fx| station.start(world, fx));
+            self.carry_out(node, program)?;
+        }
         for (wave, steps) in program.threads.iter().enumerate() {
             if !steps.is_empty() {
                 self.wake(wave);
@@ -233,13 +239,13 @@ impl<P: Protocol> Machine<P> {
             return Err(wrong(format!("{} is not at rest at the end", name::<P>(station.id()))));
         }
         self.check_memory(program)?;
-        self.has_ended = true;
+        self.has_ended = self.ready.is_empty();
         Ok(self.ran)
     }
 
     /// Until nothing can happen any more.
     pub(super) fn go_on(&mut self, program: &Program) -> Result<(), Wrong> {
-        while !self.ready.is_empty() {
+        while !self.is_idle(program) {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
                 return Err(unfinished(&self.waves, program, "nothing comes to an end"));
@@ -256,6 +262,16 @@ impl<P: Protocol> Machine<P> {
             }
         }
         Ok(())
+    }
+
+    /// Can nothing happen any more, but that timers run for ever for which nobody
+    /// waits?
+    fn is_idle(&self, program: &Program) -> bool {
+        let waits = || {
+            let mut waves = self.waves.iter().zip(&program.threads);
+            self.ending != 0 || !waves.all(|(wave, steps)| wave.is_done(steps))
+        };
+        self.ready.len() == self.periodic && (self.periodic == 0 || !waits())
     }
 
     fn happens(&mut self, event: Event, program: &Program) -> Result<(), Wrong> {
@@ -285,7 +301,7 @@ impl<P: Protocol> Machine<P> {
             Event::Memory(node) => {
                 let node = usize::from(node);
                 let Some(&op) = self.asked.take(node, 0) else { return Ok(()) };
-                let reply = MemoryReply { op, data: serve(&mut self.memory[op.line.0 as usize], &op.access) };
+                let reply = MemoryReply { op, data: op.access.perform(&mut self.memory[op.line.0 as usize]) };
                 let now = self.ran.events;
                 self.nodes.tell(node, now, |station, world, fx| station.memory(&reply, world, fx));
                 node
@@ -293,6 +309,7 @@ impl<P: Protocol> Machine<P> {
             Event::Timer(node, class) => {
                 let node = usize::from(node);
                 self.timers[node] &= !(1 << class.index());
+                self.periodic -= usize::from(class.is_periodic());
                 self.tell(node, |station, world, fx| station.timer(class, world, fx));
                 node
             }
@@ -332,7 +349,7 @@ impl<P: Protocol> Machine<P> {
 
     /// Carries out what a node has set off.
     pub(super) fn carry_out(&mut self, node: usize, program: &Program) -> Result<(), Wrong> {
-        let Machine { nodes, channels, ready, kinds, asked, timers, .. } = self;
+        let Machine { nodes, channels, ready, periodic, kinds, asked, timers, .. } = self;
         let Nodes { fx, stations, .. } = nodes;
         if let Some(why) = fx.violation.take() {
             return Err(wrong(why));
@@ -353,6 +370,7 @@ impl<P: Protocol> Machine<P> {
             let bit = 1 << class.index();
             if timers[node] & bit == 0 {
                 timers[node] |= bit;
+                *periodic += usize::from(class.is_periodic());
                 ready.push(Event::Timer(here, class));
             }
         }
@@ -373,17 +391,6 @@ impl<P: Protocol> Machine<P> {
             done?;
         }
         Ok(())
-    }
-}
-
-fn serve(line: &mut LineData, access: &MemoryAccess) -> LineData {
-    match access {
-        MemoryAccess::Read => *line,
-        MemoryAccess::Write { mask, data } => {
-            line.merge(data, *mask);
-            LineData::default()
-        }
-        MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, data, *mask),
     }
 }
 

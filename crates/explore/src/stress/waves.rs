@@ -4,10 +4,9 @@
 use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORDS, cu};
 use super::machine::{Event, Machine, WORD, Wrong, wrong};
 use super::order::Program;
-use crate::drain::kernel_end;
 use proto::{
-    ArrayId, ByteMask, Hints, Issuer, Level, LineAddr, LineData, Op, Protocol, Request, Rmw, RmwKind, Scope,
-    Slot, Width,
+    ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Protocol, Request,
+    Rmw, RmwKind, Scope, Slot, Width,
 };
 
 /// Data accesses of a wavefront that may be under way at once.
@@ -179,25 +178,22 @@ impl<P: Protocol> Machine<P> {
     /// The kernel ends on every compute unit, and then on the machine, so that
     /// the host finds in memory what has been stored.
     pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
-        for at in 0..self.firsts.len() {
-            self.end_kernel(at, self.firsts[at], Scope::DEVICE, program)?;
+        for step in Boundary::END {
+            let request = step.request(KernelId(0), true);
+            for (at, agent) in step.agents(self.shape.cus).enumerate() {
+                self.ending |= 1 << at;
+                let (node, slot) = (self.entry(agent), Slot((ENDS + at) as u32));
+                self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
+                self.carry_out(node, program)?;
+            }
+            self.go_on(program)?;
         }
-        self.go_on(program)?;
-        self.end_kernel(self.firsts.len(), self.conductor, Scope::SYSTEM, program)?;
-        self.go_on(program)?;
         match self.ending {
             0 => Ok(()),
             _ => {
                 Err(wrong(String::from("all wavefronts are done, and their kernel does not come to an end")))
             }
         }
-    }
-
-    fn end_kernel(&mut self, at: usize, node: usize, scope: Scope, program: &Program) -> Result<(), Wrong> {
-        self.ending |= 1 << at;
-        let slot = Slot((ENDS + at) as u32);
-        self.tell(node, |station, world, fx| station.request(slot, &kernel_end(scope), world, fx));
-        self.carry_out(node, program)
     }
 
     /// Memory has what was stored last.

@@ -80,6 +80,12 @@ impl Model {
         self.steps.iter().any(here)
     }
 
+    /// Does it distinguish remote operations: does it name their set?
+    #[must_use]
+    pub fn knows_remote(&self) -> bool {
+        ["REM", "REMOTE"].iter().any(|set| self.names.has(set))
+    }
+
     /// Has it flags, such as that of a data race?
     pub(crate) fn has_flags(&self) -> bool {
         any_flag(&self.steps, &|_| true)

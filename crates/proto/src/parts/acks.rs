@@ -26,9 +26,9 @@ impl AckParity {
     #[must_use]
     pub fn acked(&mut self, parity: bool) -> bool {
         let count = &mut self.counts[usize::from(parity)];
-        let expected = *count > 0;
-        *count = count.saturating_sub(1);
-        expected
+        let Some(rest) = count.checked_sub(1) else { return false };
+        *count = rest;
+        true
     }
 
     /// Are writes before the last turn still outstanding?

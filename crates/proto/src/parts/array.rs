@@ -5,6 +5,8 @@ use crate::divisor::Divisor;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{SetIndex, Way};
 use crate::shape::CacheShape;
+use crate::symbols::Symbol;
+use crate::table::Table;
 use core::fmt::Debug;
 use core::hash::Hash;
 
@@ -302,12 +304,17 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.sets.number() * self.ways.number()
     }
 
-    /// The views of all lines.
-    pub fn views(&self, name: impl Fn(S) -> &'static str, out: &mut Vec<LineView>) {
+    /// The views of all lines, each in a state of a table.
+    pub fn views<T: Table<State = S>>(&self, out: &mut Vec<LineView>)
+    where
+        S: Symbol,
+    {
         for way in self.occupied(Way(0)) {
             let Some(line) = self.line(way) else { continue };
             let (valid, dirty) = (self.valid(way), self.dirty(way));
-            out.push(LineView { line, state: name(self.state(way)), valid, dirty, data: self.read(way) });
+            let state = self.state(way);
+            let (owns, data) = (T::OWNERS.contains(&state), self.read(way));
+            out.push(LineView { line, state: state.name(), owns, valid, dirty, data });
         }
     }
 

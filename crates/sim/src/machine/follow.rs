@@ -44,6 +44,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             port.let_all_in();
         }
         let mut held = Vec::new();
+        self.give_first_inputs();
         self.poll_host();
         self.go_on(&mut held, true)?;
         self.fabric.hold_ways(true);

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use kernel::rng::Rng;
 use kernel::{Coords, Launch, OpId, Placement};
 use proto::issue::{Issue, IssueId};
-use proto::{ArrayId, Hints, KernelId, Op, Order, Scope, Width};
+use proto::{ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
 use super::spent::Beside;
@@ -38,15 +38,14 @@ pub(super) struct Group {
 /// How far a kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
+    /// The command processor prepares it.
     Launching,
-    BeginMachine,
-    BeginCus,
+    /// The requests of a boundary are under way.
+    Boundary(Boundary),
+    /// Work-groups run.
     Running,
-    EndCus,
-    EndMachine,
 }
 
-/// The kernel that runs.
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) launch: Rc<Launch>,
@@ -113,9 +112,11 @@ impl Current {
     pub(super) fn describe(&self) -> &'static str {
         match self.step {
             Step::Launching => "is being launched",
-            Step::BeginMachine | Step::BeginCus => "waits for the acquire at its beginning",
+            Step::Boundary(Boundary::BeginMachine | Boundary::BeginCus) => {
+                "waits for the acquire at its beginning"
+            }
             Step::Running => "runs",
-            Step::EndCus | Step::EndMachine => "waits for the release at its end",
+            Step::Boundary(Boundary::EndCus | Boundary::EndMachine) => "waits for the release at its end",
         }
     }
 }
@@ -153,34 +154,35 @@ impl<Pr: Probe> Machine<'_, Pr> {
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
         self.times.step_done(now, Cause::Launch);
         let written = core::mem::take(&mut self.kernels.host_has_written);
-        let scope = if written { Scope::SYSTEM } else { Scope::DEVICE };
-        self.boundary(now, Step::BeginMachine, scope);
+        self.boundary(now, Boundary::BeginMachine, written);
     }
 
     /// Sends the requests of a kernel boundary: one from the command processor,
     /// or one from each compute unit.
-    fn boundary(&mut self, now: Cycle, step: Step, scope: Scope) {
+    fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some(current) = &mut self.kernels.current else { return };
         let kernel = current.launch.kernel;
         let ports = match step {
-            Step::BeginCus | Step::EndCus => self.cu_ports.clone(),
-            _ => vec![self.command_port],
+            Boundary::BeginCus | Boundary::EndCus => self.cu_ports.clone(),
+            Boundary::BeginMachine | Boundary::EndMachine => vec![self.command_port],
         };
-        current.step = step;
+        current.step = Step::Boundary(step);
         current.due = ports.len() as u32;
-        let op = match step {
-            Step::EndCus | Step::EndMachine => Op::KernelEnd(kernel),
-            _ => Op::KernelBegin(kernel),
-        };
         for port in ports {
-            self.ask_boundary(now, port, Owner::Kernel(kernel), op, scope);
+            self.ask_boundary(
+                now,
+                port,
+                Owner::Kernel(kernel),
+                step.op(kernel),
+                step.scope(host_has_written),
+            );
         }
     }
 
     fn ask_boundary(&mut self, now: Cycle, port: u32, owner: Owner, op: Op, scope: Scope) {
         let ask = AskHead {
             op,
-            order: Order::AcqRel,
+            order: Boundary::ORDER,
             scope,
             hints: Hints::default(),
             array: ArrayId(0),
@@ -207,7 +209,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Releases to the host what kernels have written so far. Must it wait?
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         let Some(last) = self.kernels.unreleased.take() else { return false };
-        self.ask_boundary(now, self.command_port, Owner::Release, Op::KernelEnd(last), Scope::SYSTEM);
+        let step = Boundary::EndMachine;
+        self.ask_boundary(now, self.command_port, Owner::Release, step.op(last), step.scope(false));
         true
     }
 
@@ -220,26 +223,26 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         match current.step {
             Step::Launching | Step::Running => {}
-            Step::BeginMachine => self.boundary(now, Step::BeginCus, Scope::DEVICE),
-            Step::BeginCus => {
+            Step::Boundary(Boundary::BeginMachine) => self.boundary(now, Boundary::BeginCus, false),
+            Step::Boundary(Boundary::BeginCus) => {
                 self.times.step_done(now, Cause::Acquire);
                 let grid = current.launch.grid;
                 current.step = Step::Running;
                 if grid.work_groups == 0 || grid.waves == 0 {
-                    return self.boundary(now, Step::EndCus, Scope::DEVICE);
+                    return self.boundary(now, Boundary::EndCus, false);
                 }
                 current.is_dispatching = true;
                 self.at(now, Event::Dispatch);
             }
-            Step::EndCus if self.system.launch.end_of_kernel == EndOfKernel::System => {
-                self.boundary(now, Step::EndMachine, Scope::SYSTEM);
+            Step::Boundary(Boundary::EndCus) if self.system.launch.end_of_kernel == EndOfKernel::System => {
+                self.boundary(now, Boundary::EndMachine, false);
             }
-            Step::EndCus => {
+            Step::Boundary(Boundary::EndCus) => {
                 self.kernels.unreleased = Some(current.launch.kernel);
                 self.times.step_done(now, Cause::Release);
                 self.end_kernel(now);
             }
-            Step::EndMachine => {
+            Step::Boundary(Boundary::EndMachine) => {
                 self.times.step_done(now, Cause::Release);
                 self.end_kernel(now);
             }
@@ -360,7 +363,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             }
         } else if current.live_groups == 0 {
             self.kernel_ran(now);
-            self.boundary(now, Step::EndCus, Scope::DEVICE);
+            self.boundary(now, Boundary::EndCus, false);
         }
     }
 }

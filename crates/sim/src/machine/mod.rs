@@ -352,6 +352,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 
     /// Runs the program to its end.
     pub(crate) fn run(mut self) -> Result<Finished, RunError> {
+        self.give_first_inputs();
         self.poll_host();
         let ended = self.run_to_end();
         self.probe.arrays(&self.session.arrays());

@@ -7,7 +7,8 @@
 //!
 //! * [`order`]: every step of the queue's operations as data, with its reason.
 //! * [`Queues`]: push, pop, steal. [`Worker`]: how a work-group gets tasks.
-//! * [`Policy`]: scopes, stealing, padding. [`SCENARIOS`]: those of the paper.
+//! * [`Policy`]: scopes, stealing, padding. [`SCENARIOS`] and [`for_machine`]: those of the
+//!   paper.
 //! * [`App`]: shortest paths, colouring and PageRank on any graph.
 //!
 //! `docs/work-stealing.md` tells what was chosen where the paper is silent.
@@ -27,5 +28,5 @@ mod worker;
 pub use apps::App;
 pub(crate) use apps::{COLOR, PAGERANK, SSSP};
 pub use deque::{Queues, Theft, atomic_bytes};
-pub use policy::{Policy, SCENARIOS, Scenario, Stealing, page as scenarios_page, scenario};
+pub use policy::{Policy, SCENARIOS, Scenario, Stealing, for_machine, scenario};
 pub use worker::{Worker, lds_bytes};

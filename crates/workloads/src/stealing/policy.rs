@@ -2,7 +2,7 @@
 //! paper (section IV.B) as such policies.
 
 use kernel::Semantics;
-use proto::{Level, Order};
+use proto::{Level, Order, Sharing};
 
 use super::order::{Side, Step};
 use crate::settings::{Setting, Settings};
@@ -48,20 +48,19 @@ pub struct Scenario {
     pub summary: &'static str,
 }
 
-/// The scenarios of section IV.B, and that of V.C.
+/// The scenarios of section IV.B that are not a machine of their own, and that
+/// of V.C.
 ///
 /// Two of the paper's machines have no scopes (Table 3, right): they look at
-/// the order of an atomic, and at where its variable was last. What a program
-/// says about scopes is ignored, so it says the least: work-group everywhere,
-/// on thefts too. It could not say device there. Section V.C gives hLRC
-/// scopes as an extension in which a work-group's atomics are handled as those
-/// without a scope, and an atomic at device scope is performed at the L2:
-/// `hlrc-scoped` uses that for thefts, `hlrc` does not.
+/// the order of an atomic, and at where its variable was last. Section V.C gives
+/// hLRC scopes as an extension in which a work-group's atomics are handled as
+/// those without a scope, and an atomic at device scope is performed at the L2:
+/// `hlrc-scoped` uses that for thefts.
 ///
-/// Without races are: at device scope everywhere, any machine; `scope-only`,
-/// a machine with scopes; `rsp`, one with remote operations as well; those of
-/// `denovo` and `hlrc`, only one whose atomics are correct whatever their scope.
-pub static SCENARIOS: [Scenario; 11] = [
+/// Without races are: at device scope everywhere, any machine; `scope-only`, a
+/// machine with scopes; `hlrc-scoped`, only one whose atomics are correct
+/// whatever their scope.
+pub static SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "baseline",
         policy: "device,no-steal",
@@ -77,13 +76,6 @@ pub static SCENARIOS: [Scenario; 11] = [
         policy: "device,steal-device",
         summary: "stealing, everything at device scope",
     },
-    remote("rsp"),
-    remote("rsp-repaired"),
-    unscoped("denovo-b"),
-    unscoped("denovo-rprio"),
-    unscoped("hlrc"),
-    unscoped("hlrc-noprio"),
-    unscoped("hlrc-repaired"),
     Scenario {
         name: "hlrc-scoped",
         policy: "work-group,steal-device",
@@ -91,31 +83,27 @@ pub static SCENARIOS: [Scenario; 11] = [
     },
 ];
 
-/// A scenario of a machine with remote operations.
-const fn remote(name: &'static str) -> Scenario {
-    let summary = "own queue at work-group scope, thefts by remote operations";
-    Scenario { name, policy: "work-group,steal-remote", summary }
-}
-
-/// A scenario of a machine without scopes.
-const fn unscoped(name: &'static str) -> Scenario {
-    Scenario { name, policy: "work-group,steal-unscoped", summary: "stealing, without scopes" }
+/// The scenario of section IV.B for a machine, by what the machine needs of
+/// programs that share data. It has the name of the machine's protocol.
+///
+/// On a machine without scopes a program says the least, work-group everywhere,
+/// on thefts too. It could not say device there: `hlrc-scoped` does.
+#[must_use]
+pub fn for_machine(sharing: Sharing, name: &'static str) -> Option<Scenario> {
+    let (policy, summary) = match sharing {
+        Sharing::Scoped => return None,
+        Sharing::Remote => {
+            ("work-group,steal-remote", "own queue at work-group scope, thefts by remote operations")
+        }
+        Sharing::Unscoped => ("work-group,steal-unscoped", "stealing, without scopes"),
+    };
+    Some(Scenario { name, policy, summary })
 }
 
 /// The scenario of a name.
 #[must_use]
-pub fn scenario(name: &str) -> Option<&'static Scenario> {
-    SCENARIOS.iter().find(|s| s.name == name)
-}
-
-/// The scenarios as Markdown.
-#[must_use]
-pub fn page() -> String {
-    let mut page = "| scenario | policy | what it says |\n|---|---|---|\n".to_owned();
-    for Scenario { name, policy, summary } in &SCENARIOS {
-        page += &format!("| `{name}` | `{policy}` | {summary} |\n");
-    }
-    page
+pub fn scenario(name: &str) -> Option<Scenario> {
+    SCENARIOS.iter().find(|s| s.name == name).copied()
 }
 
 pub(crate) const SCOPE: Setting = Setting::policy(
@@ -194,16 +182,5 @@ impl Policy {
             (Side::Thief, Stealing::None | Stealing::Device) => Semantics::new(order, Level::Device),
             (Side::Thief, Stealing::Remote) => Semantics::new(order, Level::Device).remote(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_shows_the_scenarios() {
-        let shown = include_str!("../../../../docs/work-stealing.md");
-        assert!(shown.contains(&page()), "docs/work-stealing.md is to have this table:\n{}", page());
     }
 }

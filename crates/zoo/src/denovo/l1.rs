@@ -7,7 +7,7 @@ use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, 
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Rank,
-    Row, SetIndex, Symbol, Table, TimerClass, Way, WritePolicy,
+    Row, SetIndex, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -168,7 +168,7 @@ impl<P: Registers> Lines<P> for L1 {
             let data = LineData::default();
             return cx.fx.send(bank(cx, line), ToBank::Access { line, mask, data, op, how, answer, asker });
         }
-        let Some(way) = place.way else { return };
+        let Some(way) = place.way else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
         match (action, carried) {
             (LineAction::SendGet, _) => cache.get(line, cx),
@@ -207,14 +207,17 @@ impl<P: Registers> Lines<P> for L1 {
                 cache.fill(way, data, cx);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
-            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot: Some(slot), .. })) => {
-                cx.fx.resume(slot);
+            // No request waits for a grant that renews the bytes or is for stored data.
+            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot, .. })) => {
+                slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
             (LineAction::EndFill, _) => cache.end_fill(line, cx),
             (LineAction::EndRegister, Carried::Message(&ToL1::Grant { slot, .. })) => {
                 if let Some(parity) = self.stored.remove(&line) {
-                    cache.lower.acked(parity, cx);
+                    if !cache.lower.acked(parity, cx) {
+                        cx.impossible("a registration comes that no release counts");
+                    }
                     cx.fx.wake(Key::StoreBuffer);
                 }
                 match slot {
@@ -234,7 +237,7 @@ impl<P: Registers> Lines<P> for L1 {
                 | LineAction::Resume
                 | LineAction::EndRegister,
                 _,
-            ) => {}
+            ) => cx.lacks_operand(action),
         }
     }
 }
@@ -265,7 +268,7 @@ impl<P: Registers> Controller<P> for L1 {
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.cache.array.views(|state| state.name(), out);
+        self.cache.array.views::<L1Table>(out);
     }
 
     fn is_quiet(&self) -> bool {

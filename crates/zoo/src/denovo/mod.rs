@@ -47,6 +47,7 @@ macro_rules! denovo {
             L1(L1, ToL1), Bank(Bank<BankTable>, ToBank),
             params: Params = |shape| Params { shape: *shape, retains: $retains },
             name: $name, summary: $summary, source: $source, claims: CLAIMS,
+            sharing: Unscoped, equivalent: &[include_str!("equivalent.txt")],
             tables: [L1Table, BankTable], plans: L1Plans,
             keeps: [L1(parts::ToL1), Bank(parts::ToBank)]
         }

@@ -21,6 +21,9 @@ impl Table for BankTable {
     type Action = BankAction;
     const ID: TableId = TableId(2);
     const NAME: &'static str = "A line in an L2 bank";
+    // Bytes that come back with a registration stay, whatever the policy says.
+    const OWNERS: &'static [BankState] = &[BankState::V, BankState::R];
+    const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
     fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
         use BankAction as A;

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
     Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineView, Op, Order, Protocol,
-    Rank, Row, SetIndex, Slot, Symbol, Table, TimerClass, Way,
+    Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
 /// The table of the lines.
@@ -167,7 +167,10 @@ impl<T: Rows> L1<T> {
                 cx.fx.send(asker, Shared::Done { slot, bytes: answer_bytes(op, mask), data: old });
                 was_clean
             }
-            Carried::Message(_) | Carried::Nothing => false,
+            Carried::Message(_) | Carried::Nothing => {
+                cx.lacks_operand(LineAction::Perform);
+                false
+            }
         }
     }
 }
@@ -211,11 +214,13 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
     fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
         let line = place.line;
         if let (LineAction::Bounce, Carried::Message(msg)) = (action, carried) {
-            let &ToL1::Forward { mask, data, op, slot, asker, .. } = msg else { return };
+            let &ToL1::Forward { mask, data, op, slot, asker, .. } = msg else {
+                return cx.lacks_operand(action);
+            };
             let (how, answer) = (How::Unregistered, Answer::Request(slot));
             return cx.fx.send(bank(cx, line), ToBank::Access { line, mask, data, op, how, answer, asker });
         }
-        let Some(way) = place.way else { return };
+        let Some(way) = place.way else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
         match (action, carried) {
             (LineAction::SendGet, _) => cache.get(line, cx),
@@ -251,8 +256,9 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
                 cache.array.write_clean(way, data, *mask);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
-            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot: Some(slot), .. })) => {
-                cx.fx.resume(slot);
+            // No request waits for a grant that renews the bytes or is for stored data.
+            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot, .. })) => {
+                slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
             (LineAction::EndFill, _) => cache.end_fill(line, cx),
@@ -267,7 +273,7 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
                 | LineAction::FillAsked
                 | LineAction::Resume,
                 _,
-            ) => {}
+            ) => cx.lacks_operand(action),
         }
     }
 }
@@ -304,7 +310,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.cache.array.views(|state| state.name(), out);
+        self.cache.array.views::<T>(out);
     }
 
     fn is_quiet(&self) -> bool {

@@ -147,6 +147,8 @@ impl Table for L1Table {
     type Action = LineAction;
     const ID: TableId = TableId(0);
     const NAME: &'static str = "A line in the L1";
+    const OWNERS: &'static [LineState] = &[LineState::R];
+    const NEVER_STORED: &'static [LineState] = &[LineState::P, LineState::RP];
 
     fn row(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
         use LineAction::*;

@@ -41,7 +41,8 @@ macro_rules! hlrc {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident, $table:ty, $bank_table:ty, retains: $retains:literal,
-        $name:literal, $summary:literal, $source:literal, $claims:expr
+        $name:literal, $summary:literal, $source:literal, $claims:expr,
+        $equivalent:expr
     ) => {
         protocol! {
             $(#[doc = $doc])+
@@ -49,6 +50,7 @@ macro_rules! hlrc {
             L1(L1<$table>, ToL1), Bank(Bank<$bank_table>, ToBank),
             params: Params = |shape| Params { shape: *shape, retains: $retains },
             name: $name, summary: $summary, source: $source, claims: $claims,
+            sharing: Unscoped, equivalent: $equivalent,
             tables: [$table, $bank_table], plans: L1Plans,
             keeps: [L1(parts::ToL1), Bank(parts::ToBank)]
         }
@@ -61,7 +63,8 @@ hlrc! {
     "hlrc",
     "lazy release consistency: atomics are registered, flushes and invalidations happen when registration moves",
     "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C",
-    CLAIMS
+    CLAIMS,
+    &[]
 }
 hlrc! {
     /// hLRC with plain LRU replacement.
@@ -69,7 +72,8 @@ hlrc! {
     "hlrc-noprio",
     "hlrc with plain LRU replacement: registered lines are given up like others",
     "hLRC paper (MICRO 2016), section V.B",
-    CLAIMS
+    CLAIMS,
+    &[]
 }
 hlrc! {
     /// hLRC with registration as a permission only.
@@ -77,5 +81,6 @@ hlrc! {
     "hlrc-repaired",
     "hlrc with registration as a permission only: words may be atomics and data",
     "hLRC paper (MICRO 2016), section III; the rows that differ are ours",
-    &[CLAIMS[0], OPENCL, PTX]
+    &[CLAIMS[0], OPENCL, PTX],
+    &[include_str!("equivalent-repaired.txt")]
 }

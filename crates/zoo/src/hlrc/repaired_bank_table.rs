@@ -18,6 +18,8 @@ impl Table for RepairedBankTable {
     type Action = BankAction;
     const ID: TableId = BankTable::ID;
     const NAME: &'static str = BankTable::NAME;
+    const OWNERS: &'static [BankState] = BankTable::OWNERS;
+    const NEVER_STORED: &'static [BankState] = BankTable::NEVER_STORED;
 
     fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
         match (state, event) {

@@ -18,6 +18,8 @@ impl Table for RepairedTable {
     type Action = LineAction;
     const ID: TableId = L1Table::ID;
     const NAME: &'static str = L1Table::NAME;
+    const OWNERS: &'static [LineState] = L1Table::OWNERS;
+    const NEVER_STORED: &'static [LineState] = L1Table::NEVER_STORED;
 
     fn row(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
         use LineAction::*;

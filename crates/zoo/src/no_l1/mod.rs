@@ -14,7 +14,7 @@ mod port;
 pub use port::{Port, PortPlans};
 
 use crate::parts::{ToBank, ToL1, protocol};
-use crate::vi::{Bank, BankTable, SCOPED_CLAIMS};
+use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, SCOPED_CLAIMS};
 use proto::Shape;
 
 protocol! {
@@ -26,5 +26,7 @@ protocol! {
     summary: "L1 bypassed: every access is performed at the L2 or below",
     source: "HRF paper (ASPLOS 2014), section 2.3",
     claims: SCOPED_CLAIMS,
+    sharing: Scoped,
+    equivalent: &[BANK_EQUIVALENT, include_str!("equivalent.txt")],
     tables: [BankTable], plans: PortPlans
 }

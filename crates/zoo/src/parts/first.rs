@@ -92,7 +92,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
 
     /// Frees the miss register, and presents what waited for one or for a way.
     pub fn end_fill<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
-        self.fills = self.fills.saturating_sub(1);
+        cx.count_down(&mut self.fills, "a fill ends, and none was under way");
         cx.fx.wake(Key::Way(self.array.set(line)));
         cx.fx.wake(Key::Miss);
     }

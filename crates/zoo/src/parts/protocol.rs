@@ -11,6 +11,7 @@ macro_rules! protocol {
         $first:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
         params: $params:ty = |$shape:ident| $make:expr,
         name: $name:literal, summary: $summary:expr, source: $source:expr, claims: $claims:expr,
+        sharing: $sharing:ident, equivalent: $equivalent:expr,
         tables: [$($table:ty),+], plans: $plans:ty
         $(, keeps: [$($outer:ident($inner:ty)),+])?
     ) => {
@@ -48,6 +49,8 @@ macro_rules! protocol {
                     source: $source,
                     claims: $claims,
                     channels: proto::Channels::Fifo,
+                    sharing: proto::Sharing::$sharing,
+                    equivalent: $equivalent,
                 };
                 const KINDS: &'static [proto::Kind] = &[
                     proto::Kind { name: stringify!($first), role: proto::Role::L1 },

@@ -53,6 +53,11 @@ impl<S: Copy + Eq + Hash + Debug> Store<S> {
         cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
     }
 
+    /// A read of memory is over.
+    pub fn end_fetch<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
+        cx.count_down(&mut self.fetches, "a fetch ends, and none was under way");
+    }
+
     /// Takes the fetched bytes that were not written meanwhile.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;

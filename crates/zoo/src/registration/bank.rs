@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryReply, NodeId, Op, Rank, Row, SetIndex, Slot, Symbol, Table, TimerClass, Way, WritePolicy,
+    MemoryReply, NodeId, Op, Rank, Row, SetIndex, Slot, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -63,6 +63,8 @@ pub enum Carried<'a> {
     /// Nothing.
     Nothing,
 }
+
+const UNOWNED: &str = "no first-level cache is registered for the line";
 
 /// The key of what a round holds back.
 const ROUND: Key = Key::Other(0);
@@ -338,12 +340,13 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
                     Carried::Register(Registrant { mask, .. }) => !mask.is_empty(),
                     Carried::Bytes(..) | Carried::Nothing => false,
                 });
-                if let Some(&owner) = self.owners.get(&line) {
-                    cx.fx.send(owner, ToL1::Recall { line });
+                match self.owners.get(&line) {
+                    Some(&owner) => cx.fx.send(owner, ToL1::Recall { line }),
+                    None => cx.impossible(UNOWNED),
                 }
             }
             (BankAction::Forward, _, Carried::Access(asked, _)) => {
-                let Some(&owner) = self.owners.get(&line) else { return };
+                let Some(&owner) = self.owners.get(&line) else { return cx.impossible(UNOWNED) };
                 let Asked { from: asker, op, mask, data, answer } = asked;
                 cx.fx.uses.bypasses += 1;
                 match answer {
@@ -352,18 +355,22 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
                         cx.fx.send(owner, ToL1::Forward { line, mask, data: *data, op, slot, asker });
                     }
                     Answer::Line => cx.fx.send(owner, ToL1::Serve { line, asker }),
-                    Answer::Posted { .. } => {}
+                    Answer::Posted { .. } => cx.impossible("a posted write is not forwarded"),
                 }
             }
             (BankAction::TakeBack, Some(way), Carried::Bytes(mask, data)) => {
                 cx.fx.uses.lines_unregistered += 1;
                 cx.fx.uses.data_writes += u32::from(!mask.is_empty());
-                self.owners.remove(&line);
+                if self.owners.remove(&line).is_none() {
+                    cx.impossible(UNOWNED);
+                }
                 store.array.write(way, data, mask);
             }
-            (BankAction::EndRecall, ..) => self.recalls = self.recalls.saturating_sub(1),
+            (BankAction::EndRecall, ..) => {
+                cx.count_down(&mut self.recalls, "a recall ends, and none was under way");
+            }
             (BankAction::Fill, Some(way), Carried::Bytes(_, data)) => store.fill(way, data, cx),
-            (BankAction::EndFetch, ..) => store.fetches = store.fetches.saturating_sub(1),
+            (BankAction::EndFetch, ..) => store.end_fetch(cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
                 // Who had the line recalled comes before who only finds it.
@@ -386,7 +393,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
                 | BankAction::Fill
                 | BankAction::KeepDirty,
                 ..,
-            ) => {}
+            ) => cx.lacks_operand(action),
         }
     }
 }
@@ -422,7 +429,7 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.store.array.views(|state| state.name(), out);
+        self.store.array.views::<T>(out);
     }
 
     fn is_quiet(&self) -> bool {

@@ -22,7 +22,7 @@ pub use msg::ToL1;
 pub use plans::{RepairedPlans, RspPlans};
 
 use crate::parts::{PTX, ToBank, protocol};
-use crate::vi::{Bank, BankTable, L1Table};
+use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1Table};
 use proto::{Claim, Shape};
 
 /// OpenCL with remote operations.
@@ -37,11 +37,15 @@ pub const CLAIMS: &[Claim] = &[
     PTX,
 ];
 
+/// The seeded faults that no program can notice, of both.
+const EQUIVALENT: &str = include_str!("equivalent.txt");
+
 /// The two differ in their plans.
 macro_rules! rsp {
     (
         $(#[doc = $doc:literal])+
-        $module:ident::$protocol:ident, $plans:ty, $name:literal, $summary:literal, $source:literal
+        $module:ident::$protocol:ident, $plans:ty, $name:literal, $summary:literal, $source:literal,
+        $equivalent:expr
     ) => {
         protocol! {
             $(#[doc = $doc])+
@@ -49,6 +53,7 @@ macro_rules! rsp {
             L1(L1<$plans>, ToL1), Bank(Bank, ToBank),
             params: Shape = |shape| *shape,
             name: $name, summary: $summary, source: $source, claims: CLAIMS,
+            sharing: Remote, equivalent: $equivalent,
             tables: [L1Table, BankTable], plans: $plans,
             keeps: [L1(parts::ToL1)]
         }
@@ -59,11 +64,13 @@ rsp! {
     /// Remote-scope promotion, in the order of Table 3.
     published::Rsp, RspPlans, "rsp",
     "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
-    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25"
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",
+    &[BANK_EQUIVALENT, L1_EQUIVALENT, EQUIVALENT]
 }
 rsp! {
     /// Remote-scope promotion, with a flush before a remote load.
     repaired::RspRepaired, RepairedPlans, "rsp-repaired",
     "rsp with a flush of all other L1s before a remote load, too",
-    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of a3 and a4 is ours"
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of a3 and a4 is ours",
+    &[BANK_EQUIVALENT, L1_EQUIVALENT, EQUIVALENT, include_str!("equivalent-repaired.txt")]
 }

@@ -5,7 +5,7 @@ use crate::parts::{Answer, Ascends, Asked, How, Store, ToBank, ToL1, forward, re
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryReply, NodeId, Op, Rank, SetIndex, Shape, Slot, Symbol, TimerClass, Way, WritePolicy,
+    MemoryReply, NodeId, Op, Rank, SetIndex, Shape, Slot, TimerClass, Way, WritePolicy,
 };
 
 /// A bank of the L2.
@@ -215,7 +215,7 @@ impl<P: Ascends> Lines<P> for Bank {
             (BankAction::Fill, Some(way), Carried::Fill(data)) => store.fill(way, data, cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
-                store.fetches = store.fetches.saturating_sub(1);
+                store.end_fetch(cx);
                 // What has waited for a way or a register comes before what
                 // must ask for this line again.
                 cx.fx.wake(Key::Way(store.array.set(line)));
@@ -234,7 +234,7 @@ impl<P: Ascends> Lines<P> for Bank {
                 | BankAction::Fill
                 | BankAction::KeepDirty,
                 ..,
-            ) => {}
+            ) => cx.lacks_operand(action),
         }
     }
 }
@@ -268,7 +268,7 @@ impl<P: Ascends> Controller<P> for Bank {
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.store.array.views(|state| state.name(), out);
+        self.store.array.views::<BankTable>(out);
     }
 
     fn is_quiet(&self) -> bool {

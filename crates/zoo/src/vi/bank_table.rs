@@ -125,6 +125,7 @@ impl Table for BankTable {
     type Action = BankAction;
     const ID: TableId = TableId(2);
     const NAME: &'static str = "A line in an L2 bank";
+    const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
     fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
         use BankAction as A;

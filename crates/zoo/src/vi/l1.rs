@@ -12,7 +12,7 @@ use core::hash::Hash;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
     Ask, Cause, Controller, Cx, Disposition, Input, Issuer, Key, LineAddr, LineData, LineView, Op, Protocol,
-    Rank, SetIndex, Shape, Slot, Symbol, TimerClass, Way,
+    Rank, SetIndex, Shape, Slot, TimerClass, Way,
 };
 
 /// What a cache knows of who wrote its dirty lines, and so of what a release
@@ -186,7 +186,7 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
     }
 
     fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
-        let Place { line, way: Some(way) } = place else { return };
+        let Place { line, way: Some(way) } = place else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
         match (action, carried) {
             (LineAction::SendGet, _) => cache.get(line, cx),
@@ -226,7 +226,7 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
                 | LineAction::Perform
                 | LineAction::Fill,
                 _,
-            ) => {}
+            ) => cx.lacks_operand(action),
         }
     }
 }
@@ -257,7 +257,7 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
-        self.cache.array.views(|state| state.name(), out);
+        self.cache.array.views::<L1Table>(out);
     }
 
     fn is_quiet(&self) -> bool {

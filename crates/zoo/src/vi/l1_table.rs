@@ -113,6 +113,7 @@ impl Table for L1Table {
     type Action = LineAction;
     const ID: TableId = TableId(0);
     const NAME: &'static str = "A line in the L1";
+    const NEVER_STORED: &'static [LineState] = &[LineState::P];
 
     fn row(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
         use LineAction::*;

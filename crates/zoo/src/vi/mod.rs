@@ -37,6 +37,12 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
     PTX,
 ];
 
+/// The seeded faults that no program can notice: of the bank and the L1, which
+/// other protocols use too, and of the plans.
+pub(crate) const BANK_EQUIVALENT: &str = include_str!("equivalent-bank.txt");
+pub(crate) const L1_EQUIVALENT: &str = include_str!("equivalent-l1.txt");
+pub(crate) const PLANS_EQUIVALENT: &str = include_str!("equivalent-plans.txt");
+
 protocol! {
     /// The GPU baseline with scopes.
     protocol::Vi,
@@ -47,5 +53,7 @@ protocol! {
     source: "HRF paper (ASPLOS 2014), section 3.2; hLRC paper (MICRO 2016), sections II and IV, Table 3 \
              without the remote operations",
     claims: SCOPED_CLAIMS,
+    sharing: Scoped,
+    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT, PLANS_EQUIVALENT],
     tables: [L1Table, BankTable], plans: L1Plans
 }

@@ -10,7 +10,9 @@
 //! the protocol's page.
 
 use crate::parts::{Lower, ToBank, ToL1, protocol};
-use crate::vi::{Bank, BankTable, L1, L1Plans, L1Table, Writers};
+use crate::vi::{
+    BANK_EQUIVALENT, Bank, BankTable, L1, L1_EQUIVALENT, L1Plans, L1Table, PLANS_EQUIVALENT, Writers,
+};
 use proto::{Ask, Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, Shape, Slot};
 use std::collections::BTreeMap;
 
@@ -66,5 +68,7 @@ protocol! {
     summary: "vi with releases that flush only what their own wavefront has written",
     source: "HRF paper (ASPLOS 2014), section 6",
     claims: CLAIMS,
+    sharing: Scoped,
+    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT, PLANS_EQUIVALENT, include_str!("equivalent.txt")],
     tables: [L1Table, BankTable], plans: L1Plans
 }

@@ -1,9 +1,9 @@
 //! Real stations in a small machine, driven in an order that a seed decides.
 
 use proto::{
-    Agent, ByteMask, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply,
-    Message as _, Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, Station, Symbol,
-    TableView, TimerClass, Uses, World, WritePolicy,
+    Agent, ByteMask, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply, Message as _,
+    Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, Station, Symbol, TableView,
+    TimerClass, Uses, World, WritePolicy,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -197,14 +197,7 @@ impl<P: Protocol> Bench<P> {
 
     fn serve(&mut self, op: MemoryOp) -> LineData {
         let line = self.memory.entry(op.line).or_default();
-        match op.access {
-            MemoryAccess::Read => *line,
-            MemoryAccess::Write { mask, data } => {
-                line.merge(&data, mask);
-                LineData::default()
-            }
-            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(line, &data, mask),
-        }
+        op.access.perform(line)
     }
 
     /// Does something and waits until all is at rest; nobody looks.

@@ -5,9 +5,8 @@
 
 use crate::walker::{Bounds, Do, Program};
 use proto::{
-    Agent, Coverage, Effects, Homes, Key, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Mutation,
-    NodeId, Protocol, Request, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, Width, World,
-    WritePolicy,
+    Agent, Coverage, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
+    Protocol, Request, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, Width, World, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -102,8 +101,6 @@ pub(crate) struct Machine<'a, P: Protocol> {
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) line_count: usize,
-    /// Caches keep what atomics wrote, whatever they do with data.
-    keeps_atomics: bool,
     pub(crate) coverage: Coverage,
     pub(crate) stations: Names<Station<P>>,
     looks: Vec<Look>,
@@ -139,7 +136,6 @@ impl<'a, P: Protocol> Machine<'a, P> {
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
             line_count: place(last, &shape).0.0 as usize + 1,
-            keeps_atomics: P::tables().iter().any(|t| t.states.iter().any(|(state, _)| *state == "R")),
             coverage: Coverage::default(),
             stations: Names::new(),
             looks: Vec::new(),
@@ -195,13 +191,13 @@ impl<'a, P: Protocol> Machine<'a, P> {
             proto::Role::L1 => self.bounds.l1,
             _ => self.bounds.l2,
         };
-        let dirty = views.iter().any(|v| !v.dirty.is_empty());
+        let dirty = views.iter().any(|v| !v.owns && !v.dirty.is_empty());
         let unrest = if !station.is_quiet() {
             Some(format!("at the end {id:?} is not quiet"))
         } else if views.len() != victims.len() {
             Some(format!("at the end {id:?} cannot give up some of {views:?}"))
         } else {
-            (dirty && policy != WritePolicy::Combining && !self.keeps_atomics)
+            (dirty && policy != WritePolicy::Combining)
                 .then(|| format!("at the end {id:?} holds dirty bytes"))
         };
         Look {
@@ -333,14 +329,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         }
         let mut bytes = **self.lines.thing(line);
         let asked = **self.ops.thing(op);
-        let data = match asked.access {
-            MemoryAccess::Read => bytes,
-            MemoryAccess::Write { mask, data } => {
-                bytes.merge(&data, mask);
-                LineData::default()
-            }
-            MemoryAccess::Rmw { rmw, mask, data } => rmw.perform(&mut bytes, &data, mask),
-        };
+        let data = asked.access.perform(&mut bytes);
         let result = (self.lines.number(bytes), self.answers.number(MemoryReply { op: asked, data }));
         self.served.insert((line, op), result);
         result

@@ -76,6 +76,11 @@ impl Names {
         &self.list[name.0 as usize]
     }
 
+    /// Does some text use that word?
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.list.iter().any(|known| known == word)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }

@@ -1,0 +1,240 @@
+//! A toy with a manager that keeps an epoch: its first input, a timer that runs
+//! for ever, and a handshake with every gate. A store waits for the next epoch.
+
+#![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
+
+use proto::parts::Host;
+use proto::{
+    Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, LineAddr, MemoryAccess,
+    MemoryOp, MemoryTag, Message, NodeId, Op, PlansView, Protocol, Role, Shape, Sharing, TableView,
+    TimerClass, protocol_nodes,
+};
+
+const GATE: u8 = 0;
+const MANAGER: u8 = 1;
+const HOST: u8 = 2;
+/// What waits for the next epoch.
+const EPOCH: Key = Key::Other(0);
+
+/// The machine, and whether the manager forgets to end the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Params {
+    cus: u16,
+    forgets: bool,
+}
+
+/// To a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToGate {
+    /// The epoch is about to change.
+    Prepare,
+    /// It has changed.
+    Change,
+}
+
+/// To the manager: a gate is ready for the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ready;
+
+/// Gives the messages of the toy the form that the contract asks for.
+macro_rules! message {
+    ($message:ty, $name:literal) => {
+        impl Message for $message {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            fn payload_bytes(&self, _line_bytes: u32) -> u32 {
+                0
+            }
+            fn line(&self) -> Option<LineAddr> {
+                None
+            }
+            fn is_access(&self) -> bool {
+                false
+            }
+        }
+    };
+}
+message!(ToGate, "ToGate");
+message!(Ready, "Ready");
+
+/// The port of a compute unit: every access is performed in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Gate {
+    epoch: bool,
+}
+
+/// The stages of a request.
+const AWAITS_EPOCH: u8 = 1;
+const SENT: u8 = 2;
+
+impl Gate {
+    fn request<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let (mask, data) = (ask.req.mask, ask.req.data);
+        let access = match ask.req.op {
+            Op::Store if cx.stage == 0 => {
+                cx.stage = AWAITS_EPOCH;
+                return Disposition::Stall(EPOCH);
+            }
+            Op::Load => MemoryAccess::Read,
+            Op::Store => MemoryAccess::Write { mask, data },
+            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
+            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => {
+                cx.fx.accept(ask.slot);
+                return Disposition::Done;
+            }
+        };
+        if cx.stage == SENT {
+            match ask.req.reads() {
+                true => cx.fx.reply(ask.slot, *ask.data),
+                false => cx.fx.accept(ask.slot),
+            }
+            return Disposition::Done;
+        }
+        cx.fx.uses.bypasses += 1;
+        let tag = MemoryTag { node: cx.me, slot: ask.slot, note: 0 };
+        cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
+        cx.stage = SENT;
+        Disposition::Stall(Key::Slot(ask.slot))
+    }
+}
+
+impl<P: Protocol<Msg: From<Ready>>> Controller<P> for Gate {
+    type Msg = ToGate;
+
+    fn step(&mut self, input: Input<'_, ToGate>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Request(ask) => return Gate::request(ask, cx),
+            Input::Message { from, msg: ToGate::Prepare } => cx.fx.send(from, Ready),
+            Input::Message { msg: ToGate::Change, .. } => {
+                self.epoch = !self.epoch;
+                cx.fx.wake(EPOCH);
+            }
+            Input::Memory(reply) => cx.fx.resume_with(reply.op.tag.slot, reply.data),
+            Input::Evict(_) | Input::Timer(_) => return Disposition::Impossible("nobody asked for it"),
+            Input::Tick { .. } => {}
+        }
+        Disposition::Done
+    }
+
+    fn is_quiet(&self) -> bool {
+        true
+    }
+}
+
+/// The manager of the epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Manager {
+    /// How many gates are not ready.
+    due: u32,
+}
+
+fn tell_gates<P: Protocol<Params = Params, Msg: From<ToGate>>>(msg: ToGate, cx: &mut Cx<'_, P>) {
+    (0..cx.world.params.cus).for_each(|index| cx.fx.send(NodeId { kind: GATE, index }, msg));
+}
+
+impl<P: Protocol<Params = Params, Msg: From<ToGate>>> Controller<P> for Manager {
+    type Msg = Ready;
+
+    fn start(&mut self, cx: &mut Cx<'_, P>) {
+        cx.fx.timer(TimerClass::Epoch);
+    }
+
+    fn step(&mut self, input: Input<'_, Ready>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Timer(TimerClass::Epoch) if self.due == 0 => {
+                self.due = u32::from(cx.world.params.cus);
+                tell_gates(ToGate::Prepare, cx);
+            }
+            Input::Message { .. } => {
+                cx.count_down(&mut self.due, "nobody was asked");
+                if self.due == 0 {
+                    cx.fx.timer(TimerClass::Epoch);
+                    if !cx.world.params.forgets {
+                        tell_gates(ToGate::Change, cx);
+                    }
+                }
+            }
+            Input::Tick { .. } => {}
+            Input::Request(_) | Input::Memory(_) | Input::Evict(_) | Input::Timer(_) => {
+                return Disposition::Impossible("nobody asked for it");
+            }
+        }
+        Disposition::Done
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.due == 0
+    }
+}
+
+macro_rules! toy {
+    ($module:ident::$toy:ident, forgets: $forgets:literal) => {
+        pub mod $module {
+            use super::*;
+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $toy;
+
+            protocol_nodes! { $toy: Gate(Gate, ToGate), Manager(Manager, Ready), Host(Host) }
+
+            impl Protocol for $toy {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = Params;
+                const INFO: Info = Info {
+                    name: "epochs",
+                    summary: "stores wait for the next epoch, and everything is in memory",
+                    source: "this test",
+                    claims: &[Claim {
+                        model: "drf",
+                        mapping: "each operation as a request of the same order",
+                    }],
+                    channels: Channels::Fifo,
+                    sharing: Sharing::Unscoped,
+                    equivalent: &[],
+                };
+                const KINDS: &'static [Kind] = &[
+                    Kind { name: "Gate", role: Role::L1 },
+                    Kind { name: "Manager", role: Role::Manager },
+                    Kind { name: "Host", role: Role::Host },
+                ];
+
+                fn params(shape: &Shape) -> Result<Params, String> {
+                    shape.check().map(|()| Params { cus: shape.cus, forgets: $forgets })
+                }
+
+                fn count(kind: u8, shape: &Shape) -> u16 {
+                    if kind == GATE { shape.cus } else { 1 }
+                }
+
+                fn node(id: NodeId, _: &Params) -> Node {
+                    match id.kind {
+                        GATE => Node::Gate(Gate::default()),
+                        MANAGER => Node::Manager(Manager::default()),
+                        _ => Node::Host(Host),
+                    }
+                }
+
+                fn entry(agent: Agent) -> NodeId {
+                    match agent {
+                        Agent::Cu(index) => NodeId { kind: GATE, index },
+                        Agent::CommandProcessor => NodeId { kind: GATE, index: 0 },
+                        Agent::Host => NodeId { kind: HOST, index: 0 },
+                    }
+                }
+
+                fn tables() -> Vec<TableView> {
+                    Vec::new()
+                }
+
+                fn plans() -> Vec<PlansView> {
+                    Vec::new()
+                }
+            }
+        }
+    };
+}
+
+toy! { sound::Epochs, forgets: false }
+toy! { forgetful::Forgetful, forgets: true }

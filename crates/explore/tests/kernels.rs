@@ -1,0 +1,70 @@
+//! Behind the end of every program the host writes and another kernel begins:
+//! it must read what the host has written.
+
+use explore::verify::Test;
+use explore::{Asked, Bounds, Explorer, Explores, Found, Limits, Placement};
+use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
+
+/// Leaves copies of its line wherever the protocol keeps them. The command
+/// processor enters where the first compute unit does, so it takes two.
+const READ: &str = "OPENCL read
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+P1@wg 1, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+exists (0:r0=0 /\\ x=0)
+";
+
+fn explore<P: Protocol>(mutation: Option<Mutation>) -> Found {
+    let test = Test::read("read", READ).expect("it is a test");
+    let program = &*test.program();
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let mut explorer = Explorer::<P>::new(bounds, mutation);
+    let placement = Placement::spread(program);
+    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    found.expect("the machine has all that the program needs")
+}
+
+/// The key of the requests at a boundary, and the names of the steps that they take.
+fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
+    let key = PlanKey::of(&boundary.request(KernelId(0), true));
+    let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
+    (key, steps.clone())
+}
+
+#[test]
+fn a_kernel_that_begins_without_an_invalidation_is_noticed_on_every_protocol() {
+    struct Begins;
+    impl zoo::Visit for Begins {
+        type Output = usize;
+        fn visit<P: Protocol>(self) -> usize {
+            let name = P::INFO.name;
+            assert_eq!(explore::<P>(None).violation.map(|v| v.why), None, "{name}");
+            let mut noticed = 0;
+            for view in P::plans() {
+                let levels =
+                    [(Boundary::BeginMachine, "InvalidateBanks"), (Boundary::BeginCus, "Invalidate")];
+                for (boundary, dropped) in levels {
+                    let (plan, steps) = steps(&view, boundary);
+                    let Some(at) = steps.iter().position(|step| *step == dropped) else { continue };
+                    let change = Change::DropStepOf { plan, at: at as u8 };
+                    let found = explore::<P>(Some(Mutation { table: view.id, change }));
+                    let violation = found.violation.unwrap_or_else(|| panic!("{name} without {dropped}"));
+                    assert!(violation.why.contains("a kernel begins"), "{name}: {}", violation.why);
+                    noticed += 1;
+                }
+            }
+            noticed
+        }
+    }
+    for info in zoo::ALL {
+        let noticed = zoo::with(info.name, Begins).expect("a protocol");
+        assert!(noticed > 0, "{} acquires nothing when a kernel begins", info.name);
+    }
+}

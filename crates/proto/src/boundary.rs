@@ -1,0 +1,96 @@
+//! The boundaries of kernels: who is asked for what, in which order.
+//!
+//! A driver makes the requests of one step at once or one after the other, and
+//! goes on with the next step when all of them are answered.
+
+use crate::line::{ByteMask, LineAddr, LineData};
+use crate::node::Agent;
+use crate::request::{ArrayId, Hints, Issuer, KernelId, Op, Order, Request, Scope};
+
+/// A step of the beginning or of the end of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// The command processor acquires for the whole GPU.
+    BeginMachine,
+    /// Each compute unit acquires.
+    BeginCus,
+    /// Each compute unit releases.
+    EndCus,
+    /// The command processor releases to the host, for the whole GPU.
+    EndMachine,
+}
+
+impl Boundary {
+    /// The beginning of a kernel.
+    pub const BEGIN: [Boundary; 2] = [Boundary::BeginMachine, Boundary::BeginCus];
+    /// The end of a kernel.
+    pub const END: [Boundary; 2] = [Boundary::EndCus, Boundary::EndMachine];
+    /// The order of every request at a boundary.
+    pub const ORDER: Order = Order::AcqRel;
+
+    /// Who is asked, of a machine with so many compute units.
+    pub fn agents(self, cus: u16) -> impl Iterator<Item = Agent> {
+        let cus = match self {
+            Boundary::BeginCus | Boundary::EndCus => cus,
+            Boundary::BeginMachine | Boundary::EndMachine => 0,
+        };
+        let machine = (cus == 0).then_some(Agent::CommandProcessor);
+        (0..cus).map(Agent::Cu).chain(machine)
+    }
+
+    /// The scope of the requests. A machine acquires from the host only if the
+    /// host has written since the last kernel.
+    #[must_use]
+    pub const fn scope(self, host_has_written: bool) -> Scope {
+        match self {
+            Boundary::BeginMachine if host_has_written => Scope::SYSTEM,
+            Boundary::BeginMachine | Boundary::BeginCus | Boundary::EndCus => Scope::DEVICE,
+            Boundary::EndMachine => Scope::SYSTEM,
+        }
+    }
+
+    /// The operation of the requests.
+    #[must_use]
+    pub const fn op(self, kernel: KernelId) -> Op {
+        match self {
+            Boundary::BeginMachine | Boundary::BeginCus => Op::KernelBegin(kernel),
+            Boundary::EndCus | Boundary::EndMachine => Op::KernelEnd(kernel),
+        }
+    }
+
+    /// The request that each of the agents makes.
+    #[must_use]
+    pub fn request(self, kernel: KernelId, host_has_written: bool) -> Request {
+        Request {
+            op: self.op(kernel),
+            order: Boundary::ORDER,
+            scope: self.scope(host_has_written),
+            issuer: Issuer::default(),
+            hints: Hints::default(),
+            array: ArrayId(0),
+            line: LineAddr(0),
+            mask: ByteMask::NONE,
+            data: LineData::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_begins_on_the_machine_first_and_ends_there_last() {
+        let asked = |steps: [Boundary; 2], written: bool| {
+            let requests = steps.into_iter().flat_map(|step| {
+                step.agents(2).map(move |agent| (agent, step.request(KernelId(1), written).scope))
+            });
+            requests.collect::<Vec<_>>()
+        };
+        let cus = [(Agent::Cu(0), Scope::DEVICE), (Agent::Cu(1), Scope::DEVICE)];
+        let machine = |scope| (Agent::CommandProcessor, scope);
+        assert_eq!(asked(Boundary::BEGIN, true), [machine(Scope::SYSTEM), cus[0], cus[1]]);
+        assert_eq!(asked(Boundary::BEGIN, false), [machine(Scope::DEVICE), cus[0], cus[1]]);
+        assert_eq!(asked(Boundary::END, true), [cus[0], cus[1], machine(Scope::SYSTEM)]);
+    }
+}

@@ -1,0 +1,145 @@
+//! What protocols declare of their states, and what becomes of a row that
+//! stands where it has nothing to work on.
+
+use proto::{
+    ArrayId, ByteMask, Change, Effects, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation,
+    NodeId, Op, Order, Protocol, Request, RowView, Scope, Shape, Slot, Station, Symbol, Table, World,
+    WritePolicy,
+};
+use zoo::Visit;
+use zoo::hlrc::published::{Hlrc, Msg};
+use zoo::hlrc::{BankTable, L1Table, LineEvent, LineState};
+use zoo::parts::{Answer, How, ToBank as Shared};
+use zoo::registration::{BankEvent, BankState, ToBank, ToL1};
+
+const L1: NodeId = NodeId { kind: 0, index: 0 };
+const BANK: NodeId = NodeId { kind: 1, index: 0 };
+const LINE: LineAddr = LineAddr(0);
+
+/// A station of hLRC, alone with a test.
+struct Alone {
+    station: Station<Hlrc>,
+    params: <Hlrc as Protocol>::Params,
+    homes: Homes,
+    mutation: Option<Mutation>,
+    fx: Effects<Msg>,
+}
+
+impl Alone {
+    fn new(id: NodeId, mutation: Option<Mutation>) -> Alone {
+        let shape = Shape::bounded(WritePolicy::Through, WritePolicy::Through);
+        let params = Hlrc::params(&shape).expect("a machine for hLRC");
+        let station = Station::new(id, &params);
+        Alone { station, params, homes: Homes::new(&shape, 1), mutation, fx: Effects::default() }
+    }
+
+    fn tell(&mut self, tell: impl FnOnce(&mut Station<Hlrc>, World<'_, Hlrc>, &mut Effects<Msg>)) {
+        let Alone { station, params, homes, mutation, fx } = self;
+        fx.clear();
+        tell(station, World { params, homes, kernels: &[], mutation: *mutation }, fx);
+    }
+
+    fn request(&mut self, op: Op, order: Order) {
+        let mask = ByteMask::range(0, 4);
+        let (hints, array, issuer) = (Hints::default(), ArrayId(0), Issuer::default());
+        let (line, data, scope) = (LINE, LineData::default(), Scope::work_group(0));
+        let request = Request { op, order, scope, issuer, hints, array, line, mask, data };
+        self.tell(|station, world, fx| station.request(Slot(0), &request, world, fx));
+    }
+}
+
+/// The fault that leaves an action out of a row.
+fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<Mutation> {
+    let row = state.index() * T::Event::ALL.len() + event.index();
+    let proto::Row::Do { actions, .. } = T::row(state, event) else { panic!("the row does nothing") };
+    let at = actions.iter().position(|a| a.name() == action).expect("an action of the row");
+    Some(Mutation { table: T::ID, change: Change::DropAction { row: row as u16, action: at as u8 } })
+}
+
+#[test]
+fn no_row_leads_to_a_state_that_no_line_is_stored_in() {
+    #[derive(Clone, Copy)]
+    struct Declared;
+    impl Visit for Declared {
+        type Output = usize;
+        fn visit<P: Protocol>(self) -> usize {
+            let mut declared = 0;
+            for table in P::tables() {
+                for row in &table.rows {
+                    let RowView::Do(_, Some(next), _) = row else { continue };
+                    let state = table.states[*next].0;
+                    assert!(!table.never_stored.contains(next), "{}: {}: {state}", P::INFO.name, table.name);
+                }
+                declared += table.never_stored.len();
+            }
+            declared
+        }
+    }
+    for info in zoo::ALL {
+        assert!(zoo::with(info.name, Declared).expect("a protocol") > 0, "{}", info.name);
+    }
+}
+
+#[test]
+fn only_lines_that_own_their_bytes_may_keep_them_dirty_under_a_write_through_policy() {
+    let mut l1 = Alone::new(L1, None);
+    l1.request(Op::Store, Order::Plain);
+    assert!(l1.station.is_quiet(), "the written line only waits for its timer");
+    let why = l1.station.unrest(true).expect("the policy is to pass writes on");
+    assert!(why.contains("dirty bytes"), "{why}");
+    assert_eq!(l1.station.unrest(false), None);
+
+    let mut bank = Alone::new(BANK, None);
+    let (mask, data) = (ByteMask::range(0, 4), LineData::default());
+    register(&mut bank);
+    let back = Msg::Bank(ToBank::Return { line: LINE, mask, data, whole: false });
+    bank.tell(|station, world, fx| station.message(L1, &back, world, fx));
+    let mut views = Vec::new();
+    proto::Node::lines(&bank.station.node, &mut views);
+    assert!(views.iter().any(|view| view.owns && !view.dirty.is_empty()), "{views:?}");
+    assert_eq!(bank.station.unrest(true), None, "what came back with a registration stays in the bank");
+}
+
+/// Has a bank register an L1 for the line.
+fn register(bank: &mut Alone) {
+    let msg = Msg::Bank(ToBank::Register { line: LINE, mask: ByteMask::range(0, 4), slot: Some(Slot(0)) });
+    bank.tell(|station, world, fx| station.message(L1, &msg, world, fx));
+    let op = bank.fx.memory[0];
+    let reply = MemoryReply { op, data: LineData::default() };
+    bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+    assert!(bank.fx.sends.iter().any(|(to, msg)| *to == L1 && proto::Message::name(msg) == "Grant"));
+}
+
+#[test]
+fn a_registration_that_comes_back_where_nobody_is_registered_is_reported() {
+    let mut bank = Alone::new(BANK, without::<BankTable>(BankState::V, BankEvent::Register, "Own"));
+    register(&mut bank);
+    let (mask, data) = (ByteMask::NONE, LineData::default());
+    let back = Msg::Bank(ToBank::Return { line: LINE, mask, data, whole: false });
+    bank.tell(|station, world, fx| station.message(L1, &back, world, fx));
+    let why = bank.fx.violation.as_deref();
+    assert_eq!(why, Some("L2[0]: no first-level cache is registered for the line"));
+}
+
+#[test]
+fn a_count_that_would_fall_below_zero_is_reported() {
+    let lost = without::<L1Table>(LineState::I, LineEvent::Sync, "SendRegister");
+    let mut l1 = Alone::new(L1, lost);
+    l1.request(Op::Load, Order::Acquire);
+    assert_eq!(l1.fx.violation, None);
+    let (mask, data) = (ByteMask::range(0, 4), LineData::default());
+    let grant = Msg::L1(ToL1::Grant { line: LINE, mask, slot: Some(Slot(0)), data });
+    l1.tell(|station, world, fx| station.message(BANK, &grant, world, fx));
+    assert_eq!(l1.fx.violation.as_deref(), Some("L1[0]: a fill ends, and none was under way"));
+}
+
+#[test]
+fn an_access_that_cannot_be_forwarded_to_the_registered_cache_is_reported() {
+    let mut bank = Alone::new(BANK, None);
+    register(&mut bank);
+    let (mask, data, other) = (ByteMask::range(0, 4), LineData::default(), NodeId { kind: 0, index: 1 });
+    let (op, how, answer) = (Op::Store, How::Anywhere, Answer::Posted { parity: false });
+    let posted = Msg::Bank(Shared::Access { line: LINE, mask, data, op, how, answer, asker: other }.into());
+    bank.tell(|station, world, fx| station.message(other, &posted, world, fx));
+    assert_eq!(bank.fx.violation.as_deref(), Some("L2[0]: a posted write is not forwarded"));
+}
