@@ -9,6 +9,7 @@ use litmus::program::Dialect;
 
 fuzz_target!(|text: &str| {
     let Ok(program) = litmus::parse::parse(text) else { return };
+    assert!(!litmus::parse::hash(text, &program).is_empty());
     let name = match program.dialect {
         Dialect::OpenCl => "opencl-rsp",
         Dialect::Ptx => "ptx-7.5",

@@ -276,13 +276,24 @@ not everything was covered (a bound, --timeout, Ctrl-C: what was found so far is
 input: a test, model or table that cannot be read, or a model that does not fit a test. Of several
 tests the others are still checked.")]
 pub(crate) struct LitmusArguments {
-    /// Tests, and folders of tests: every *.litmus file in and below them. With
-    /// --expect, of the tests in folders those that are in the table
-    #[arg(value_name = "FILE|DIR", required_unless_present_any = ["expect", "expect_race_free"])]
+    /// Tests, folders of tests (every *.litmus file in and below them), lists
+    /// (@FILE, a path a line), or - for standard input. With --expect, of the
+    /// tests in folders those that are in the table
+    #[arg(value_name = "FILE|DIR|@LIST|-", required_unless_present_any = ["expect", "expect_race_free"])]
     pub(crate) paths: Vec<PathBuf>,
     /// The memory model: a name of `list models`, or the path of a .cat file
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub(crate) model: String,
+    /// Where files are looked for that a model of one's own includes, after the
+    /// model's own folder
+    #[arg(short = 'I', value_name = "DIR")]
+    pub(crate) include: Vec<PathBuf>,
+    /// A variant of the model: what `if "NAME"` asks for in it
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) variant: Vec<String>,
+    /// Definitions and instructions in front of a model of one's own
+    #[arg(long, value_name = "FILE.bell")]
+    pub(crate) bell: Option<PathBuf>,
     /// Print JSON instead of herd's blocks
     #[arg(long)]
     pub(crate) json: bool,

@@ -121,7 +121,15 @@ Positive: 1 Negative: 3
 Condition exists (0:r0=0 /\\ 1:r0=0)
 Observation SB Sometimes 1 3
 ";
-    assert_eq!(succeed(&[&test, "--model", "tso"]), tso);
+    // Herd prints the time and the hash behind it.
+    let block = |model: &str| {
+        let text = succeed(&[&test, "--model", model]);
+        let (block, hash) = text.trim_end().rsplit_once('\n').unwrap();
+        let digest = hash.strip_prefix("Hash=").unwrap_or_else(|| panic!("{hash}"));
+        assert!(digest.len() == 32 && digest.bytes().all(|b| b.is_ascii_hexdigit()), "{hash}");
+        format!("{block}\n")
+    };
+    assert_eq!(block("tso"), tso);
     let sc = "Test SB Allowed
 States 3
 0:r0=0; 1:r0=1;
@@ -133,7 +141,79 @@ Positive: 0 Negative: 3
 Condition exists (0:r0=0 /\\ 1:r0=0)
 Observation SB Never 0 3
 ";
-    assert_eq!(succeed(&[&test, "--model", "sc"]), sc);
+    assert_eq!(block("sc"), sc);
+}
+
+#[test]
+fn the_hash_is_that_of_the_header_or_of_what_the_test_does() {
+    let folder = scratch("litmus/hash");
+    let hash = |name: &str, text: &str| {
+        let test = put(&folder, name, text);
+        let text = succeed(&[&test, "--model", "sc"]);
+        text.lines().find_map(|line| line.strip_prefix("Hash=")).unwrap().to_owned()
+    };
+    let own = hash("SB.litmus", STORE_BUFFERING);
+    let (first, rest) = STORE_BUFFERING.split_once('\n').unwrap();
+    assert_eq!(hash("given.litmus", &format!("{first}\nHash=0123456789abcdef\n{rest}")), "0123456789abcdef");
+    // Blanks, comments and how it is asked do not count; code does.
+    assert_eq!(hash("blanks.litmus", &format!("{first}\n\"text\"\n{}", rest.replace('{', "{ // \n"))), own);
+    assert_eq!(hash("asked.litmus", &STORE_BUFFERING.replace("exists", "~exists")), own);
+    assert_ne!(hash("code.litmus", &STORE_BUFFERING.replace(", 1", ", 2")), own);
+}
+
+#[test]
+fn tests_come_from_lists_and_from_standard_input() {
+    let folder = scratch("litmus/lists");
+    put(&folder, "SB.litmus", STORE_BUFFERING);
+    put(&folder, "other", "# all of them\n\nSB.litmus\n");
+    let list = put(&folder, "all", "SB.litmus\n@other\n");
+    let out = succeed(&[&format!("@{list}"), "--model", "sc"]);
+    assert_eq!(out.lines().filter(|line| line.starts_with("Observation SB ")).count(), 2, "{out}");
+    put(&folder, "round", "@round\n");
+    let error = refused(&[&format!("@{}/round", folder.display()), "--model", "sc"]);
+    assert!(error.contains("lists name one another"), "{error}");
+    let error = refused(&["@nowhere/all", "--model", "sc"]);
+    assert!(error.contains("nowhere/all"), "{error}");
+}
+
+#[test]
+fn models_find_their_files_variants_and_bells() {
+    let folder = scratch("litmus/own");
+    let test = put(&folder, "SB.litmus", STORE_BUFFERING);
+    std::fs::create_dir_all(folder.join("lib")).unwrap();
+    std::fs::write(folder.join("lib/order.cat"), b"(* \xe9 *) let order = po").unwrap();
+    let text = "include \"order.cat\" if \"weak\" empty 0 else acyclic order | others end";
+    let model = put(&folder, "own.cat", text);
+    let bell = put(&folder, "own.bell", "let others = rf | co | fr");
+    let lib = folder.join("lib").display().to_string();
+    let base = [test.as_str(), "--model", &model, "--bell", &bell];
+    let error = refused(&base);
+    assert!(error.contains("own.cat:1:1: cannot include `order.cat`"), "{error}");
+    let sc = succeed(&[&base[..], &["-I", &lib]].concat());
+    assert!(sc.contains("Observation SB Never 0 3"), "{sc}");
+    let weak = succeed(&[&base[..], &["-I", &lib, "--variant", "weak"]].concat());
+    assert!(weak.contains("Observation SB Sometimes 1 3"), "{weak}");
+    for option in [["-I", "lib"], ["--variant", "weak"], ["--bell", "own.bell"]] {
+        let error = refused(&[&[test.as_str(), "--model", "drf"][..], &option].concat());
+        assert!(error.contains(option[0]), "{error}");
+    }
+}
+
+#[test]
+fn witnesses_of_a_forbidden_outcome_are_those_without_it() {
+    let folder = scratch("litmus/forbidden");
+    let test = put(&folder, "SB.litmus", &STORE_BUFFERING.replace("exists", "~exists"));
+    for model in ["tso", "sc"] {
+        let out = succeed(&[&test, "--model", model]);
+        let (witnesses, seen) = if model == "tso" {
+            ("Positive: 3 Negative: 1", "Sometimes 1 3")
+        } else {
+            ("Positive: 3 Negative: 0", "Never 0 3")
+        };
+        assert!(out.contains(witnesses) && out.contains(&format!("Observation SB {seen}")), "{out}");
+        let (_, entries) = json(&[&test, "--model", model]);
+        assert_eq!(entries[0]["positive"], 3);
+    }
 }
 
 #[test]

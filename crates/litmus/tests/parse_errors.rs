@@ -185,10 +185,6 @@ fn lisa_code_is_checked() {
 #[test]
 fn conditions_are_checked() {
     let ask = |condition: &str| error(&format!("C t\n{{}}\nP0(int* x) {{ int r0 = *x; }}\n{condition}"));
-    assert_eq!(
-        ask(""),
-        "line 4, column 1: found the end of the file, expected `exists`, `~exists` or `forall`"
-    );
     assert_eq!(ask("exists (0:r1=1)"), "line 4, column 11: thread P0 has no register `r1`");
     assert_eq!(ask("exists (1:r0=1)"), "line 4, column 9: the test has no thread P1");
     assert_eq!(ask("exists (y=1)"), "line 4, column 9: the test has no location `y`");

@@ -186,6 +186,45 @@ fn mutated_models_are_applied_or_refused() {
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
+/// A model with what herd's language has beside that.
+const HERDS: &str = "C \"a title\"
+# comment
+include \"cross.cat\" /* and another */
+enum Kinds = 'a || 'b instructions R[{'a, 'b}]
+let WW(r) = r & (W * W) and back, forth = (rf) ^ -1, rf
+with ws from generate_cos(WW(po-loc) | co0)
+let rec join s = match s with || {} -> 0 || before | e ++ after -> ({e} * _) | join before | join after end
+let rec left = W \\ domain(pairs) and pairs = pairs | ([left]; po; [R]) \\ (po; po) when irreflexive pairs
+forall e in R & A do let mine = e ++ {} irreflexive [mine]; join mine end
+forall k in Kinds do match k with || 'a -> empty tag2events k || _ -> empty 0 end end
+procedure rec check (r, s) = acyclic r | s as own end call check (po, back; ws | ws | forth) as mine
+if \"weak\" && ~(\"x\" || \"y\") include \"nowhere.cat\" else undefined_unless empty join W as dr end
+with S from linearisations(W, ws) show back, forth debug S acyclic S | fromto(M)";
+
+#[test]
+fn mutated_models_in_herds_manner_are_applied_or_refused() {
+    let program = litmus::parse::parse(TESTS[2]).expect("a test");
+    let mut dice = Dice(23);
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..1500 {
+        let text = if round == 0 { HERDS.to_owned() } else { mutate(&mut dice, HERDS) };
+        let mut files = |_: &str| Err("none".to_owned());
+        match Model::parse("own", "own.cat", &text, &mut files) {
+            Ok(model) => {
+                read += 1;
+                if dice.roll(4) == 0 {
+                    check_shortly(&program, &model);
+                }
+            }
+            Err(error) => {
+                assert!(round > 0 && error.place.line >= 1, "{error}\n{text}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
+}
+
 #[test]
 fn deep_and_long_tests_are_refused_or_read() {
     let deep_expression = format!(

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use litmus::suite::{Asked, expectations, is_test_file};
@@ -24,6 +24,8 @@ pub(super) struct Test {
     pub(super) expected: Expected,
     /// Why it cannot be read, if that is known already.
     pub(super) trouble: Option<String>,
+    /// Its text, if it comes from standard input.
+    pub(super) text: Option<String>,
 }
 
 /// What tables say of a test.
@@ -53,22 +55,79 @@ pub(crate) fn read_table(path: &Path) -> Result<String, String> {
     read(path, TABLE_BYTES_MAX)
 }
 
+/// Reads a model. Bytes that are no UTF-8 are taken for Latin-1, as older models
+/// have it in comments.
+pub(crate) fn read_model(path: &Path) -> Result<String, String> {
+    let bytes = read_bytes(path, TEXT_BYTES_MAX)?;
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.as_bytes().iter().map(|&b| char::from(b)).collect()))
+}
+
 fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
-    let refuse = |reason: String| format!("cannot read {}: {reason}", path.display());
+    utf8(read_bytes(path, bytes_max)?, &path.display().to_string())
+}
+
+fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let shown = path.display().to_string();
+    let file = fs::File::open(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    read_input(file, &shown, bytes_max)
+}
+
+fn read_input(from: impl Read, shown: &str, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let refuse = |reason: String| format!("cannot read {shown}: {reason}");
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|error| refuse(error.to_string()))?;
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
+    from.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
     if bytes.len() as u64 > bytes_max {
         return Err(refuse(format!("it is larger than {} MiB", bytes_max >> 20)));
     }
+    Ok(bytes)
+}
+
+fn utf8(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(&error.as_bytes()[..at]);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
         let byte = error.as_bytes()[at];
-        format!("{}:{line}:{column}: found the byte {byte:#04x}, expected text in UTF-8", path.display())
+        format!("{shown}:{line}:{column}: found the byte {byte:#04x}, expected text in UTF-8")
     })
+}
+
+/// How deeply lists may name lists.
+const LISTS_DEEP_MAX: usize = 8;
+/// How many paths lists may name.
+const LISTED_MAX: usize = 1_000_000;
+
+/// The paths with lists replaced by what they name.
+fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
+    while let Some((path, depth)) = open.pop() {
+        let text = path.to_string_lossy();
+        let Some(list) = text.strip_prefix('@').filter(|_| !path.exists()).map(PathBuf::from) else {
+            all.push(path);
+            continue;
+        };
+        if depth >= LISTS_DEEP_MAX || all.len() + open.len() > LISTED_MAX {
+            let sentence = format!(
+                "{}: lists name one another more than {LISTS_DEEP_MAX} deep, or more than {LISTED_MAX} tests",
+                list.display()
+            );
+            return Err(Failure::BadInput(sentence));
+        }
+        let folder = list.parent().unwrap_or(Path::new("")).to_owned();
+        let names = read_table(&list).map_err(Failure::BadInput)?;
+        let names = names.lines().map(str::trim).filter(|name| !name.is_empty() && !name.starts_with('#'));
+        for name in names.rev() {
+            let path = match name.strip_prefix('@') {
+                Some(list) => PathBuf::from(format!("@{}", folder.join(list).display())),
+                None => folder.join(name),
+            };
+            open.push((path, depth + 1));
+        }
+    }
+    Ok(all)
 }
 
 /// Finds the tests that the arguments mean, in the order in which they are given;
@@ -88,6 +147,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
             path: row.path,
             expected: row.expected,
             trouble: None,
+            text: None,
         }));
         if tests.list.is_empty() {
             return Err(Failure::BadInput(String::from("the table names no test")));
@@ -96,7 +156,14 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     }
     let has_table = arguments.expect.is_some() || arguments.expect_race_free.is_some();
     let mut met = BTreeSet::new();
-    for path in &arguments.paths {
+    for path in &listed(&arguments.paths)? {
+        if path == Path::new("-") {
+            let text = read_input(std::io::stdin().lock(), "standard input", TEXT_BYTES_MAX);
+            let expected = Expected::default();
+            let text = text.and_then(|bytes| utf8(bytes, "-")).map_err(Failure::BadInput)?;
+            tests.list.push(Test { path: path.clone(), expected, trouble: None, text: Some(text) });
+            continue;
+        }
         let is_folder = fs::metadata(path).is_ok_and(|there| there.is_dir());
         let found = if is_folder { in_folder(path)? } else { vec![(path.clone(), None)] };
         for (path, trouble) in found {
@@ -111,6 +178,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
                 path,
                 expected: row.map_or(Expected::default(), |r| r.expected),
                 trouble,
+                text: None,
             });
         }
     }
@@ -197,7 +265,7 @@ impl Table {
                 Ok(key) => key,
                 Err(error) => {
                     let trouble = Some(format!("{place}: cannot read {}: {error}", path.display()));
-                    self.missing.push(Test { path, expected: Expected::default(), trouble });
+                    self.missing.push(Test { path, expected: Expected::default(), trouble, text: None });
                     continue;
                 }
             };

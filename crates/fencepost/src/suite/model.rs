@@ -1,20 +1,23 @@
 //! Which model is meant: one that comes with the tool, or the user's own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab::catalog::model_names;
-use litmus::cat::{Model, shipped, shipped_file};
+use litmus::cat::{Model, Prelude, shipped, shipped_file};
 use litmus::hrf;
 use litmus::suite::{Judge, Method};
 
-use super::files::read_text;
+use super::files::read_model;
 use crate::Failure;
 use crate::args::{LitmusArguments, RelaxedAs, SyncOrder};
 
 /// The judge under the model that the arguments name.
 pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let method = match arguments.model.parse::<hrf::Model>() {
-        Ok(model) => Method::Explored(reading(arguments, model)),
+        Ok(model) => {
+            model_options(arguments)?;
+            Method::Explored(reading(arguments, model))
+        }
         Err(_) => Method::Clauses(Box::new(clauses(arguments)?)),
     };
     let judge = Judge { method, unroll: arguments.unroll };
@@ -25,6 +28,22 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
         )));
     }
     Ok(judge)
+}
+
+/// The options that only a model in cat has.
+fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
+    let options = [
+        ("--variant", !arguments.variant.is_empty()),
+        ("--bell", arguments.bell.is_some()),
+        ("-I", !arguments.include.is_empty()),
+    ];
+    match options.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::BadInput(format!(
+            "{option} goes with models in cat, not with `{}`",
+            arguments.model
+        ))),
+    }
 }
 
 fn reading(arguments: &LitmusArguments, model: hrf::Model) -> hrf::Reading {
@@ -45,10 +64,16 @@ fn reading(arguments: &LitmusArguments, model: hrf::Model) -> hrf::Reading {
 
 fn clauses(arguments: &LitmusArguments) -> Result<Model, Failure> {
     let name = arguments.model.as_str();
-    let model = match shipped(name) {
+    let mut model = match shipped(name) {
+        Some(_) if arguments.bell.is_some() => {
+            return Err(Failure::BadInput(format!(
+                "--bell goes with a model of your own, not with `{name}`"
+            )));
+        }
         Some(model) => model.map_err(|error| Failure::BadInput(error.to_string()))?,
-        None => own(name)?,
+        None => own(name, arguments)?,
     };
+    model.variants = arguments.variant.iter().cloned().collect();
     let options = [
         ("--so", arguments.so.is_some()),
         ("--inclusion", arguments.inclusion),
@@ -63,17 +88,25 @@ fn clauses(arguments: &LitmusArguments) -> Result<Model, Failure> {
     }
 }
 
-fn own(name: &str) -> Result<Model, Failure> {
+fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
     let path = Path::new(name);
     let looks_like_file = name.ends_with(".cat") || path.components().count() > 1 || path.is_file();
     if !looks_like_file {
         let error = lab::Error::unknown("model", name, &model_names());
         return Err(Failure::BadInput(format!("{error} A model of your own is the path of a .cat file")));
     }
-    let text = read_text(path).map_err(Failure::BadInput)?;
+    let text = read_model(path).map_err(Failure::BadInput)?;
+    let folders: Vec<&Path> =
+        path.parent().into_iter().chain(arguments.include.iter().map(PathBuf::as_path)).collect();
     let mut include = |file: &str| {
-        let beside = path.with_file_name(file);
-        if beside.exists() { read_text(&beside) } else { shipped_file(file) }
+        let found = folders.iter().map(|folder| folder.join(file)).find(|path| path.exists());
+        found.map_or_else(|| shipped_file(file), |path| read_model(&path))
     };
-    Model::parse(name, name, &text, &mut include).map_err(|error| Failure::BadInput(error.to_string()))
+    let mut bell = None;
+    if let Some(path) = &arguments.bell {
+        bell = Some((path.display().to_string(), read_model(path).map_err(Failure::BadInput)?));
+    }
+    let preludes: Vec<Prelude<'_>> = bell.iter().map(|(file, text)| Prelude { file, text }).collect();
+    Model::parse_after(&preludes, name, name, &text, &mut include)
+        .map_err(|error| Failure::BadInput(error.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use litmus::parse::parse;
+use litmus::parse::{hash, parse};
 use litmus::suite::{Answer, Asked, Comparison, Judge, compare};
 use serde_json::{Value, json};
 
@@ -91,7 +91,10 @@ fn examine(
     if let Some(trouble) = &test.trouble {
         return Err(trouble.clone());
     }
-    let text = read_text(&test.path)?;
+    let text = match &test.text {
+        Some(text) => text.clone(),
+        None => read_text(&test.path)?,
+    };
     let program = parse(&text).map_err(|error| error.in_file(file).to_string())?;
     // The error may lie in a model, which it then names.
     let misfit = |error: litmus::parse::TextError| match &error.file {
@@ -150,7 +153,9 @@ fn examine(
     if !explanation.is_empty() {
         explanation.insert(0, '\n');
     }
-    Ok(Found { block: answer.herd_block(), outcome, explanation, json, stopped })
+    let hash = hash(&text, &program);
+    add("hash", Value::from(hash.as_str()));
+    Ok(Found { block: format!("{}Hash={hash}\n", answer.herd_block()), outcome, explanation, json, stopped })
 }
 
 /// Compares an answer with what the tables say.

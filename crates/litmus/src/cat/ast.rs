@@ -84,6 +84,8 @@ pub(crate) enum Arm {
     Empty(Expr),
     /// `x ++ xs -> e`
     Cons(Option<Name>, Option<Name>, Expr),
+    /// `before | x ++ after -> e`
+    Split([Option<Name>; 3], Expr),
     /// `_ -> e`
     Any(Option<Name>, Expr),
 }
@@ -176,6 +178,8 @@ pub(crate) struct Check {
     pub(crate) negated: bool,
     /// A flag reports and forbids nothing.
     pub(crate) flag: bool,
+    /// Is the program undefined where the flag is raised?
+    pub(crate) undefined: bool,
     pub(crate) expr: Expr,
     pub(crate) name: Option<String>,
 }
@@ -185,6 +189,12 @@ pub(crate) struct Check {
 pub(crate) enum Step {
     /// The steps that follow are of that file of the model.
     InFile(usize),
+    /// `include "file"`, until the file is put in its place.
+    Include(Place, String),
+    /// An included file that cannot be read, and why.
+    Missing(Place, String),
+    /// Several steps, in order.
+    Steps(Vec<Step>),
     /// `let`
     Let(Bindings),
     /// A check or a flag.
@@ -201,4 +211,9 @@ pub(crate) enum Step {
     ForAll(Place, Name, Expr, Vec<Step>),
     /// `if c then ... else ... end` among steps
     If(Condition, Vec<Step>, Vec<Step>),
+    /// `match e with || 'tag -> ... || _ -> ... end` among steps
+    Match(Expr, Vec<(Option<String>, Vec<Step>)>),
+    /// `instructions R[{'once, 'acquire}]`: the annotations that a kind of
+    /// instruction may have, one set a place.
+    Instructions(Place, String, Vec<Expr>),
 }

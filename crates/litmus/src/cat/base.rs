@@ -61,6 +61,33 @@ const ELSEWHERE: [&str; 34] = [
     "B",
 ];
 
+/// The writes.
+pub(super) fn writes(on: &Skeleton<'_>) -> u64 {
+    on.set(Event::writes)
+}
+
+/// Has a test in C read-modify-writes?
+pub(super) fn has_c_updates(on: &Skeleton<'_>) -> bool {
+    matches!(on.program.dialect, Dialect::C11 | Dialect::OpenCl) && on.events.iter().any(|e| e.rmw)
+}
+
+/// Where only `ordered` writes need an order, the others stand in front of them,
+/// by their numbers: the pairs of writes of one word that are the other way round.
+pub(super) fn needless_orders(on: &Skeleton<'_>, ordered: u64) -> Rows {
+    let number = |event: &Event| on.events.iter().position(|other| core::ptr::eq(other, event));
+    on.rows(|a, b| {
+        let (Some(from), Some(to)) = (number(a), number(b)) else { return false };
+        let is_ordered = |event: usize| ordered >> event & 1 == 1;
+        let writes = [a, b].iter().all(|e| e.writes() && e.thread.is_some()) && on.word(a) == on.word(b);
+        writes && !is_ordered(to) && (is_ordered(from) || from > to)
+    })
+}
+
+/// The accesses of the location of that name.
+pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> u64 {
+    on.set(|e| e.loc.is_some_and(|loc| on.program.loc(loc).name == name))
+}
+
 /// Is the name defined by another format?
 pub(super) fn known_elsewhere(name: &str) -> bool {
     ELSEWHERE.contains(&name)
@@ -98,7 +125,10 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
         "F" => on.set(Event::is_fence),
         "I" | "IW" => on.set(|e| e.thread.is_none()),
         "RMW" => on.set(|e| e.rmw),
-        "emptyset" => 0,
+        "emptyset" | "NExp" | "ADDR" => 0,
+        "Exp" => on.set(|_| true),
+        // Locks are not among the instructions of any format.
+        "LK" | "UL" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => 0,
         // Accesses and fences with an order are atomic.
         "A" | "ATOMIC" => on.set(|e| !e.is_fence() && e.order.is_atomic()),
         "NA" | "PLAIN" | "P" => on.set(|e| !e.is_fence() && !e.order.is_atomic()),
@@ -164,7 +194,7 @@ pub(super) fn tag_of(name: &str) -> String {
 
 /// The events annotated with a tag.
 pub(super) fn tagged(tag: &str, on: &Skeleton<'_>) -> u64 {
-    on.set(|e| e.tags.iter().any(|own| own == tag))
+    on.set(|e| e.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
 }
 
 /// Which accesses reach one word.
@@ -184,13 +214,14 @@ pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
 /// The events annotated so in a LISA test, written as there or with a capital.
 fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
     let lower = tag_of(name);
-    let has = |e: &Event| e.tags.iter().any(|tag| tag == name || *tag == lower);
+    let fits = |tag: &String| tag == name || *tag == lower || tag.eq_ignore_ascii_case(name);
+    let has = |e: &Event| e.tags.iter().any(fits);
     let in_code = on.program.threads.iter().flat_map(|t| &t.code).any(|instr| {
         let tags = match instr {
             crate::program::Instr::Fence(fence) => Some(&fence.tags),
             _ => instr.access().map(|access| &access.tags),
         };
-        tags.is_some_and(|tags| tags.iter().any(|tag| tag == name || *tag == lower))
+        tags.is_some_and(|tags| tags.iter().any(fits))
     });
     in_code.then(|| on.set(has))
 }
@@ -231,7 +262,9 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "data" => Base::Rel(on.data.clone()),
         "ctrl" => Base::Rel(on.ctrl.clone()),
         "rmw" | "amo" => Base::Rel(on.rmw.clone()),
-        "lxsx" | "ctrlisync" | "emptyrel" | "co0" => Base::Rel(vec![0; n]),
+        "lxsx" | "emptyrel" | "iico_data" | "iico_ctrl" | "iico_order" => Base::Rel(vec![0; n]),
+        // One access has one event here.
+        "sm" | "si" => Base::Rel(on.rows(|a, b| !a.is_fence() && core::ptr::eq(a, b))),
         "loc" => Base::Rel(same_location(on)),
         "int" => Base::Rel(internal()),
         "ext" => Base::Rel(external()),

@@ -306,11 +306,6 @@ impl Graph {
         self.operate(Op::Plus(a), false, &[a])
     }
 
-    pub(crate) fn optional(&mut self, a: NodeId) -> NodeId {
-        let identity = self.identity();
-        self.union(a, identity)
-    }
-
     pub(crate) fn identity_on(&mut self, set: NodeId) -> NodeId {
         self.operate(Op::Identity(set), false, &[set])
     }

@@ -30,41 +30,61 @@ pub(super) struct Token {
     pub(super) place: Place,
 }
 
-const MARKS: [&str; 24] = [
-    "^-1", "^+", "^*", "^?", "++", "||", "&&", "->", "|", ";", "\\", "&", "*", "+", "?", "~", "(", ")", "[",
-    "]", "{", "}", ",", "=",
+const MARKS: [&str; 26] = [
+    "^-1", "^+", "^*", "^?", "++", "||", "&&", "->", "-1", "^", "|", ";", "\\", "&", "*", "+", "?", "~", "(",
+    ")", "[", "]", "{", "}", ",", "=",
 ];
 
-/// Comments: `// ...` and `(* ... *)`, which nest.
+/// Comments: `// ...`, `# ...`, `/* ... */`, and `(* ... *)`, which nests.
 fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
         if scanner.peek().is_some_and(char::is_whitespace) {
             scanner.bump();
-        } else if scanner.starts_with("//") {
+        } else if scanner.starts_with("//") || scanner.starts_with("#") {
             scanner.take_while(|c| c != '\n');
+        } else if scanner.starts_with("/*") {
+            skip_comment(scanner, None, "*/")?;
         } else if scanner.starts_with("(*") {
-            skip_comment(scanner)?;
+            skip_comment(scanner, Some("(*"), "*)")?;
         } else {
             return Ok(());
         }
     }
 }
 
-fn skip_comment(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
+/// Passes a comment, in which `open` opens another one. One whose inner marks
+/// do not pair up ends at the first closing mark.
+fn skip_comment(scanner: &mut Scanner<'_>, open: Option<&str>, close: &str) -> Result<(), TextError> {
     let place = scanner.place;
-    let mut depth = 0usize;
+    let rest = &scanner.rest()[2..];
+    let nested = open.and_then(|open| closing(rest, open, close));
+    let Some(length) = nested.or_else(|| rest.find(close)) else {
+        let expected = format!("`{close}` to close this comment");
+        return Err(TextError::expected(place, "the end of the file", expected));
+    };
+    let characters = rest[..length].chars().count();
+    scanner.skip(2 + characters + close.len());
+    Ok(())
+}
+
+/// Where the mark stands that closes the comment that `text` is in.
+fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
+    let mut depth = 1usize;
+    let mut at = 0;
     loop {
-        if scanner.starts_with("(*") {
+        let next = at + text[at..].find([open.as_bytes()[0] as char, close.as_bytes()[0] as char])?;
+        let rest = &text[next..];
+        if rest.starts_with(open) {
             depth += 1;
-            scanner.skip(2);
-        } else if scanner.starts_with("*)") {
+            at = next + open.len();
+        } else if rest.starts_with(close) {
             depth -= 1;
-            scanner.skip(2);
             if depth == 0 {
-                return Ok(());
+                return Some(next);
             }
-        } else if scanner.bump().is_none() {
-            return Err(TextError::expected(place, "the end of the file", "`*)` to close this comment"));
+            at = next + close.len();
+        } else {
+            at = next + 1;
         }
     }
 }

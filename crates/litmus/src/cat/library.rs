@@ -73,6 +73,23 @@ const PARTS: [(&str, &str); 3] = [
     ("opencl-parts.cat", include_str!("../../models/opencl-parts.cat")),
 ];
 
+/// What the accesses and fences of another format are to a model of x86.
+pub(super) const X86: &str = include_str!("../../models/herd/x86.cat");
+pub(super) const X86_FILE: &str = "x86.cat";
+
+/// Stands in for a file of herd's that a model includes, where there is none.
+pub(super) fn herds(name: &str) -> Option<String> {
+    const FENCES: &str = include_str!("../../models/herd/no-fences.cat");
+    let text = match name {
+        "cos.cat" | "cos-opt.cat" | "basic.cat" => include_str!("../../models/herd/cos.cat"),
+        "filters.cat" => include_str!("../../models/herd/filters.cat"),
+        "fences.cat" | "x86fences.cat" | "armfences.cat" | "ppcfences.cat" | "aarch64fences.cat"
+        | "mipsfences.cat" | "riscvfences.cat" => FENCES,
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
 /// The models that come with the tool, in the order in which they are listed.
 #[must_use]
 pub fn shipped_names() -> &'static [Shipped] {
@@ -85,7 +102,8 @@ pub fn shipped_names() -> &'static [Shipped] {
 /// If its text is not a model, which a test rules out.
 pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
     let of = SHIPPED.iter().find(|s| s.name == name)?;
-    Some(Model::parse(of.name, &format!("{}.cat", of.name), of.text, &mut shipped_file))
+    let model = Model::parse(of.name, &format!("{}.cat", of.name), of.text, &mut shipped_file);
+    Some(model.map(|model| Model { merges_rmw: false, ..model }))
 }
 
 /// The text of a file that comes with the tool, as models include it.

@@ -22,10 +22,21 @@ use std::collections::BTreeSet;
 use crate::parse::{Place, TextError};
 
 use ast::Step;
-use parser::{Item, Names};
+use parser::Names;
 
 /// How deeply files may include one another.
 const INCLUDES_MAX: usize = 16;
+/// How many files a model may include.
+const FILES_MAX: usize = 256;
+
+/// A file that is read before a model, such as a `.bell` file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prelude<'a> {
+    /// Its name.
+    pub file: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
 
 /// A memory model.
 #[derive(Clone, Debug)]
@@ -40,6 +51,9 @@ pub struct Model {
     pub partial_coherence: bool,
     /// The variants that are asked for: what `if "name"` tests in the model.
     pub variants: BTreeSet<String>,
+    /// Is a read-modify-write of a C test one event, as herd has it? So it is
+    /// for models that never name the relation between its halves.
+    pub(crate) merges_rmw: bool,
     pub(crate) names: Names,
     pub(crate) steps: Vec<Step>,
     /// The files that the steps come from.
@@ -58,25 +72,48 @@ impl Model {
         text: &str,
         include: &mut dyn FnMut(&str) -> Result<String, String>,
     ) -> Result<Model, TextError> {
-        let mut model = Model {
+        Model::parse_after(&[], name, file, text, include)
+    }
+
+    /// The same, behind files whose definitions the model uses.
+    ///
+    /// # Errors
+    /// The first thing in the texts that is not a model, with its place.
+    pub fn parse_after(
+        preludes: &[Prelude<'_>],
+        name: &str,
+        file: &str,
+        text: &str,
+        include: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<Model, TextError> {
+        let mut reader = Reader { names: Names::default(), branches: 0, files: Vec::new(), include };
+        let mut steps = Vec::new();
+        reader.file("stdlib.cat", library::STDLIB, 0, &mut steps)?;
+        for prelude in preludes {
+            reader.file(prelude.file, prelude.text, 0, &mut steps)?;
+        }
+        let (title, options) = reader.file(file, text, 0, &mut steps)?;
+        // Models titled `PTX` expect a coherence order that is partial.
+        let titled = options.iter().chain(&title).any(|title| title.eq_ignore_ascii_case("PTX"));
+        let halves = ["rmw", "amo", "lxsx"].iter().any(|name| reader.names.contains(name));
+        Ok(Model {
             name: name.to_owned(),
             file: file.to_owned(),
-            title: None,
-            partial_coherence: false,
+            partial_coherence: titled || options.iter().any(|option| option == "partialco"),
+            title,
             variants: BTreeSet::new(),
-            names: Names::default(),
-            steps: Vec::new(),
-            files: Vec::new(),
-        };
-        model.add("stdlib.cat", library::STDLIB, include, 1)?;
-        model.add(file, text, include, 0)?;
-        Ok(model)
+            merges_rmw: !halves,
+            names: reader.names,
+            steps,
+            files: reader.files,
+        })
     }
 
     /// Does it declare that tag in an `enum`? Then there is a set of its name,
     /// even if the test has no such annotation.
     pub(crate) fn declares(&self, tag: &str) -> bool {
-        let here = |step: &Step| matches!(step, Step::Enum(_, tags) if tags.iter().any(|own| own == tag));
+        let fits = |own: &String| own.eq_ignore_ascii_case(tag);
+        let here = |step: &Step| matches!(step, Step::Enum(_, tags) if tags.iter().any(fits));
         self.steps.iter().any(here)
     }
 
@@ -92,73 +129,135 @@ impl Model {
     }
 
     /// Does the model tell of races? It does so by flags with `race` in their
-    /// names; without any, no program has a race.
+    /// names, and herd's models by `Dr` and `Ur`; without any, no program has a
+    /// race.
     #[must_use]
     pub fn tells_races(&self) -> bool {
-        any_flag(&self.steps, &|name| name.is_some_and(|name| name.contains("race")))
+        any_flag(&self.steps, &|name| name.is_some_and(names_race))
     }
+}
 
-    fn add(
+/// Reads the files of a model, each into the place where it is included.
+struct Reader<'i> {
+    names: Names,
+    /// In how many branches that may not be taken the reader is.
+    branches: usize,
+    files: Vec<String>,
+    include: &'i mut dyn FnMut(&str) -> Result<String, String>,
+}
+
+impl Reader<'_> {
+    /// Appends the steps of a file; gives its title and its options.
+    fn file(
         &mut self,
         file: &str,
         text: &str,
-        include: &mut dyn FnMut(&str) -> Result<String, String>,
         depth: usize,
-    ) -> Result<(), TextError> {
+        into: &mut Vec<Step>,
+    ) -> Result<(Option<String>, Vec<String>), TextError> {
         let parsed = parser::parse(text, &mut self.names).map_err(|e| e.in_file(file))?;
-        if depth == 0 {
-            // Models titled `PTX` expect a coherence order that is partial.
-            let titled = parsed.title.as_deref().is_some_and(|title| title.eq_ignore_ascii_case("PTX"));
-            self.partial_coherence = titled || parsed.options.iter().any(|option| option == "partialco");
-            self.title = parsed.title;
-        }
         let own = self.files.len();
         self.files.push(file.to_owned());
-        self.steps.push(Step::InFile(own));
-        for item in parsed.steps {
-            match item {
-                Item::Step(step) => self.steps.push(step),
-                Item::Include(place, name) => {
-                    let text = read_include(&name, place, file, include, depth)?;
-                    if let Some(text) = text {
-                        self.add(&name, &text, include, depth + 1)?;
-                        self.steps.push(Step::InFile(own));
-                    }
+        into.push(Step::InFile(own));
+        self.resolve(parsed.steps, own, depth, into)?;
+        Ok((parsed.title, parsed.options))
+    }
+
+    /// Puts included files in their places. In a branch that may not be taken
+    /// a missing file is no error yet.
+    fn resolve(
+        &mut self,
+        steps: Vec<Step>,
+        own: usize,
+        depth: usize,
+        into: &mut Vec<Step>,
+    ) -> Result<(), TextError> {
+        let inner = |reader: &mut Self, steps: Vec<Step>| {
+            let mut resolved = Vec::new();
+            reader.resolve(steps, own, depth, &mut resolved).map(|()| resolved)
+        };
+        let branch = |reader: &mut Self, steps: Vec<Step>| {
+            reader.branches += 1;
+            let resolved = inner(reader, steps)?;
+            reader.branches -= 1;
+            Ok(resolved)
+        };
+        for step in steps {
+            let step = match step {
+                Step::Include(place, name) => {
+                    self.included(place, &name, own, depth, into)?;
+                    continue;
                 }
-            }
+                Step::If(condition, then, other) => {
+                    Step::If(condition, branch(self, then)?, branch(self, other)?)
+                }
+                Step::Procedure(name, pattern, steps) => Step::Procedure(name, pattern, inner(self, steps)?),
+                Step::ForAll(place, name, set, steps) => Step::ForAll(place, name, set, inner(self, steps)?),
+                Step::Steps(steps) => Step::Steps(inner(self, steps)?),
+                Step::Match(subject, arms) => {
+                    let arms = arms.into_iter().map(|(tag, steps)| Ok((tag, branch(self, steps)?)));
+                    Step::Match(subject, arms.collect::<Result<_, TextError>>()?)
+                }
+                other => other,
+            };
+            into.push(step);
         }
         Ok(())
     }
+
+    fn included(
+        &mut self,
+        place: Place,
+        name: &str,
+        own: usize,
+        depth: usize,
+        into: &mut Vec<Step>,
+    ) -> Result<(), TextError> {
+        let refuse = |sentence: String| Err(TextError::meaning(place, sentence).in_file(&self.files[own]));
+        if depth >= INCLUDES_MAX {
+            return refuse(format!("files include one another more than {INCLUDES_MAX} deep"));
+        }
+        if self.files.len() >= FILES_MAX {
+            return refuse(format!("the model includes more than {FILES_MAX} files"));
+        }
+        // The tool has its own library and makes coherence orders itself.
+        if !matches!(name, "stdlib.cat" | "cross.cat") {
+            match (self.include)(name).or_else(|why| library::herds(name).ok_or(why)) {
+                Ok(text) => {
+                    self.file(name, &text, depth + 1, into)?;
+                }
+                Err(why) => {
+                    let sentence = format!("cannot include `{name}`: {why}");
+                    if self.branches == 0 {
+                        return Err(TextError::meaning(place, sentence).in_file(&self.files[own]));
+                    }
+                    into.push(Step::Missing(place, sentence));
+                }
+            }
+            if name == "x86fences.cat" {
+                self.file(library::X86_FILE, library::X86, depth + 1, into)?;
+            }
+        }
+        into.push(Step::InFile(own));
+        Ok(())
+    }
+}
+
+/// Does a flag of that name tell of a race?
+pub(crate) fn names_race(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("race")
+        || ["dr", "ur"].iter().any(|own| name.eq_ignore_ascii_case(own))
 }
 
 /// Is there a flag whose name is one of those wanted?
 fn any_flag(steps: &[Step], wanted: &dyn Fn(Option<&str>) -> bool) -> bool {
     steps.iter().any(|step| match step {
         Step::Check(check) => check.flag && wanted(check.name.as_deref()),
-        Step::Procedure(_, _, steps) | Step::ForAll(_, _, _, steps) => any_flag(steps, wanted),
+        Step::Procedure(_, _, steps) | Step::ForAll(_, _, _, steps) | Step::Steps(steps) => {
+            any_flag(steps, wanted)
+        }
+        Step::Match(_, arms) => arms.iter().any(|(_, steps)| any_flag(steps, wanted)),
         Step::If(_, then, other) => any_flag(then, wanted) || any_flag(other, wanted),
         _ => false,
     })
-}
-
-/// Files of herd's own that say nothing the tool does not know.
-const KNOWN_FILES: [&str; 6] =
-    ["basic.cat", "stdlib.cat", "cos.cat", "cos-opt.cat", "filters.cat", "fences.cat"];
-
-fn read_include(
-    name: &str,
-    place: Place,
-    file: &str,
-    include: &mut dyn FnMut(&str) -> Result<String, String>,
-    depth: usize,
-) -> Result<Option<String>, TextError> {
-    if depth >= INCLUDES_MAX {
-        let sentence = format!("files include one another more than {INCLUDES_MAX} deep");
-        return Err(TextError::meaning(place, sentence).in_file(file));
-    }
-    match include(name) {
-        Ok(text) => Ok(Some(text)),
-        Err(_) if KNOWN_FILES.contains(&name) => Ok(None),
-        Err(why) => Err(TextError::meaning(place, format!("cannot include `{name}`: {why}")).in_file(file)),
-    }
 }

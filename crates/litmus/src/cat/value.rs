@@ -31,8 +31,20 @@ pub(crate) enum Builtin {
     TagScope,
     /// The events with an annotation.
     TagEvents,
-    /// Coherence orders: the search makes them itself.
+    /// `generate_cos(r)`: coherence orders that extend a relation.
     GenerateCos,
+    /// `generate_orders(s, r)`: the same of some writes.
+    GenerateOrders,
+    /// `co_locs(r, sets)`: the orders of each set that extend a relation.
+    CoLocs,
+    /// The pairs in program order with an event of a set between them.
+    FromTo,
+    /// The pairs of events with a fence of that annotation between them.
+    TagFenced,
+    /// The accesses of a location.
+    LocEvents,
+    /// An error of the model's own.
+    Fail,
 }
 
 impl Builtin {
@@ -43,10 +55,16 @@ impl Builtin {
             "classes" | "classes-loc" | "partition" => Builtin::Classes,
             "linearisations" => Builtin::Linearisations,
             "cross" => Builtin::Cross,
-            "big-union" => Builtin::Union,
+            "big-union" | "unions" => Builtin::Union,
             "tag2scope" | "tag2level" => Builtin::TagScope,
             "tag2events" | "tag2instrs" => Builtin::TagEvents,
-            "generate_cos" | "generate_orders" | "allco" => Builtin::GenerateCos,
+            "generate_cos" | "allco" => Builtin::GenerateCos,
+            "generate_orders" => Builtin::GenerateOrders,
+            "co_locs" => Builtin::CoLocs,
+            "fromto" => Builtin::FromTo,
+            "tag2fenced" => Builtin::TagFenced,
+            "loc2events" => Builtin::LocEvents,
+            "fail" => Builtin::Fail,
             _ => return None,
         })
     }
@@ -82,6 +100,10 @@ pub(crate) enum Value {
     Everything,
     Rel(Bounds),
     Set(Bounds),
+    /// One event.
+    Event(usize),
+    /// One pair of events.
+    Pair(usize, usize),
     Tag(Rc<str>),
     Tuple(Rc<Vec<Value>>),
     /// A set of sets, of relations or of tags.
@@ -91,8 +113,9 @@ pub(crate) enum Value {
     Builtin(Builtin),
     /// The total orders of a set that extend a relation.
     Linearisations(Bounds, Bounds),
-    /// The coherence orders, which the search makes itself.
-    Coherence,
+    /// The coherence orders of a set of writes that extend a relation: the
+    /// search makes them itself.
+    Coherence(Bounds, Bounds),
 }
 
 impl Value {
@@ -103,12 +126,14 @@ impl Value {
             Value::Everything => "`_`",
             Value::Rel(_) => "a relation",
             Value::Set(_) => "a set of events",
+            Value::Event(_) => "an event",
+            Value::Pair(..) => "a pair of events",
             Value::Tag(_) => "a tag",
             Value::Tuple(_) => "a tuple",
             Value::Many(_) => "a set of values",
             Value::Closure(_) | Value::Builtin(_) => "a function",
             Value::Procedure(_) => "a procedure",
-            Value::Linearisations(..) | Value::Coherence => "a choice of orders",
+            Value::Linearisations(..) | Value::Coherence(..) => "a choice of orders",
         }
     }
 }

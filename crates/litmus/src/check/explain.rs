@@ -70,7 +70,7 @@ pub fn refusals(
         for number in 0..staged.checks.len() {
             let check = &staged.checks[number];
             let known = refusals.iter().any(|r| r.check == check.name);
-            if check.flag || check.negated || known {
+            if check.flag || check.negated || known || check.name.is_empty() {
                 continue;
             }
             // The check becomes a flag that says where it fails.

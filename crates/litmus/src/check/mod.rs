@@ -103,7 +103,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         unchecked: false,
     };
     let mut outcomes = Outcomes::new(program, &mut options.stop);
-    let mut checks: Vec<(String, bool)> = Vec::new();
+    let mut checks: Vec<report::CheckName> = Vec::new();
     for ways in [Ways::Whole, Ways::Waiting] {
         for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
             let Some(skeleton) = skeleton else { return Ok(!outcomes.is_stopped()) };
@@ -114,10 +114,15 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
             }
             let staged = stage::stage(model, &skeleton)?;
             if checks.is_empty() {
-                checks = staged.checks.iter().map(|c| (c.name.clone(), c.flag)).collect();
+                let name = |c: &stage::StagedCheck| report::CheckName {
+                    name: c.name.clone(),
+                    flag: c.flag,
+                    undefined: c.undefined,
+                };
+                checks = staged.checks.iter().map(name).collect();
             }
-            let open = |(number, check): (usize, &(String, bool))| {
-                check.1 && search::Visitor::wants_flag(&visitor, number)
+            let open = |(number, check): (usize, &report::CheckName)| {
+                check.flag && search::Visitor::wants_flag(&visitor, number)
             };
             if ways == Ways::Waiting && !checks.iter().enumerate().any(open) {
                 return Ok(false);

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write as _};
 
 use crate::cat::Model;
-use crate::program::{Condition, Program, Prop, Quantifier, Term};
+use crate::program::{BinaryOp, Condition, Program, Prop, Quantifier, Term};
 
 use super::Gaps;
 use super::execution::Execution;
@@ -25,7 +25,13 @@ pub struct State {
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (term, value)) in self.values.iter().enumerate() {
-            write!(f, "{}{term}={value};", if at > 0 { " " } else { "" })?;
+            let space = if at > 0 { " " } else { "" };
+            // Memory stands in brackets, as in herd.
+            if term.contains([':', '[']) {
+                write!(f, "{space}{term}={value};")?;
+            } else {
+                write!(f, "{space}[{term}]={value};")?;
+            }
         }
         Ok(())
     }
@@ -36,6 +42,8 @@ impl fmt::Display for State {
 pub struct Flag {
     /// The name in the model.
     pub name: String,
+    /// Is the program undefined there?
+    pub undefined: bool,
     /// On how many executions it holds.
     pub count: u64,
     /// The events it is about, in the first such execution.
@@ -48,7 +56,7 @@ impl Flag {
     /// Does it tell of a race?
     #[must_use]
     pub fn is_race(&self) -> bool {
-        self.name.contains("race")
+        crate::cat::names_race(&self.name)
     }
 }
 
@@ -67,7 +75,7 @@ pub struct Report {
     pub verdict: bool,
     /// The final states.
     pub states: Vec<State>,
-    /// How many executions have the property, and how many have not.
+    /// How many executions have the property.
     pub positive: u64,
     /// How many executions have not.
     pub negative: u64,
@@ -83,13 +91,21 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+/// A check as reports speak of it.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckName {
+    pub(crate) name: String,
+    pub(crate) flag: bool,
+    pub(crate) undefined: bool,
+}
+
 /// Makes the report.
 pub(crate) fn report(
     program: &Program,
     model: &Model,
     unroll: usize,
     outcomes: Outcomes<'_>,
-    checks: &[(String, bool)],
+    checks: &[CheckName],
     gaps: Gaps,
 ) -> Report {
     let Outcomes { terms, shown, states: found, flags, fault, divergent, .. } = outcomes;
@@ -125,7 +141,7 @@ pub(crate) fn report(
         notes.push("some executions diverge at a barrier: not all of its threads come to it".to_owned());
     }
     for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
-        let name = checks.get(*check).map_or("", |(name, _)| name);
+        let name = checks.get(*check).map_or("", |check| &check.name);
         notes.push(format!("`{name}` was found where some thread still waits, perhaps for ever"));
     }
     let quantifier = program.condition.quantifier;
@@ -148,7 +164,8 @@ pub(crate) fn report(
         flags: flags
             .into_iter()
             .map(|(check, flagged)| Flag {
-                name: checks.get(check).map_or_else(String::new, |(name, _)| name.clone()),
+                name: checks.get(check).map_or_else(String::new, |check| check.name.clone()),
+                undefined: checks.get(check).is_some_and(|check| check.undefined),
                 count: flagged.count,
                 pairs: flagged.pairs,
                 example: flagged.example,
@@ -182,7 +199,7 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The condition as tests write it.
+/// The condition as herd writes it.
 #[must_use]
 pub(crate) fn condition_text(program: &Program) -> String {
     let Condition { quantifier, prop } = &program.condition;
@@ -191,35 +208,45 @@ pub(crate) fn condition_text(program: &Program) -> String {
         Quantifier::NotExists => "~exists",
         Quantifier::Forall => "forall",
     };
-    format!("{word} ({})", prop_text(program, prop))
+    format!("{word} ({})", prop_text(program, prop, Within::Top))
 }
 
-fn prop_text(program: &Program, prop: &Prop) -> String {
-    let list = |props: &[Prop], joint: &str| {
-        let parts: Vec<String> = props
-            .iter()
-            .map(|p| match p {
-                Prop::And(_) | Prop::Or(_) => format!("({})", prop_text(program, p)),
-                _ => prop_text(program, p),
-            })
-            .collect();
+/// What a proposition is a part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Top,
+    And,
+    Or,
+    Implies,
+}
+
+fn prop_text(program: &Program, prop: &Prop, within: Within) -> String {
+    let list = |props: &[Prop], own: Within, joint: &str| {
+        let parts: Vec<String> = props.iter().map(|p| prop_text(program, p, own)).collect();
         parts.join(joint)
     };
-    match prop {
-        Prop::True => "true".to_owned(),
-        Prop::False => "false".to_owned(),
-        Prop::Compare(a, op, b) => {
-            let symbol = if op.symbol() == "==" { "=" } else { op.symbol() };
-            format!("{}{symbol}{}", term_text(program, *a), term_text(program, *b))
+    let (text, bare) = match prop {
+        Prop::True => return "true".to_owned(),
+        Prop::False => return "false".to_owned(),
+        Prop::Compare(a, BinaryOp::Ne, b) => {
+            let equal = Prop::Compare(*a, BinaryOp::Eq, *b);
+            return format!("not ({})", prop_text(program, &equal, Within::Top));
         }
-        Prop::Not(inner) => format!("~({})", prop_text(program, inner)),
-        Prop::And(props) => list(props, " /\\ "),
-        Prop::Or(props) => list(props, " \\/ "),
-    }
-}
-
-fn term_text(program: &Program, term: Term) -> String {
-    program.term_name(term)
+        Prop::Compare(a, op, b) => {
+            let symbol = if *op == BinaryOp::Eq { "=" } else { op.symbol() };
+            return format!("{}{symbol}{}", program.herd_name(*a), program.herd_name(*b));
+        }
+        Prop::Not(inner) => return format!("not ({})", prop_text(program, inner, Within::Top)),
+        Prop::And(props) => {
+            (list(props, Within::And, " /\\ "), matches!(within, Within::Top | Within::And | Within::Or))
+        }
+        Prop::Or(props) => (list(props, Within::Or, " \\/ "), matches!(within, Within::Top | Within::Or)),
+        Prop::Implies(a, b) => {
+            let [a, b] = [a, b].map(|p| prop_text(program, p, Within::Implies));
+            (format!("{a} => {b}"), matches!(within, Within::Top | Within::Implies))
+        }
+    };
+    if bare { text } else { format!("({text})") }
 }
 
 impl Report {
@@ -232,6 +259,22 @@ impl Report {
             (_, 0) => "Always",
             _ => "Sometimes",
         }
+    }
+
+    /// How many executions witness what the test asks for, and how many do
+    /// not: for `~exists` the first are those without the property.
+    #[must_use]
+    pub const fn witnesses(&self) -> (u64, u64) {
+        match self.quantifier {
+            Quantifier::Exists | Quantifier::Forall => (self.positive, self.negative),
+            Quantifier::NotExists => (self.negative, self.positive),
+        }
+    }
+
+    /// Is the program undefined? Then no outcome can be relied on.
+    #[must_use]
+    pub fn is_undefined(&self) -> bool {
+        self.flags.iter().any(|flag| flag.undefined)
     }
 
     /// The block that herd prints, so that scripts go on working.
@@ -248,11 +291,20 @@ impl Report {
         for state in &self.states {
             let _ = writeln!(text, "{state}");
         }
-        let _ = writeln!(text, "{}", if self.verdict { "Ok" } else { "No" });
+        let met = if self.verdict { "Ok" } else { "No" };
+        let _ = writeln!(text, "{}", if self.is_undefined() { "Undef" } else { met });
         let _ = writeln!(text, "Witnesses");
-        let _ = writeln!(text, "Positive: {} Negative: {}", self.positive, self.negative);
-        for flag in &self.flags {
-            let _ = writeln!(text, "Flag {}", flag.name);
+        let (positive, negative) = self.witnesses();
+        let _ = writeln!(text, "Positive: {positive} Negative: {negative}");
+        if self.is_undefined() {
+            let _ = writeln!(text, "Flag *undef*");
+        }
+        let mut flags: Vec<&str> =
+            self.flags.iter().filter(|f| !f.undefined).map(|f| f.name.as_str()).collect();
+        flags.sort_unstable();
+        flags.dedup();
+        for flag in flags {
+            let _ = writeln!(text, "Flag {flag}");
         }
         for note in &self.notes {
             let _ = writeln!(text, "Note {note}");

@@ -44,12 +44,22 @@ impl Verdict {
         let mut text = format!("Test {} {allowed}\nStates {}\n", program.name, self.states.len());
         for state in &self.states {
             let values = self.values(program, state).into_iter();
-            let values: Vec<String> = values.map(|(term, value)| format!("{term}={value};")).collect();
-            let _ = writeln!(text, "{}", values.join(" "));
+            let values = values.map(|(term, value)| {
+                if term.contains([':', '[']) {
+                    format!("{term}={value};")
+                } else {
+                    format!("[{term}]={value};")
+                }
+            });
+            let _ = writeln!(text, "{}", values.collect::<Vec<_>>().join(" "));
         }
         let (positive, negative) = self.witnesses(program);
         let met = if self.condition_met(program) { "Ok" } else { "No" };
-        let _ = writeln!(text, "{met}\nWitnesses\nPositive: {positive} Negative: {negative}");
+        let (witnesses, others) = match program.condition.quantifier {
+            Quantifier::NotExists => (negative, positive),
+            Quantifier::Exists | Quantifier::Forall => (positive, negative),
+        };
+        let _ = writeln!(text, "{met}\nWitnesses\nPositive: {witnesses} Negative: {others}");
         let mut flags: Vec<&str> =
             self.races.iter().map(|race| flag_name(self.reading.model, race.pair.kind)).collect();
         flags.sort_unstable();

@@ -1,6 +1,8 @@
 //! The end of a test: `locations`, `filter`, `exists`, `~exists`, `forall`.
 
-use crate::program::{BinaryOp, Condition, LocId, Program, Prop, Quantifier, Term, ThreadId, address_value};
+use crate::program::{
+    BinaryOp, Condition, Dialect, LocId, Program, Prop, Quantifier, Register, Term, ThreadId, address_value,
+};
 
 use super::cursor::{Cursor, DEPTH_MAX};
 use super::error::TextError;
@@ -18,6 +20,7 @@ pub(super) fn begins(cursor: &Cursor) -> bool {
 /// Reads the closing clauses into `program`, whose threads and locations are
 /// complete.
 pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
+    name_parameters(cursor, program);
     let mut asked = false;
     while !cursor.at_end() {
         let quantifier = match cursor.peek() {
@@ -46,14 +49,35 @@ pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), 
         cursor.advance();
         program.condition = Condition { quantifier, prop: proposition(cursor, program, 0)? };
     }
-    if asked || !program.observed.is_empty() {
-        Ok(())
-    } else {
-        Err(cursor.expected("`exists`, `~exists` or `forall`"))
+    if !asked {
+        program.condition = Condition { quantifier: Quantifier::Forall, prop: Prop::True };
     }
+    Ok(())
 }
 
-/// Reads `[x; 1:r0;]`.
+/// A clause may look at a parameter of a thread, `0:x`: a register that holds
+/// the location's address.
+fn name_parameters(cursor: &mut Cursor, program: &mut Program) {
+    if !matches!(program.dialect, Dialect::C11 | Dialect::OpenCl) {
+        return;
+    }
+    let begin = cursor.position();
+    while !cursor.at_end() {
+        match (cursor.thread_colon(), cursor.peek()) {
+            (Some(thread), Kind::Word(name)) => {
+                let loc = program.location(name);
+                let entry = program.threads.get_mut(thread).filter(|t| t.register(name).is_none());
+                if let (Some(loc), Some(entry)) = (loc, entry) {
+                    entry.registers.push(Register { name: name.clone(), init: address_value(loc) });
+                }
+            }
+            _ => cursor.advance(),
+        }
+    }
+    cursor.seek(begin);
+}
+
+/// Reads `[x; 1:r0;]`, also without semicolons.
 fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
     cursor.expect("[")?;
     while !cursor.eat("]") {
@@ -64,9 +88,6 @@ fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError>
         // A trailing `*` marks a pointer in some writers' tests.
         cursor.eat("*");
         program.observed.push(term);
-        if !cursor.is("]") && !cursor.is(";") && !cursor.is(",") {
-            return Err(cursor.expected("`;` or `]`"));
-        }
     }
     Ok(())
 }
@@ -78,7 +99,7 @@ fn proposition(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<P
     let left = disjunction(cursor, program, depth)?;
     if cursor.eat("=>") {
         let right = proposition(cursor, program, depth + 1)?;
-        return Ok(Prop::Or(vec![Prop::Not(Box::new(left)), right]));
+        return Ok(Prop::Implies(Box::new(left), Box::new(right)));
     }
     Ok(left)
 }
@@ -128,6 +149,8 @@ fn negation(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop
         _ => return Err(cursor.expected("a comparison such as `==` or `!=`")),
     };
     cursor.advance();
+    // `<>`
+    let op = if op == BinaryOp::Lt && cursor.eat(">") { BinaryOp::Ne } else { op };
     let right = term(cursor, program)?;
     Ok(Prop::Compare(left, op, right))
 }

@@ -147,6 +147,8 @@ fn type_word(word: &str) -> bool {
             | "atomic_long"
             | "atomic_flag"
             | "atomic_bool"
+            | "atomic_t"
+            | "spinlock_t"
             | "volatile"
             | "const"
             | "global"
@@ -187,8 +189,20 @@ pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
                     _ => {}
                 }
             }
-            Kind::Word(word) if word == "_Atomic" => (of.any, of.atomic) = (true, true),
-            // `atomic<int>`, `_Atomic(int)`.
+            Kind::Word(word) if word == "_Atomic" => {
+                (of.any, of.atomic) = (true, true);
+                // `_Atomic(int *)`: what stands in brackets is the value's type.
+                if *cursor.peek_at(1) == Kind::Mark("(") {
+                    cursor.advance();
+                    cursor.advance();
+                    while matches!(cursor.peek(), Kind::Word(word) if type_word(word)) || cursor.is("*") {
+                        cursor.advance();
+                    }
+                    if !cursor.is(")") {
+                        return of;
+                    }
+                }
+            }
             Kind::Mark("*") if of.any => of.pointer = true,
             _ => return of,
         }

@@ -22,7 +22,8 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     let inits = init::block(&mut cursor, Dialect::Lisa, &mut locations)?;
     super::c::skip_placement(&mut cursor)?;
     let (header, count) = super::ptx::header(&mut cursor)?;
-    let placement = tree.unwrap_or(header);
+    let (tree, found) = tree;
+    let placement = if found { &tree } else { &header };
     let scopes = placement.scopes(count, &[], place)?;
     let mut threads = init::threads(&inits, count)?;
     let table = table::cells(&mut cursor, count)?;
@@ -34,6 +35,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
         threads[number] = column.read(cells)?;
     }
     cursor.seek(after);
+    tree.place_words(&mut locations)?;
     let mut program = Program {
         name: lexed.name,
         dialect: Dialect::Lisa,
@@ -50,20 +52,22 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Finds the scope tree, which stands behind the code.
-fn survey(cursor: &mut Cursor) -> Result<Option<Placement>, TextError> {
+/// Finds the scope tree and the regions, which stand behind the code, and says
+/// whether there is a tree.
+fn survey(cursor: &mut Cursor) -> Result<(Placement, bool), TextError> {
     let begin = cursor.position();
     let mut placement = Placement::default();
     let mut found = false;
     while !cursor.at_end() {
+        let is_region = cursor.is_word("regions");
         if super::c::tree_clause(cursor, &mut placement)? {
-            found = true;
+            found |= !is_region;
         } else {
             cursor.advance();
         }
     }
     cursor.seek(begin);
-    Ok(found.then_some(placement))
+    Ok((placement, found))
 }
 
 /// The annotations in square brackets, sorted.

@@ -8,6 +8,7 @@ mod c;
 mod condition;
 mod cursor;
 mod error;
+mod hash;
 mod init;
 mod lexer;
 mod lisa;
@@ -17,6 +18,7 @@ mod scopes;
 mod table;
 
 pub use error::{Fault, Place, TextError};
+pub use hash::hash;
 
 use crate::program::{Dialect, Program};
 use lexer::Words;

@@ -1,9 +1,10 @@
 //! Who stands where: `P0@wg 0, dev 0`, `scopeTree (...)`, `scopes: (...)`.
 
-use crate::program::{Level, Scopes, THREADS_MAX, ThreadId, ThreadSet, level_of};
+use crate::program::{Level, Region, Scopes, THREADS_MAX, ThreadId, ThreadSet, level_of};
 
 use super::cursor::{Cursor, DEPTH_MAX, thread_number};
 use super::error::{Place, TextError};
+use super::init::Locations;
 use super::lexer::Kind;
 
 /// The one name of a level, whatever the test wrote.
@@ -31,6 +32,8 @@ pub(super) struct Placement {
     sets: Vec<(String, ThreadSet)>,
     /// The names of the named sets.
     named: Vec<String>,
+    /// In which memory words lie.
+    regions: Vec<(String, String, Place)>,
 }
 
 impl Placement {
@@ -59,9 +62,49 @@ impl Placement {
         Ok(())
     }
 
-    /// Reads one tree: `(device (work_group P0 P1) (work_group P2))`.
-    pub(super) fn tree(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
-        self.node(cursor, 0).map(|_| ())
+    /// Reads trees: `(device (work_group P0 P1) (work_group P2))`, one or several.
+    pub(super) fn trees(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
+        self.node(cursor, 0)?;
+        while cursor.is("(") {
+            self.node(cursor, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Reads `x: global, y: local`: in which memory words lie.
+    pub(super) fn memory(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
+        loop {
+            let bracket = cursor.eat("(");
+            let place = cursor.place();
+            let name = cursor.word("a location")?;
+            cursor.eat(":");
+            let region = cursor.word("a region such as `global` or `local`")?;
+            if bracket {
+                cursor.expect(")")?;
+            }
+            self.regions.push((name, region, place));
+            let more = cursor.eat(",") || cursor.eat(";");
+            let follows = matches!((cursor.peek(), cursor.peek_at(1)), (Kind::Word(_), Kind::Mark(":")));
+            if !cursor.is("(") && !(more && follows) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Places the words where the test says so. A region that the tool does not
+    /// know is one for the test's own model.
+    pub(super) fn place_words(&self, locations: &mut Locations) -> Result<(), TextError> {
+        for (name, region, place) in &self.regions {
+            let Some(loc) = locations.find(name) else {
+                return Err(TextError::meaning(*place, format!("the test has no location `{name}`")));
+            };
+            match region.as_str() {
+                "global" => locations.place_in(loc, Region::Global),
+                "local" | "shared" => locations.place_in(loc, Region::Local),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn node(&mut self, cursor: &mut Cursor, depth: usize) -> Result<ThreadSet, TextError> {

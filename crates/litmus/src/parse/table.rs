@@ -17,7 +17,11 @@ pub(super) struct Table {
 /// Finds the cells of a table of `threads` columns. Empty cells are left out.
 pub(super) fn cells(cursor: &mut Cursor, threads: usize) -> Result<Table, TextError> {
     let mut columns = vec![Vec::new(); threads];
-    while !cursor.at_end() && !condition::begins(cursor) && !cursor.is_word("scopes") {
+    while !cursor.at_end()
+        && !condition::begins(cursor)
+        && !cursor.is_word("scopes")
+        && !cursor.is_word("regions")
+    {
         let mut column = 0;
         loop {
             if column >= threads {

@@ -28,6 +28,8 @@ pub enum Prop {
     And(Vec<Prop>),
     /// Any of them.
     Or(Vec<Prop>),
+    /// The second, wherever the first holds.
+    Implies(Box<Prop>, Box<Prop>),
 }
 
 /// How the final states are asked.
@@ -69,6 +71,7 @@ impl Prop {
             Prop::Not(p) => !p.holds(value),
             Prop::And(ps) => ps.iter().all(|p| p.holds(value)),
             Prop::Or(ps) => ps.iter().any(|p| p.holds(value)),
+            Prop::Implies(a, b) => !a.holds(value) || b.holds(value),
         }
     }
 
@@ -79,6 +82,7 @@ impl Prop {
             Prop::Compare(a, _, b) => terms.extend([*a, *b]),
             Prop::Not(p) => p.collect_terms(terms),
             Prop::And(ps) | Prop::Or(ps) => ps.iter().for_each(|p| p.collect_terms(terms)),
+            Prop::Implies(a, b) => [a, b].into_iter().for_each(|p| p.collect_terms(terms)),
         }
     }
 }

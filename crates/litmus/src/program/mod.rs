@@ -182,6 +182,16 @@ pub struct Program {
     pub observed: Vec<Term>,
 }
 
+/// By what names are sorted; a number at the end counts as one if `numbers`.
+fn name_key(name: &str, numbers: bool) -> (String, u64, String) {
+    let stem = name.trim_end_matches(']').trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name[stem.len()..].trim_end_matches(']');
+    match digits.parse() {
+        Ok(number) if numbers => (stem.to_owned(), number, name.to_owned()),
+        _ => (name.to_owned(), 0, String::new()),
+    }
+}
+
 impl Program {
     /// The location of that name.
     #[must_use]
@@ -225,20 +235,32 @@ impl Program {
         members.filter(has_it).fold(ThreadSet::NONE, |set, thread| set.union(ThreadSet::only(thread)))
     }
 
-    /// The terms whose values make a final state, each once: those of the
-    /// condition first, then the observed ones.
+    /// The terms whose values make a final state, each once, in herd's order:
+    /// registers by thread and name, then memory by name.
     #[must_use]
     pub fn state_terms(&self) -> Vec<Term> {
         let mut terms = Vec::new();
         self.condition.prop.collect_terms(&mut terms);
         terms.extend(self.observed.iter().copied());
-        let mut seen: Vec<Term> = Vec::new();
-        for term in terms {
-            if !matches!(term, Term::Const(_)) && !seen.contains(&term) {
-                seen.push(term);
+        terms.retain(|term| !matches!(term, Term::Const(_)));
+        terms.sort_by_cached_key(|&term| match term {
+            Term::Reg(thread, reg) => {
+                let name = &self.thread(thread).registers[usize::from(reg.0)].name;
+                (0, thread.0, name_key(name, self.dialect == Dialect::Lisa), term)
             }
+            Term::Loc(_) | Term::Const(_) => (1, 0, name_key(&self.term_name(term), true), term),
+        });
+        terms.dedup();
+        terms
+    }
+
+    /// The term as herd prints it: `0:r1`, `[x]`.
+    #[must_use]
+    pub fn herd_name(&self, term: Term) -> String {
+        match term {
+            Term::Loc(loc) if !self.loc(loc).name.contains('[') => format!("[{}]", self.loc(loc).name),
+            _ => self.term_name(term),
         }
-        seen
     }
 
     /// The term as reports print it: `0:r1`, `x`.

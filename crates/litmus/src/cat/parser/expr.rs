@@ -10,7 +10,7 @@ impl Parser<'_> {
     pub(super) fn condition(&mut self) -> Result<Condition, TextError> {
         self.deeper()?;
         let mut left = self.condition_and()?;
-        while self.eat("||") {
+        while self.eat("||") || self.eat("|") {
             let right = self.condition_and()?;
             left = Condition::Or(Box::new(left), Box::new(right));
         }
@@ -20,7 +20,7 @@ impl Parser<'_> {
 
     pub(super) fn condition_and(&mut self) -> Result<Condition, TextError> {
         let mut left = self.condition_atom()?;
-        while self.eat("&&") {
+        while self.eat("&&") || self.eat("&") {
             let right = self.condition_atom()?;
             left = Condition::And(Box::new(left), Box::new(right));
         }
@@ -28,14 +28,20 @@ impl Parser<'_> {
     }
 
     pub(super) fn condition_atom(&mut self) -> Result<Condition, TextError> {
-        if self.eat_word("not") || (self.is("~") && matches!(self.peek_at(1), Kind::Text(_))) {
-            self.eat("~");
-            self.deeper()?;
-            let inner = self.condition_atom()?;
-            self.depth -= 1;
-            return Ok(Condition::Not(Box::new(inner)));
+        if self.asks_variant() {
+            if self.eat("~") || self.eat_word("not") {
+                self.deeper()?;
+                let inner = self.condition_atom()?;
+                self.depth -= 1;
+                return Ok(Condition::Not(Box::new(inner)));
+            }
+            if self.eat("(") {
+                let inner = self.condition()?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
         }
-        let named = self.eat_word("variant");
+        let named = matches!(self.peek_at(1), Kind::Text(_)) && self.eat_word("variant");
         match self.peek().clone() {
             Kind::Text(variant) => {
                 self.advance();
@@ -43,6 +49,12 @@ impl Parser<'_> {
             }
             _ if named => return Err(self.expected("a variant's name in quotes")),
             _ => {}
+        }
+        if self.eat_word("not") {
+            self.deeper()?;
+            let inner = self.condition_atom()?;
+            self.depth -= 1;
+            return Ok(Condition::Not(Box::new(inner)));
         }
         let left = self.expr()?;
         let comparison = if self.eat("=") {
@@ -57,8 +69,35 @@ impl Parser<'_> {
         Ok(Condition::Compare(comparison, left, self.expr()?))
     }
 
-    /// Any expression.
+    /// Does a condition on variants stand here, behind `~`, `not` and `(`?
+    fn asks_variant(&self) -> bool {
+        let mut ahead = 0;
+        loop {
+            match self.peek_at(ahead) {
+                Kind::Mark("~" | "(") => ahead += 1,
+                Kind::Word(word) if word == "not" || word == "variant" => ahead += 1,
+                Kind::Text(_) => return true,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Any expression; commas make a tuple.
     pub(super) fn expr(&mut self) -> Result<Expr, TextError> {
+        let place = self.place();
+        let first = self.single()?;
+        if !self.is(",") {
+            return Ok(first);
+        }
+        let mut members = vec![first];
+        while self.eat(",") {
+            members.push(self.single()?);
+        }
+        Ok(Self::make(place, Node::Tuple(members)))
+    }
+
+    /// An expression without commas of its own.
+    fn single(&mut self) -> Result<Expr, TextError> {
         self.deeper()?;
         let expr = self.expr_inner()?;
         self.depth -= 1;
@@ -127,6 +166,13 @@ impl Parser<'_> {
             return Ok(Arm::Empty(self.expr()?));
         }
         let first = self.pattern_name()?;
+        if self.eat("|") {
+            let middle = self.pattern_name()?;
+            self.expect("++")?;
+            let after = self.pattern_name()?;
+            self.expect("->")?;
+            return Ok(Arm::Split([first, middle, after], self.expr()?));
+        }
         if self.eat("++") {
             let rest = self.pattern_name()?;
             self.expect("->")?;
@@ -186,6 +232,10 @@ impl Parser<'_> {
                 Kind::Mark("+" | "^+") => Prefix::Plus,
                 Kind::Mark("?" | "^?") => Prefix::Optional,
                 Kind::Mark("^-1") => Prefix::Inverse,
+                Kind::Mark("^") if *self.peek_at(1) == Kind::Mark("-1") => {
+                    self.advance();
+                    Prefix::Inverse
+                }
                 Kind::Mark("^*") => Prefix::Star,
                 // A star in front of an operand is a product.
                 Kind::Mark("*") if !self.operand_follows() => Prefix::Star,
@@ -284,7 +334,7 @@ impl Parser<'_> {
     pub(super) fn list(&mut self, close: &str) -> Result<Vec<Expr>, TextError> {
         let mut members = Vec::new();
         while !self.eat(close) {
-            members.push(self.expr()?);
+            members.push(self.single()?);
             if !self.is(close) {
                 if !self.eat(",") {
                     return Err(self.expected(format!("`,` or `{close}`")));

@@ -10,14 +10,18 @@ use crate::parse::{Place, TextError};
 use super::ast::{Binding, Bindings, Check, CheckKind, Name, Pattern, Step};
 use super::lexer::{Kind, Token, lex};
 
+/// What may stand where a step begins.
+const STEPS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag`, `include` or another step";
+
 /// How deeply a model may be nested.
 const DEPTH_MAX: usize = 120;
 
 /// Words that name nothing.
-const KEYWORDS: [&str; 38] = [
+const KEYWORDS: [&str; 34] = [
     "let",
     "rec",
     "and",
+    "when",
     "in",
     "fun",
     "match",
@@ -46,14 +50,12 @@ const KEYWORDS: [&str; 38] = [
     "undefined_unless",
     "assert",
     "subset",
-    "not",
-    "variant",
     "begin",
-    "catdep",
-    "events",
-    "relations",
-    "order",
+    "debug",
 ];
+
+/// Words behind a title that are no part of it.
+const OPTIONS: [&str; 6] = ["partialco", "withco", "withoutco", "withinit", "withoutinit", "compat"];
 
 /// Names and their numbers, shared by a model and what it includes.
 #[derive(Clone, Debug, Default)]
@@ -84,20 +86,20 @@ impl Names {
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
+
+    /// Does any of the files use that name?
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        self.list.iter().any(|known| known == word)
+    }
 }
 
 /// What a file holds.
 pub(super) struct Parsed {
-    /// The title, and words behind it.
+    /// The title.
     pub(super) title: Option<String>,
+    /// Words beside the title: the architecture, options.
     pub(super) options: Vec<String>,
-    pub(super) steps: Vec<Item>,
-}
-
-/// A step, or a file to be put in its place.
-pub(super) enum Item {
-    Step(Step),
-    Include(Place, String),
+    pub(super) steps: Vec<Step>,
 }
 
 /// Reads a model or a `.bell` file.
@@ -106,7 +108,7 @@ pub(super) fn parse(text: &str, names: &mut Names) -> Result<Parsed, TextError> 
     let (title, options) = parser.title();
     let mut steps = Vec::new();
     while *parser.peek() != Kind::End {
-        parser.item(&mut steps)?;
+        steps.extend(parser.step()?);
     }
     Ok(Parsed { title, options, steps })
 }
@@ -192,14 +194,34 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A title is a text, or a word that opens no step, on its own at the top.
+    /// A title is a text, or words on their own at the top. A word in front of
+    /// a text or of another word names the architecture.
     pub(super) fn title(&mut self) -> (Option<String>, Vec<String>) {
-        let title = match self.peek() {
-            Kind::Text(text) => text.clone(),
-            Kind::Word(word) if !KEYWORDS.contains(&word.as_str()) => word.clone(),
-            _ => return (None, Vec::new()),
-        };
-        self.advance();
+        let mut words = Vec::new();
+        loop {
+            match self.peek() {
+                Kind::Text(text) => {
+                    let text = text.clone();
+                    self.advance();
+                    words.extend(self.options());
+                    return (Some(text), words);
+                }
+                Kind::Word(word) if !KEYWORDS.contains(&word.as_str()) && words.is_empty() => {
+                    words.push(word.clone());
+                    self.advance();
+                }
+                _ if words.is_empty() => return (None, Vec::new()),
+                _ => {
+                    words.extend(self.options());
+                    let option = |word: &&String| OPTIONS.contains(&word.as_str());
+                    let title = words.get(1).filter(|word| !option(word)).unwrap_or(&words[0]).clone();
+                    return (Some(title), words);
+                }
+            }
+        }
+    }
+
+    fn options(&mut self) -> Vec<String> {
         let mut options = Vec::new();
         while let Kind::Word(word) = self.peek() {
             if KEYWORDS.contains(&word.as_str()) {
@@ -208,23 +230,7 @@ impl Parser<'_> {
             options.push(word.clone());
             self.advance();
         }
-        (Some(title), options)
-    }
-
-    pub(super) fn item(&mut self, steps: &mut Vec<Item>) -> Result<(), TextError> {
-        let place = self.place();
-        if self.eat_word("include") {
-            let Kind::Text(file) = self.peek().clone() else {
-                return Err(self.expected("a file's name in quotes"));
-            };
-            self.advance();
-            steps.push(Item::Include(place, file));
-            return Ok(());
-        }
-        if let Some(step) = self.step()? {
-            steps.push(Item::Step(step));
-        }
-        Ok(())
+        options
     }
 
     /// A step, or nothing for one without meaning here.
@@ -238,62 +244,88 @@ impl Parser<'_> {
     pub(super) fn step_inner(&mut self) -> Result<Option<Step>, TextError> {
         let place = self.place();
         // A flag is raised where its check holds, the others where theirs fails.
-        let unless = self.eat_word("undefined_unless") || self.eat_word("assert");
+        let undefined = self.eat_word("undefined_unless");
+        let unless = undefined || self.eat_word("assert");
         let flag = unless || self.eat_word("flag");
         if let Some(mut check) = self.check(place, flag)? {
             check.negated ^= unless;
+            check.undefined = undefined;
             return Ok(Some(Step::Check(check)));
         }
         if flag {
             return Err(self.expected("`acyclic`, `irreflexive` or `empty`"));
         }
-        let Kind::Word(word) = self.peek().clone() else {
-            return Err(self.expected("`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step"));
-        };
-        match word.as_str() {
-            "let" => {
+        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(STEPS)) };
+        self.advance();
+        let step = match word.as_str() {
+            "let" => self.definition(place)?,
+            "include" => {
+                let Kind::Text(file) = self.peek().clone() else {
+                    return Err(self.expected("a file's name in quotes"));
+                };
                 self.advance();
-                Ok(Some(Step::Let(self.bindings()?)))
+                Step::Include(place, file)
             }
             "show" | "unshow" => {
                 self.show()?;
-                Ok(None)
+                return Ok(None);
             }
-            "procedure" => self.procedure().map(Some),
+            "debug" => {
+                self.expr()?;
+                return Ok(None);
+            }
+            "procedure" => self.procedure()?,
             "call" => {
-                self.advance();
                 let name = self.name("a procedure's name")?;
                 let argument = self.atom()?;
                 if self.eat_word("as") {
                     self.word("a name")?;
                 }
-                Ok(Some(Step::Call(place, name, argument)))
+                Step::Call(place, name, argument)
             }
             "forall" => {
-                self.advance();
                 let name = self.name("a name")?;
                 self.expect_word("in")?;
                 let set = self.expr()?;
                 self.expect_word("do")?;
-                Ok(Some(Step::ForAll(place, name, set, self.steps_until_end()?)))
+                Step::ForAll(place, name, set, self.steps_until_end()?)
             }
             "with" => {
-                self.advance();
                 let name = self.name("a name")?;
                 self.expect_word("from")?;
-                Ok(Some(Step::With(place, name, self.expr()?)))
+                Step::With(place, name, self.expr()?)
             }
-            "enum" => self.enumeration().map(Some),
-            "instructions" | "default" | "events" | "relations" | "order" => {
+            "enum" => self.enumeration()?,
+            "instructions" | "default" => self.instructions(place)?,
+            // Declarations without a meaning of their own.
+            "catdep" => return Ok(None),
+            "events" | "relations" | "order" => {
                 self.skip_declaration();
-                Ok(None)
+                return Ok(None);
             }
-            "catdep" => {
-                self.advance();
-                Ok(None)
+            "if" => self.conditional_steps()?,
+            "match" => self.matching_steps()?,
+            _ => {
+                self.at -= 1;
+                return Err(self.expected(STEPS));
             }
-            "if" => self.conditional_steps().map(Some),
-            _ => Err(self.expected("`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step")),
+        };
+        Ok(Some(step))
+    }
+
+    /// `let ...`, with herd's idle `in` behind it, or `when` and a check.
+    fn definition(&mut self, place: Place) -> Result<Step, TextError> {
+        let bindings = self.bindings()?;
+        if !self.eat_word("when") {
+            self.eat_word("in");
+            return Ok(Step::Let(bindings));
+        }
+        match self.check(place, false)? {
+            Some(check) => {
+                self.eat_word("in");
+                Ok(Step::Steps(vec![Step::Let(bindings), Step::Check(check)]))
+            }
+            None => Err(self.expected("`acyclic`, `irreflexive` or `empty`")),
         }
     }
 
@@ -318,10 +350,10 @@ impl Parser<'_> {
         Ok(steps)
     }
 
+    /// `if c [then] ... [else ...] end`
     pub(super) fn conditional_steps(&mut self) -> Result<Step, TextError> {
-        self.advance();
         let condition = self.condition()?;
-        self.expect_word("then")?;
+        self.eat_word("then");
         let mut then = Vec::new();
         let mut other = Vec::new();
         let mut in_else = false;
@@ -337,6 +369,35 @@ impl Parser<'_> {
             }
         }
         Ok(Step::If(condition, then, other))
+    }
+
+    /// `match e with || 'tag -> ... || _ -> ... end`
+    fn matching_steps(&mut self) -> Result<Step, TextError> {
+        let subject = self.expr()?;
+        self.expect_word("with")?;
+        self.eat("||");
+        let mut arms = Vec::new();
+        loop {
+            let tag = match self.peek().clone() {
+                Kind::Tag(tag) => Some(tag),
+                Kind::Word(word) if word == "_" => None,
+                _ => return Err(self.expected("a tag such as `'release`, or `_`")),
+            };
+            self.advance();
+            self.expect("->")?;
+            let mut steps = Vec::new();
+            while !self.is("||") && !self.is_word("end") {
+                if *self.peek() == Kind::End {
+                    return Err(self.expected("`||` or `end`"));
+                }
+                steps.extend(self.step()?);
+            }
+            arms.push((tag, steps));
+            if !self.eat("||") {
+                self.expect_word("end")?;
+                return Ok(Step::Match(subject, arms));
+            }
+        }
     }
 
     pub(super) fn check(&mut self, place: Place, flag: bool) -> Result<Option<Check>, TextError> {
@@ -356,14 +417,13 @@ impl Parser<'_> {
         self.advance();
         let expr = self.expr()?;
         let name = if self.eat_word("as") { Some(self.word("a name for the check")?) } else { None };
-        Ok(Some(Check { place, kind, negated, flag, expr, name }))
+        Ok(Some(Check { place, kind, negated, flag, undefined: false, expr, name }))
     }
 
     /// `show a, b`, `show e as name`: nothing is shown.
     pub(super) fn show(&mut self) -> Result<(), TextError> {
-        self.advance();
         loop {
-            self.expr()?;
+            self.infix(0)?;
             if self.eat_word("as") {
                 self.word("a name")?;
             }
@@ -374,7 +434,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn procedure(&mut self) -> Result<Step, TextError> {
-        self.advance();
+        self.eat_word("rec");
         let name = self.name("a procedure's name")?;
         let pattern = self.pattern()?;
         self.expect("=")?;
@@ -382,7 +442,6 @@ impl Parser<'_> {
     }
 
     pub(super) fn enumeration(&mut self) -> Result<Step, TextError> {
-        self.advance();
         let name = self.name("the enumeration's name")?;
         self.expect("=")?;
         let mut tags = Vec::new();
@@ -400,9 +459,15 @@ impl Parser<'_> {
     }
 
     /// `instructions R[{'relaxed, 'acquire}]`: which annotations a test may
-    /// use. The test's own format decides that here.
-    pub(super) fn skip_declaration(&mut self) {
-        self.advance();
+    /// use.
+    fn instructions(&mut self, place: Place) -> Result<Step, TextError> {
+        let kind = self.word("a kind of instruction such as `R`, `W` or `F`")?;
+        self.expect("[")?;
+        let sets = self.list("]")?;
+        Ok(Step::Instructions(place, kind, sets))
+    }
+
+    fn skip_declaration(&mut self) {
         loop {
             match self.peek() {
                 Kind::End => return,
@@ -423,7 +488,14 @@ impl Parser<'_> {
 
     pub(super) fn binding(&mut self) -> Result<Binding, TextError> {
         let place = self.place();
-        let pattern = self.pattern()?;
+        let mut pattern = self.pattern()?;
+        if let (Pattern::One(first), true) = (&pattern, self.is(",")) {
+            let mut names = vec![*first];
+            while self.eat(",") {
+                names.push(self.pattern_name()?);
+            }
+            pattern = Pattern::Tuple(names);
+        }
         let mut parameters = Vec::new();
         while !self.is("=") {
             if !matches!(pattern, Pattern::One(Some(_))) {

@@ -9,7 +9,7 @@ use super::super::ast::{Expr, Infix, Name, Node, Prefix};
 use super::super::base::{self, Base};
 use super::super::graph::{Chosen, Graph, NODES_MAX, NodeId};
 use super::super::value::{Bounds, Builtin, Closure, Scope, Value};
-use super::{Stager, WORK_MAX, same};
+use super::{Merged, Stager, WORK_MAX, same};
 
 impl Stager<'_, '_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr, scope: &Scope) -> Result<Value, TextError> {
@@ -74,8 +74,17 @@ impl Stager<'_, '_, '_> {
         if let Some(value) = &self.bases[name.0 as usize] {
             return Ok(value.clone());
         }
-        let text = self.text(name);
-        let value = match base::find(text, self.skeleton) {
+        let text = self.text(name).to_owned();
+        let found = base::find(&text, self.skeleton);
+        // The coherence order of the last writes alone is no use of the order.
+        self.ordered.all |= match &found {
+            Some(Base::Chosen(chosen) | Base::Derived(chosen, _)) => {
+                matches!(chosen, Chosen::Co | Chosen::Fr)
+            }
+            Some(Base::Com) => true,
+            _ => false,
+        };
+        let value = match found {
             Some(Base::Set(set)) => Value::Set(Bounds::exact(self.graph.constant(true, vec![set]))),
             Some(Base::Rel(rows)) => Value::Rel(Bounds::exact(self.graph.constant(false, rows))),
             Some(Base::Chosen(chosen)) => Value::Rel(self.choice(chosen)),
@@ -99,14 +108,14 @@ impl Stager<'_, '_, '_> {
                 let low = self.graph.minus(writes, most);
                 Value::Set(Bounds { low, high: self.graph.minus(writes, least) })
             }
-            None => match Builtin::named(text) {
+            None => match Builtin::named(&text) {
                 Some(builtin) => Value::Builtin(builtin),
-                None if self.model.declares(&base::tag_of(text)) => {
+                None if self.model.declares(&base::tag_of(&text)) => {
                     Value::Set(Bounds::exact(self.graph.empty(true)))
                 }
                 None => {
                     let dialect = self.skeleton.program.dialect.keyword();
-                    let sentence = if base::known_elsewhere(text) {
+                    let sentence = if base::known_elsewhere(&text) {
                         format!("the model uses `{text}`, which {dialect} tests do not define")
                     } else {
                         format!("`{text}` is not defined")
@@ -114,6 +123,10 @@ impl Stager<'_, '_, '_> {
                     return self.wrong(place, sentence);
                 }
             },
+        };
+        let value = match value {
+            Value::Set(_) | Value::Rel(_) => self.merge(&text, value),
+            value => value,
         };
         self.bases[name.0 as usize] = Some(value.clone());
         Ok(value)
@@ -131,15 +144,27 @@ impl Stager<'_, '_, '_> {
                 values.push(value);
             }
         }
-        Ok(Value::Many(Rc::new(values)))
+        // Events make a set of events, pairs a relation.
+        let first = values.first().cloned().unwrap_or(Value::Nothing);
+        let alike = match first {
+            Value::Event(_) => values.iter().all(|value| matches!(value, Value::Event(_))),
+            Value::Pair(..) => values.iter().all(|value| matches!(value, Value::Pair(..))),
+            _ => false,
+        };
+        Ok(if alike { self.gather(&first, values) } else { Value::Many(Rc::new(values)) })
     }
 
     /// The relation that a value stands for.
     pub(super) fn relation(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Rel(bounds) => Ok(bounds),
+            Value::Pair(from, to) => Ok(self.pair(from, to)),
+            Value::Tuple(ends) if ends.len() == 2 => match (&ends[0], &ends[1]) {
+                (Value::Event(from), Value::Event(to)) => Ok(self.pair(*from, *to)),
+                _ => self.wrong(place, "a relation is expected here, but this is a tuple"),
+            },
             Value::Nothing => Ok(Bounds::exact(self.graph.empty(false))),
-            Value::Everything => Ok(Bounds::exact(self.graph.full(false))),
+            Value::Everything => Ok(self.full(false)),
             other => self.wrong(place, format!("a relation is expected here, but this is {}", other.kind())),
         }
     }
@@ -148,8 +173,9 @@ impl Stager<'_, '_, '_> {
     pub(super) fn set(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Set(bounds) => Ok(bounds),
+            Value::Event(event) => Ok(self.single(event)),
             Value::Nothing => Ok(Bounds::exact(self.graph.empty(true))),
-            Value::Everything => Ok(Bounds::exact(self.graph.full(true))),
+            Value::Everything => Ok(self.full(true)),
             other => {
                 self.wrong(place, format!("a set of events is expected here, but this is {}", other.kind()))
             }
@@ -178,16 +204,17 @@ impl Stager<'_, '_, '_> {
     }
 
     pub(super) fn prefix(&mut self, op: Prefix, value: Value, place: Place) -> Result<Value, TextError> {
+        let value = self.spread(value);
         let value = match (op, value) {
             (Prefix::Complement, Value::Nothing) => Value::Everything,
             (Prefix::Complement, Value::Everything) => Value::Nothing,
             (Prefix::Complement, Value::Set(set)) => {
-                let full = Bounds::exact(self.graph.full(true));
+                let full = self.full(true);
                 Value::Set(self.less(full, set))
             }
             (Prefix::Complement, value) => {
                 let rel = self.relation(value, place)?;
-                let full = Bounds::exact(self.graph.full(false));
+                let full = self.full(false);
                 Value::Rel(self.less(full, rel))
             }
             (Prefix::Identity, value) => {
@@ -201,11 +228,13 @@ impl Stager<'_, '_, '_> {
             (Prefix::Star, value) => {
                 let rel = self.relation(value, place)?;
                 let plus = self.each(rel, Graph::plus);
-                Value::Rel(self.each(plus, Graph::optional))
+                let identity = self.identity();
+                Value::Rel(self.both(plus, identity, Graph::union))
             }
             (Prefix::Optional, value) => {
                 let rel = self.relation(value, place)?;
-                Value::Rel(self.each(rel, Graph::optional))
+                let identity = self.identity();
+                Value::Rel(self.both(rel, identity, Graph::union))
             }
             (Prefix::Inverse, value) => {
                 let rel = self.relation(value, place)?;
@@ -235,6 +264,7 @@ impl Stager<'_, '_, '_> {
             Infix::Add => return self.add(a, b, b_place),
             Infix::Union | Infix::Minus | Infix::Intersection => {}
         }
+        let (a, b) = (self.spread(a), self.spread(b));
         if let (Value::Many(_), _) | (_, Value::Many(_)) = (&a, &b) {
             return self.infix_many(op, a, b, a_place, b_place);
         }
@@ -280,6 +310,17 @@ impl Stager<'_, '_, '_> {
 
     /// `e ++ set`
     pub(super) fn add(&mut self, member: Value, set: Value, place: Place) -> Result<Value, TextError> {
+        match (&member, &set) {
+            (Value::Event(_), Value::Nothing | Value::Set(_)) => {
+                let (one, set) = (self.set(member, place)?, self.set(set, place)?);
+                return Ok(Value::Set(self.both(one, set, Graph::union)));
+            }
+            (Value::Pair(..), Value::Nothing | Value::Rel(_)) | (Value::Tuple(_), Value::Rel(_)) => {
+                let (one, rel) = (self.relation(member, place)?, self.relation(set, place)?);
+                return Ok(Value::Rel(self.both(one, rel, Graph::union)));
+            }
+            _ => {}
+        }
         let mut members = self.members(set, place)?;
         if !members.iter().any(|known| same(known, &member)) {
             members.insert(0, member);
@@ -287,23 +328,82 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(members)))
     }
 
-    /// The members of a set of values; a set of events has its events, each
-    /// as a set.
+    /// The members of a known set: values, events, or pairs of events.
     pub(super) fn members(&mut self, value: Value, place: Place) -> Result<Vec<Value>, TextError> {
         match value {
             Value::Nothing => Ok(Vec::new()),
             Value::Many(members) => Ok(members.to_vec()),
+            Value::Tag(_) => Ok(vec![value]),
+            Value::Event(_) | Value::Pair(..) => Ok(vec![value]),
             Value::Set(bounds) if self.graph.is_static(bounds.low) => {
                 let set = self.graph.value(bounds.low)[0];
-                let singles = matrix::members(set).map(|event| 1u64 << event).collect::<Vec<_>>();
-                let make = |event| Value::Set(Bounds::exact(self.graph.constant(true, vec![event])));
-                Ok(singles.into_iter().map(make).collect())
+                Ok(matrix::members(set).map(Value::Event).collect())
             }
+            Value::Rel(bounds) if self.graph.is_static(bounds.low) => {
+                let rows = self.graph.value(bounds.low).iter().enumerate();
+                Ok(rows.flat_map(|(a, &row)| matrix::members(row).map(move |b| Value::Pair(a, b))).collect())
+            }
+            Value::Linearisations(set, order) => self.linearisations(set, order, place),
             other => {
                 let sentence =
                     format!("a known set of values is expected here, but this is {}", other.kind());
                 self.wrong(place, sentence)
             }
         }
+    }
+
+    /// Some members of a set, as a value of the set's own kind.
+    pub(super) fn gather(&mut self, of: &Value, members: Vec<Value>) -> Value {
+        match of {
+            Value::Set(_) | Value::Event(_) => {
+                let set =
+                    members.iter().filter_map(|m| if let Value::Event(e) = m { Some(*e) } else { None });
+                let set = set.fold(0u64, |set, event| set | 1 << event);
+                Value::Set(Bounds::exact(self.graph.constant(true, vec![set])))
+            }
+            Value::Rel(_) | Value::Pair(..) => {
+                let mut rows = vec![0u64; self.graph.events];
+                for member in members {
+                    if let Value::Pair(from, to) = member {
+                        rows[from] |= 1 << to;
+                    }
+                }
+                Value::Rel(Bounds::exact(self.graph.constant(false, rows)))
+            }
+            _ => Value::Many(Rc::new(members)),
+        }
+    }
+
+    /// An event as a set, a pair as a relation, a tag as a set of tags.
+    fn spread(&mut self, value: Value) -> Value {
+        match value {
+            Value::Event(_) | Value::Pair(..) => self.gather(&value.clone(), vec![value]),
+            Value::Tag(_) => Value::Many(Rc::new(vec![value])),
+            other => other,
+        }
+    }
+
+    fn single(&mut self, event: usize) -> Bounds {
+        Bounds::exact(self.graph.constant(true, vec![1 << event]))
+    }
+
+    fn pair(&mut self, from: usize, to: usize) -> Bounds {
+        let mut rows = vec![0; self.graph.events];
+        rows[from] = 1 << to;
+        Bounds::exact(self.graph.constant(false, rows))
+    }
+
+    /// All events, or all pairs.
+    pub(super) fn full(&mut self, set: bool) -> Bounds {
+        match self.merged {
+            None => Bounds::exact(self.graph.full(set)),
+            Some(Merged { seen, .. }) if set => Bounds::exact(seen),
+            Some(Merged { seen, .. }) => Bounds::exact(self.graph.product(seen, seen)),
+        }
+    }
+
+    fn identity(&mut self) -> Bounds {
+        let all = self.full(true);
+        self.each(all, Graph::identity_on)
     }
 }

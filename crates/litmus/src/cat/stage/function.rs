@@ -45,7 +45,22 @@ impl Stager<'_, '_, '_> {
                             inner = inner.with(*name, head);
                         }
                         if let Some(name) = rest {
-                            inner = inner.with(*name, Value::Many(Rc::new(members)));
+                            inner = inner.with(*name, self.gather(&value, members));
+                        }
+                        return self.expr(body, &inner);
+                    }
+                }
+                (Arm::Split(names, body), _) => {
+                    let mut before = self.members(value.clone(), subject.place)?;
+                    if !before.is_empty() {
+                        let mut after = before.split_off(before.len() / 2);
+                        let middle = after.remove(0);
+                        let parts = [self.gather(&value, before), middle, self.gather(&value, after)];
+                        let mut inner = scope.clone();
+                        for (name, part) in names.iter().zip(parts) {
+                            if let Some(name) = name {
+                                inner = inner.with(*name, part);
+                            }
                         }
                         return self.expr(body, &inner);
                     }
@@ -81,8 +96,11 @@ impl Stager<'_, '_, '_> {
                 let members = self.members(b, b_place)?;
                 return Ok(members.iter().any(|member| same(member, &a)));
             }
-            (Comparison::Equal, Value::Tag(_) | Value::Many(_) | Value::Tuple(_), _) => {
+            (Comparison::Equal, Value::Tag(_) | Value::Many(_) | Value::Tuple(_) | Value::Event(_), _) => {
                 return Ok(same(&a, &b));
+            }
+            (Comparison::Subset, Value::Many(part), Value::Many(whole)) => {
+                return Ok(part.iter().all(|value| whole.iter().any(|other| same(value, other))));
             }
             _ => {}
         }
@@ -153,9 +171,18 @@ impl Stager<'_, '_, '_> {
                 let rel = self.relation(argument, place)?;
                 Ok(Value::Set(self.each(rel, Graph::range)))
             }
-            Builtin::GenerateCos => Ok(Value::Coherence),
+            Builtin::GenerateCos | Builtin::GenerateOrders => self.coherence_orders(argument, place),
+            Builtin::CoLocs => self.orders_of_each(argument, place),
+            Builtin::Cross => self.cross(argument, place),
+            Builtin::FromTo => {
+                let set = self.set(argument, place)?;
+                Ok(Value::Rel(self.around(set)))
+            }
+            Builtin::Fail => self.wrong(place, format!("the model fails on {}", argument.kind())),
             Builtin::Classes => self.classes(argument, place),
-            Builtin::TagScope | Builtin::TagEvents => self.of_tag(builtin, &argument, place),
+            Builtin::TagScope | Builtin::TagEvents | Builtin::TagFenced | Builtin::LocEvents => {
+                self.of_tag(builtin, &argument, place)
+            }
             Builtin::Linearisations => match argument {
                 Value::Tuple(pair) if pair.len() == 2 => {
                     let set = self.set(pair[0].clone(), place)?;
@@ -174,15 +201,15 @@ impl Stager<'_, '_, '_> {
                 }
                 Ok(all)
             }
-            Builtin::Cross => match argument {
-                Value::Coherence => Ok(Value::Coherence),
-                other => {
-                    let sentence =
-                        format!("`cross` takes coherence orders only, but this is {}", other.kind());
-                    self.wrong(place, sentence)
-                }
-            },
         }
+    }
+
+    /// The pairs with an event of the set between them.
+    fn around(&mut self, set: Bounds) -> Bounds {
+        let po = self.graph.constant(false, self.skeleton.po.clone());
+        let set = self.each(set, Graph::identity_on);
+        let before = self.both(Bounds::exact(po), set, Graph::seq);
+        self.both(before, Bounds::exact(po), Graph::seq)
     }
 
     /// `tag2scope('device)`, `tag2events('release)`.
@@ -195,9 +222,17 @@ impl Stager<'_, '_, '_> {
         let Value::Tag(tag) = argument else {
             return self.wrong(place, format!("a tag is expected here, but this is {}", argument.kind()));
         };
-        if builtin == Builtin::TagEvents {
-            let set = base::tagged(tag, self.skeleton);
-            return Ok(Value::Set(Bounds::exact(self.graph.constant(true, vec![set]))));
+        if builtin != Builtin::TagScope {
+            let set = match builtin {
+                Builtin::LocEvents => base::of_location(tag, self.skeleton),
+                _ => base::tagged(tag, self.skeleton),
+            };
+            let set = Bounds::exact(self.graph.constant(true, vec![set]));
+            return Ok(if builtin == Builtin::TagFenced {
+                Value::Rel(self.around(set))
+            } else {
+                Value::Set(set)
+            });
         }
         match base::same_scope(tag, self.skeleton) {
             Some(rows) => Ok(Value::Rel(Bounds::exact(self.graph.constant(false, rows)))),

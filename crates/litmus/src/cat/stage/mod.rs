@@ -6,6 +6,9 @@
 
 mod expr;
 mod function;
+mod merge;
+mod orders;
+mod recursion;
 
 use std::rc::Rc;
 
@@ -16,6 +19,8 @@ use super::Model;
 use super::ast::{Binding, Bindings, Check, CheckKind, Expr, Name, Node, Pattern, Step};
 use super::graph::{Chosen, DEP_WHOLE, DEP_WITH, Deps, Graph, NodeId};
 use super::value::{Bounds, Closure, Procedure, Scope, Value};
+use merge::Merged;
+use orders::Ordered;
 
 /// How deeply functions may call one another.
 const CALLS_MAX: usize = 100;
@@ -28,6 +33,9 @@ pub(crate) struct StagedCheck {
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
     pub(crate) flag: bool,
+    /// Is the program undefined where the flag is raised?
+    pub(crate) undefined: bool,
+    /// Without a name it is none of the model's.
     pub(crate) name: String,
     /// The relation or set for certain, and
     pub(crate) low: NodeId,
@@ -67,12 +75,16 @@ pub(crate) fn stage(model: &Model, skeleton: &Skeleton<'_>) -> Result<Staged, Te
         bases: vec![None; model.names.len()],
         checks: Vec::new(),
         choices: Vec::new(),
+        ordered: Ordered::default(),
+        merged: None,
         calls: 0,
         work: 0,
         file: 0,
     };
+    stager.hide_halves();
     let mut scope = Scope::default();
     stager.steps(&model.steps, &mut scope)?;
+    stager.order_the_rest();
     let uses_sync_fence = stager.graph.nodes.iter().any(|n| n.deps & super::graph::DEP_SYNC != 0);
     let Stager { graph, mut checks, choices, .. } = stager;
     for check in &mut checks {
@@ -89,6 +101,8 @@ struct Stager<'m, 's, 'p> {
     bases: Vec<Option<Value>>,
     checks: Vec<StagedCheck>,
     choices: Vec<Choice>,
+    ordered: Ordered,
+    merged: Option<Merged>,
     calls: usize,
     work: usize,
     /// The file of the model that is being carried out.
@@ -158,6 +172,23 @@ impl Stager<'_, '_, '_> {
                 let branch = if self.condition(condition, scope)? { then } else { other };
                 self.steps(branch, scope)?;
             }
+            Step::Steps(steps) => self.steps(steps, scope)?,
+            Step::Match(subject, arms) => {
+                let Value::Tag(value) = self.expr(subject, scope)? else {
+                    return self.wrong(subject.place, "`match` among steps goes by a tag");
+                };
+                let fits = |tag: &Option<String>| tag.as_deref().is_none_or(|tag| tag == &*value);
+                match arms.iter().find(|(tag, _)| fits(tag)) {
+                    Some((_, steps)) => self.steps(steps, scope)?,
+                    None => {
+                        return self.wrong(subject.place, format!("no arm of this `match` fits `'{value}`"));
+                    }
+                }
+            }
+            Step::Missing(place, sentence) | Step::Include(place, sentence) => {
+                return self.wrong(*place, sentence.clone());
+            }
+            Step::Instructions(..) => {}
         }
         Ok(())
     }
@@ -166,6 +197,7 @@ impl Stager<'_, '_, '_> {
         let value = self.expr(&check.expr, scope)?;
         let bounds = match (check.kind, value) {
             (CheckKind::Empty, Value::Set(set)) => set,
+            (CheckKind::Empty, Value::Event(event)) => self.set(Value::Event(event), check.expr.place)?,
             (CheckKind::Empty, Value::Many(members)) => {
                 let set = if members.is_empty() { self.graph.empty(true) } else { self.graph.full(true) };
                 Bounds::exact(set)
@@ -178,6 +210,7 @@ impl Stager<'_, '_, '_> {
             kind: check.kind,
             negated: check.negated,
             flag: check.flag,
+            undefined: check.undefined,
             name: check.name.clone().unwrap_or_else(|| format!("check-{number}")),
             low: bounds.low,
             high: bounds.high,
@@ -197,7 +230,8 @@ impl Stager<'_, '_, '_> {
     ) -> Result<Option<Value>, TextError> {
         let value = self.expr(expr, scope)?;
         let (choice, set) = match value {
-            Value::Coherence => return Ok(None),
+            Value::Coherence(set, order) => return Ok(Some(self.coherence(set, order))),
+            Value::Nothing => (Choice::Among(Vec::new()), false),
             Value::Linearisations(set, order) => (Choice::Linear(set.low, order.low), false),
             Value::Many(members) => {
                 let mut nodes = Vec::new();
@@ -255,93 +289,6 @@ impl Stager<'_, '_, '_> {
             after = self.bind(&binding.pattern, value, &after, binding.place)?;
         }
         Ok(after)
-    }
-
-    pub(super) fn define_recursive(
-        &mut self,
-        bindings: &Bindings,
-        scope: &Scope,
-    ) -> Result<Scope, TextError> {
-        let place = bindings.list[0].place;
-        let functions = bindings.list.iter().filter(|b| is_function(b)).count();
-        if functions == bindings.list.len() {
-            return Ok(recursive_functions(&Rc::new(bindings.list.clone()), scope, self.file));
-        }
-        if functions > 0 {
-            return self.wrong(place, "functions and relations cannot be defined recursively together");
-        }
-        let mut names = Vec::new();
-        for binding in &bindings.list {
-            match binding.pattern {
-                Pattern::One(Some(name)) => names.push(name),
-                _ => return self.wrong(binding.place, "a recursive definition defines names"),
-            }
-        }
-        // Try relations first, and sets if the bodies turn out to be sets.
-        let (file, calls) = (self.file, self.calls);
-        let relations = self.fixpoint(bindings, &names, scope, false);
-        (self.file, self.calls) = (file, calls);
-        if let Ok(Some(scope)) = relations {
-            return Ok(scope);
-        }
-        match (relations, self.fixpoint(bindings, &names, scope, true)) {
-            (_, Ok(Some(scope))) => Ok(scope),
-            (Err(error), _) => Err(error),
-            (_, Err(error)) => Err(error),
-            _ => self.wrong(place, "a recursive definition mixes relations and sets"),
-        }
-    }
-
-    /// Solves a recursive definition; none if its bodies are of the other kind.
-    pub(super) fn fixpoint(
-        &mut self,
-        bindings: &Bindings,
-        names: &[Name],
-        scope: &Scope,
-        sets: bool,
-    ) -> Result<Option<Scope>, TextError> {
-        let place = bindings.list[0].place;
-        let shown = self.text(names[0]).to_owned();
-        let count = names.len();
-        // Low and high bounds are solved together, as they may use each other.
-        let Some(group) = self.graph.open_group(&shown, place, &vec![sets; 2 * count]) else {
-            return self.wrong(place, "the model has too many recursive definitions");
-        };
-        let vars = self.graph.groups[usize::from(group)].vars.clone();
-        let mut inner = scope.clone();
-        let make = |bounds| if sets { Value::Set(bounds) } else { Value::Rel(bounds) };
-        for (index, &name) in names.iter().enumerate() {
-            inner = inner.with(name, make(Bounds { low: vars[index], high: vars[count + index] }));
-        }
-        let mut bodies = vec![vars[0]; 2 * count];
-        for (index, binding) in bindings.list.iter().enumerate() {
-            let value = self.expr(&binding.body, &inner)?;
-            let bounds = match (value, sets) {
-                (Value::Set(_), false) | (Value::Rel(_), true) => {
-                    // Leave an empty definition behind.
-                    let _ = self.graph.close_group(group, vars);
-                    return Ok(None);
-                }
-                (Value::Set(bounds), true) | (Value::Rel(bounds), false) => bounds,
-                (Value::Nothing, _) => Bounds::exact(self.graph.empty(sets)),
-                (Value::Everything, _) => Bounds::exact(self.graph.full(sets)),
-                (other, _) => {
-                    let sentence = format!("a recursive definition of {}", other.kind());
-                    return self.wrong(binding.place, sentence);
-                }
-            };
-            (bodies[index], bodies[count + index]) = (bounds.low, bounds.high);
-        }
-        let solutions = match self.graph.close_group(group, bodies) {
-            Ok(solutions) => solutions,
-            Err(_) => return self.wrong(place, diverges(&shown)),
-        };
-        let mut after = scope.clone();
-        for (index, &name) in names.iter().enumerate() {
-            let bounds = Bounds { low: solutions[index], high: solutions[count + index] };
-            after = after.with(name, make(bounds));
-        }
-        Ok(Some(after))
     }
 
     pub(super) fn bind(
@@ -410,6 +357,8 @@ fn same(a: &Value, b: &Value) -> bool {
         (Value::Nothing, Value::Nothing) | (Value::Everything, Value::Everything) => true,
         (Value::Rel(a), Value::Rel(b)) | (Value::Set(a), Value::Set(b)) => a == b,
         (Value::Tag(a), Value::Tag(b)) => a == b,
+        (Value::Event(a), Value::Event(b)) => a == b,
+        (Value::Pair(a, b), Value::Pair(c, d)) => (a, b) == (c, d),
         (Value::Tuple(a), Value::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
         }

@@ -80,6 +80,12 @@ impl Function<'_> {
             Some(name) => (name, true),
             None => (name, false),
         };
+        if self.dialect == Dialect::C11
+            && let Some(value) = self.kernel_call(line, &full)?
+        {
+            self.cursor.expect(")")?;
+            return Ok(value);
+        }
         let value = match name {
             "atomic_load" => {
                 let address = self.expression()?;
@@ -139,7 +145,7 @@ impl Function<'_> {
 
     /// The scope of an atomic operation that names none: the device in
     /// OpenCL, everything in C11.
-    fn default_scope(&self) -> ScopeId {
+    pub(super) fn default_scope(&self) -> ScopeId {
         let level = if self.dialect == Dialect::OpenCl { Level::Device } else { Level::System };
         self.scopes
             .enclosing(self.id, level)

@@ -6,6 +6,7 @@
 
 mod call;
 mod expr;
+mod kernel;
 mod stmt;
 
 use crate::program::{
@@ -53,6 +54,7 @@ pub(super) fn parse(lexed: Lexed, dialect: Dialect) -> Result<Program, TextError
         let function = Function::new(&mut cursor, dialect, id, &program.scopes, &mut locations, thread);
         program.threads[number] = function.read()?;
     }
+    placement.place_words(&mut locations)?;
     program.locations = locations.list;
     init::finish(&mut program);
     skip_placement(&mut cursor)?;
@@ -106,13 +108,19 @@ pub(super) fn next_thread(cursor: &Cursor, number: usize, count: usize) -> Resul
     Ok(count + 1)
 }
 
-/// Reads `scopeTree (...)`, `scopes: (...)` or `namedScope S (...)` if one
-/// stands here.
+/// Reads `scopeTree (...)`, `scopes: (...)`, `regions: ...` or
+/// `namedScope S (...)` if one stands here.
 pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Result<bool, TextError> {
     if cursor.is_word("scopeTree") || cursor.is_word("scopes") {
         cursor.advance();
         cursor.eat(":");
-        placement.tree(cursor)?;
+        placement.trees(cursor)?;
+        return Ok(true);
+    }
+    if cursor.is_word("regions") && *cursor.peek_at(1) == Kind::Mark(":") {
+        cursor.advance();
+        cursor.advance();
+        placement.memory(cursor)?;
         return Ok(true);
     }
     if cursor.eat_word("namedScope") {

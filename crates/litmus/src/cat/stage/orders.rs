@@ -1,0 +1,201 @@
+//! Orders that a model asks for: coherence orders and linearisations.
+
+use std::rc::Rc;
+
+use crate::parse::{Place, TextError};
+
+use super::super::ast::CheckKind;
+use super::super::base;
+use super::super::graph::{Chosen, Graph, NodeId};
+use super::super::value::{Bounds, Value};
+use super::{StagedCheck, Stager, same};
+
+/// The most events whose orders are listed one by one.
+const LISTED_MAX: u32 = 6;
+/// The most combinations that `cross` lists one by one.
+const CROSSED_MAX: usize = 4096;
+
+/// Which writes the model orders.
+#[derive(Debug, Default)]
+pub(super) struct Ordered {
+    /// The model uses the coherence order itself.
+    pub(super) all: bool,
+    /// The sets that it asks to be ordered.
+    pub(super) sets: Vec<NodeId>,
+}
+
+impl Stager<'_, '_, '_> {
+    /// `generate_cos(r)` and `generate_orders(s, r)`.
+    pub(super) fn coherence_orders(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
+        let (set, order) = match argument {
+            Value::Tuple(pair) if pair.len() == 2 => {
+                (self.set(pair[0].clone(), place)?, self.relation(pair[1].clone(), place)?)
+            }
+            order => {
+                let writes = base::writes(self.skeleton);
+                let writes = Bounds::exact(self.graph.constant(true, vec![writes]));
+                (writes, self.relation(order, place)?)
+            }
+        };
+        Ok(Value::Coherence(set, order))
+    }
+
+    /// The order chosen by `with x from generate_orders(s, r)`: the coherence
+    /// order among `s`, which must extend `r`.
+    pub(super) fn coherence(&mut self, set: Bounds, order: Bounds) -> Value {
+        self.ordered.sets.push(set.low);
+        let among = self.both(set, set, Graph::product);
+        let co = self.choice(Chosen::Co);
+        let chosen = self.both(co, among, Graph::inter);
+        let loc = self.graph.constant(false, base::same_location(self.skeleton));
+        let within = self.both(order, among, Graph::inter);
+        let within = self.both(within, Bounds::exact(loc), Graph::inter);
+        let missed = self.less(within, co);
+        self.require_empty("generate_cos", missed);
+        Value::Rel(chosen)
+    }
+
+    /// Orders that the model does not ask for make no difference: of those that
+    /// agree in what it asks for, and in the last writes, one is enough.
+    pub(super) fn order_the_rest(&mut self) {
+        if self.ordered.all || self.model.partial_coherence {
+            return;
+        }
+        let writes = base::writes(self.skeleton);
+        let sets = self.ordered.sets.iter();
+        let ordered = sets.fold(0, |all, &set| {
+            all | if self.graph.is_static(set) { self.graph.value(set)[0] } else { writes }
+        });
+        let co = self.choice(Chosen::Co);
+        let bad = self.graph.constant(false, base::needless_orders(self.skeleton, ordered));
+        let bad = self.both(co, Bounds::exact(bad), Graph::inter);
+        let overwritten = self.each(co, Graph::domain);
+        let overwritten = self.each(overwritten, Graph::identity_on);
+        let needless = self.both(bad, overwritten, Graph::seq);
+        self.require_empty("", needless);
+    }
+
+    fn require_empty(&mut self, name: &str, bounds: Bounds) {
+        self.checks.push(StagedCheck {
+            kind: CheckKind::Empty,
+            negated: false,
+            flag: false,
+            undefined: false,
+            name: name.to_owned(),
+            low: bounds.low,
+            high: bounds.high,
+            deps: self.graph.node(bounds.low).deps,
+            plan: Vec::new(),
+        });
+    }
+
+    /// The total orders of a known set that extend a known relation, each.
+    pub(super) fn linearisations(
+        &mut self,
+        set: Bounds,
+        order: Bounds,
+        place: Place,
+    ) -> Result<Vec<Value>, TextError> {
+        if !self.graph.is_static(set.low) || !self.graph.is_static(order.low) {
+            return self.wrong(place, "these orders depend on who reads from whom: choose one by `with`");
+        }
+        let left = self.graph.value(set.low)[0];
+        if left.count_ones() > LISTED_MAX {
+            let sentence =
+                format!("the orders of more than {LISTED_MAX} events are too many: choose one by `with`");
+            return self.wrong(place, sentence);
+        }
+        let before = self.graph.value(order.low).to_vec();
+        let mut orders = Vec::new();
+        linearise(left, 0, &before, &mut vec![0; self.graph.events], &mut |rows| orders.push(rows.to_vec()));
+        let make = |rows| Value::Rel(Bounds::exact(self.graph.constant(false, rows)));
+        Ok(orders.into_iter().map(make).collect())
+    }
+
+    /// `co_locs(r, sets)`: for each set its orders that extend `r`.
+    pub(super) fn orders_of_each(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
+        let Value::Tuple(pair) = &argument else {
+            return self
+                .wrong(place, format!("a relation and sets are expected here, not {}", argument.kind()));
+        };
+        let [order, sets] = &pair[..] else {
+            return self.wrong(place, "a relation and a set of sets are expected here");
+        };
+        let order = self.relation(order.clone(), place)?;
+        let mut families = Vec::new();
+        for set in self.members(sets.clone(), place)? {
+            families.push(Value::Linearisations(self.set(set, place)?, order));
+        }
+        Ok(Value::Many(Rc::new(families)))
+    }
+
+    /// `cross(families)`: the unions of one relation of each family. Where the
+    /// families are the orders of sets of writes, these are coherence orders.
+    pub(super) fn cross(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
+        if matches!(argument, Value::Coherence(..)) {
+            return Ok(argument);
+        }
+        let families = self.members(argument, place)?;
+        if let Some(orders) = self.as_coherence(&families) {
+            return Ok(orders);
+        }
+        let mut unions = vec![Bounds::exact(self.graph.empty(false))];
+        for family in families {
+            let members = self.members(family, place)?;
+            if unions.len() * members.len() > CROSSED_MAX {
+                return self.wrong(place, format!("`cross` has more than {CROSSED_MAX} combinations here"));
+            }
+            let mut next = Vec::new();
+            for union in unions {
+                for member in &members {
+                    let member = self.relation(member.clone(), place)?;
+                    next.push(self.both(union, member, Graph::union));
+                }
+            }
+            unions = next;
+        }
+        let mut values: Vec<Value> = Vec::new();
+        for union in unions.into_iter().map(Value::Rel) {
+            if !values.iter().any(|known| same(known, &union)) {
+                values.push(union);
+            }
+        }
+        Ok(Value::Many(Rc::new(values)))
+    }
+
+    fn as_coherence(&mut self, families: &[Value]) -> Option<Value> {
+        let writes = base::writes(self.skeleton);
+        let loc = base::same_location(self.skeleton);
+        let mut all: Option<(Bounds, Bounds)> = None;
+        for family in families {
+            let Value::Linearisations(set, order) = family else { return None };
+            let known = self.graph.is_static(set.low).then(|| self.graph.value(set.low)[0])?;
+            let one_word =
+                (0..self.graph.events).filter(|&e| known >> e & 1 == 1).all(|e| known & !loc[e] == 0);
+            if known & !writes != 0 || !one_word {
+                return None;
+            }
+            all = Some(match all {
+                None => (*set, *order),
+                Some((union, first)) if first == *order => (self.both(union, *set, Graph::union), first),
+                Some(_) => return None,
+            });
+        }
+        all.map(|(set, order)| Value::Coherence(set, order))
+    }
+}
+
+fn linearise(left: u64, before: u64, order: &[u64], rows: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
+    if left == 0 {
+        return visit(rows);
+    }
+    let members = |set: u64| (0..64usize).filter(move |&event| set >> event & 1 == 1);
+    for event in members(left) {
+        if members(left).any(|other| order[other] >> event & 1 == 1) {
+            continue;
+        }
+        members(before).for_each(|earlier| rows[earlier] |= 1 << event);
+        linearise(left & !(1 << event), before | 1 << event, order, rows, visit);
+        members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
+    }
+}

@@ -1,0 +1,158 @@
+//! Recursive definitions.
+
+use crate::exec::matrix;
+use crate::parse::TextError;
+
+use super::super::ast::{Bindings, Name, Pattern};
+use super::super::value::{Bounds, Scope, Value};
+use super::{Stager, diverges, is_function, recursive_functions};
+use std::rc::Rc;
+
+impl Stager<'_, '_, '_> {
+    pub(super) fn define_recursive(
+        &mut self,
+        bindings: &Bindings,
+        scope: &Scope,
+    ) -> Result<Scope, TextError> {
+        let place = bindings.list[0].place;
+        let functions = bindings.list.iter().filter(|b| is_function(b)).count();
+        if functions == bindings.list.len() {
+            return Ok(recursive_functions(&Rc::new(bindings.list.clone()), scope, self.file));
+        }
+        if functions > 0 {
+            return self.wrong(place, "functions and relations cannot be defined recursively together");
+        }
+        let mut names = Vec::new();
+        for binding in &bindings.list {
+            match binding.pattern {
+                Pattern::One(Some(name)) => names.push(name),
+                _ => return self.wrong(binding.place, "a recursive definition defines names"),
+            }
+        }
+        let (file, calls) = (self.file, self.calls);
+        let known = self.iterate(bindings, &names, scope);
+        (self.file, self.calls) = (file, calls);
+        match known {
+            Ok(Iterated::Settled(scope)) => Ok(scope),
+            Ok(Iterated::Diverges) => {
+                let name = self.text(names[0]).to_owned();
+                self.wrong(place, diverges(&name))
+            }
+            Ok(Iterated::Open(kinds)) => self.fixpoint(bindings, &names, scope, &kinds),
+            Err(_) => self.fixpoint(bindings, &names, scope, &vec![false; names.len()]),
+        }
+    }
+
+    /// Solves a definition that depends on no choice, whatever its parts are,
+    /// as herd does: from nothing on, one part after the other, until no part
+    /// grows. Of another one it finds which parts are sets.
+    fn iterate(&mut self, bindings: &Bindings, names: &[Name], scope: &Scope) -> Result<Iterated, TextError> {
+        let mut values = vec![Value::Nothing; names.len()];
+        let mut inner = scope.clone();
+        for &name in names {
+            inner = inner.with(name, Value::Nothing);
+        }
+        let rounds_max = names.len() * self.graph.events * self.graph.events + 2;
+        for round in 0..rounds_max {
+            let mut grew = false;
+            let mut open = false;
+            for (index, binding) in bindings.list.iter().enumerate() {
+                let value = self.expr(&binding.body, &inner)?;
+                open |= match &value {
+                    Value::Set(bounds) | Value::Rel(bounds) => !self.graph.is_static(bounds.low),
+                    _ => false,
+                };
+                grew |= !self.is_within(&value, &values[index]);
+                inner = inner.with(names[index], value.clone());
+                values[index] = value;
+            }
+            // A kind shows after as many rounds as there are parts.
+            if open && (round >= names.len() || values.iter().all(|v| !matches!(v, Value::Nothing))) {
+                return Ok(Iterated::Open(values.iter().map(|v| matches!(v, Value::Set(_))).collect()));
+            }
+            if !grew && !open {
+                let mut after = scope.clone();
+                for (&name, value) in names.iter().zip(values) {
+                    after = after.with(name, value);
+                }
+                return Ok(Iterated::Settled(after));
+            }
+        }
+        Ok(Iterated::Diverges)
+    }
+
+    /// Is `part` within `whole`, both known?
+    fn is_within(&self, part: &Value, whole: &Value) -> bool {
+        let rows = |value: &Value| match value {
+            Value::Set(bounds) | Value::Rel(bounds) if self.graph.is_static(bounds.low) => {
+                Some(self.graph.value(bounds.low))
+            }
+            _ => None,
+        };
+        match (part, whole) {
+            (Value::Nothing, _) | (_, Value::Everything) => true,
+            (Value::Many(part), Value::Many(whole)) => {
+                part.iter().all(|value| whole.iter().any(|other| super::same(value, other)))
+            }
+            (part, Value::Nothing) => rows(part).is_some_and(matrix::is_empty),
+            (part, whole) => match (rows(part), rows(whole)) {
+                (Some(part), Some(whole)) => {
+                    part.len() == whole.len() && part.iter().zip(whole).all(|(a, b)| a & !b == 0)
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Solves a recursive definition of relations and sets.
+    fn fixpoint(
+        &mut self,
+        bindings: &Bindings,
+        names: &[Name],
+        scope: &Scope,
+        sets: &[bool],
+    ) -> Result<Scope, TextError> {
+        let place = bindings.list[0].place;
+        let shown = self.text(names[0]).to_owned();
+        let count = names.len();
+        // Low and high bounds are solved together, as they may use each other.
+        let Some(group) = self.graph.open_group(&shown, place, &[sets, sets].concat()) else {
+            return self.wrong(place, "the model has too many recursive definitions");
+        };
+        let vars = self.graph.groups[usize::from(group)].vars.clone();
+        let make = |set: bool, bounds| if set { Value::Set(bounds) } else { Value::Rel(bounds) };
+        let mut inner = scope.clone();
+        for (index, &name) in names.iter().enumerate() {
+            inner =
+                inner.with(name, make(sets[index], Bounds { low: vars[index], high: vars[count + index] }));
+        }
+        let mut bodies = vec![vars[0]; 2 * count];
+        for (index, binding) in bindings.list.iter().enumerate() {
+            let value = self.expr(&binding.body, &inner)?;
+            let bounds = if sets[index] {
+                self.set(value, binding.body.place)?
+            } else {
+                self.relation(value, binding.body.place)?
+            };
+            (bodies[index], bodies[count + index]) = (bounds.low, bounds.high);
+        }
+        let solutions = match self.graph.close_group(group, bodies) {
+            Ok(solutions) => solutions,
+            Err(_) => return self.wrong(place, diverges(&shown)),
+        };
+        let mut after = scope.clone();
+        for (index, &name) in names.iter().enumerate() {
+            let bounds = Bounds { low: solutions[index], high: solutions[count + index] };
+            after = after.with(name, make(sets[index], bounds));
+        }
+        Ok(after)
+    }
+}
+
+/// What became of a definition that is solved by rounds.
+enum Iterated {
+    Settled(Scope),
+    Diverges,
+    /// It depends on choices; the parts that are sets.
+    Open(Vec<bool>),
+}

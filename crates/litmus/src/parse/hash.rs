@@ -1,0 +1,101 @@
+//! The line `Hash=...` behind herd's block, by which tools tell whether two logs
+//! are of the same tests.
+
+use core::fmt::Write as _;
+
+use crate::program::Program;
+
+use super::lexer::{self, Kind, Words};
+
+/// The test's hash: the one that its header gives, `Hash=...`, or else a digest
+/// of its initial state, its code and what it looks at. Blanks, comments, the
+/// description, and what is asked of the states do not count.
+#[must_use]
+pub fn hash(text: &str, program: &Program) -> String {
+    let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
+    let given = header.filter_map(|line| line.trim().trim_matches('"').strip_prefix("Hash="));
+    if let Some(given) = given.map(str::trim).find(|hash| !hash.is_empty()) {
+        return given.to_owned();
+    }
+    let mut normal = String::new();
+    if let Ok(lexed) = lexer::lex(text, |_| Words::C) {
+        let ends = |kind: &Kind| {
+            matches!(kind, Kind::Word(word)
+                if matches!(word.as_str(), "exists" | "forall" | "filter" | "locations" | "final"))
+        };
+        for token in lexed.tokens.iter().take_while(|token| !ends(&token.kind)) {
+            let _ = match &token.kind {
+                Kind::Word(word) => write!(normal, "{word} "),
+                Kind::Number(number) => write!(normal, "{number} "),
+                Kind::Text(text) => write!(normal, "\"{text}\" "),
+                Kind::Mark("~") | Kind::End => Ok(()),
+                Kind::Mark(mark) => write!(normal, "{mark} "),
+            };
+        }
+    }
+    for term in program.state_terms() {
+        let _ = write!(normal, "{}; ", program.herd_name(term));
+    }
+    md5(normal.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// MD5 as in RFC 1321; herd's logs use it.
+fn md5(bytes: &[u8]) -> [u8; 16] {
+    const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
+    let mut padded = bytes.to_vec();
+    padded.push(0x80);
+    while padded.len() % 64 != 56 {
+        padded.push(0);
+    }
+    padded.extend((bytes.len() as u64).wrapping_mul(8).to_le_bytes());
+    let mut state: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
+    for chunk in padded.chunks_exact(64) {
+        let word = |at: usize| {
+            u32::from_le_bytes([chunk[4 * at], chunk[4 * at + 1], chunk[4 * at + 2], chunk[4 * at + 3]])
+        };
+        let [mut a, mut b, mut c, mut d] = state;
+        for step in 0..64usize {
+            let (mixed, at) = match step / 16 {
+                0 => ((b & c) | (!b & d), step),
+                1 => ((d & b) | (!d & c), (5 * step + 1) % 16),
+                2 => (b ^ c ^ d, (3 * step + 5) % 16),
+                _ => (c ^ (b | !d), (7 * step) % 16),
+            };
+            let sum = a.wrapping_add(mixed).wrapping_add(sine(step)).wrapping_add(word(at));
+            (a, d, c) = (d, c, b);
+            b = b.wrapping_add(sum.rotate_left(SHIFTS[step / 16][step % 4]));
+        }
+        for (total, part) in state.iter_mut().zip([a, b, c, d]) {
+            *total = total.wrapping_add(part);
+        }
+    }
+    let mut digest = [0; 16];
+    for (bytes, word) in digest.chunks_exact_mut(4).zip(state) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    digest
+}
+
+/// The whole part of `2^32 |sin(step + 1)|`.
+fn sine(step: usize) -> u32 {
+    (((step + 1) as f64).sin().abs() * 4_294_967_296.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::md5;
+
+    /// The test suite of RFC 1321, appendix A.5.
+    #[test]
+    fn digests_are_those_of_the_rfc() {
+        let hex = |text: &str| md5(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect::<String>();
+        assert_eq!(hex(""), "d41d8cd98f00b204e9800998ecf8427e");
+        assert_eq!(hex("abc"), "900150983cd24fb0d6963f7d28e17f72");
+        assert_eq!(hex("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
+        let long = "12345678901234567890123456789012345678901234567890123456789012345678901234567890";
+        assert_eq!(hex(long), "57edf4a22be3c955ac49da2e2107b67a");
+    }
+}
