@@ -180,3 +180,62 @@ exists (x=1)
     let (_, report) = run(skipped, "opencl");
     assert!(report.notes.iter().any(|n| n.contains("diverge at a barrier")), "{}", report.herd_block());
 }
+
+fn judged(text: &str) -> Report {
+    let program = litmus::parse::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
+    check(&program, &model, &mut Options::default()).expect("the model fits")
+}
+
+#[test]
+fn what_has_no_value_is_told_with_its_line() {
+    let of = |expr: &str| {
+        judged(&format!(
+            "C none\n{{}}\nP0(atomic_int* x) {{\n int r0 = atomic_load(x);\n int r1 = {expr};\n}}\nexists (0:r1=0)"
+        ))
+    };
+    for (expr, what) in [
+        ("r0 / 0", "a division by zero (line 5)"),
+        ("7 / r0", "a division by zero (line 5)"),
+        ("1 % 0", "a division by zero (line 5)"),
+        ("1 << 100000", "a shift by less than 0 or more than 63 bits (line 5)"),
+        ("1 >> (r0 - 1)", "a shift by less than 0 or more than 63 bits (line 5)"),
+    ] {
+        let report = of(expr);
+        assert!(report.states.is_empty(), "{expr}: {report:?}");
+        assert!(report.notes.iter().any(|note| note.contains(what)), "{expr}: {:?}", report.notes);
+    }
+    for expr in ["r0 / 1", "7 / (r0 + 1)", "r0 << 63"] {
+        let report = of(expr);
+        assert!(report.states.len() == 1 && report.notes.is_empty(), "{expr}: {report:?}");
+    }
+    // Where the divisor may be zero or not, the other executions count.
+    let text = "C some\n{}\nP0(atomic_int* x) {\n int r0 = atomic_load(x);\n int r1 = 6 / r0;\n}\n\
+                P1(atomic_int* x) { atomic_store(x, 2); }\nexists (0:r1=3)";
+    let report = judged(text);
+    assert!(report.observation() == "Always" && report.notes.len() == 1, "{report:?}");
+}
+
+#[test]
+fn a_thread_that_never_ends_is_told() {
+    let text = "PTX ever\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nL: | st.weak x, 1 ;\ngoto L | ;\nexists (x=1)";
+    let report = judged(text);
+    assert!(report.states.is_empty() && report.complete, "{report:?}");
+    assert!(report.notes.iter().any(|note| note.starts_with("P0 never ends")), "{:?}", report.notes);
+    let text =
+        "PTX end\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\ngoto L | st.weak x, 1 ;\nL: | ;\nexists (x=1)";
+    assert!(judged(text).notes.is_empty());
+}
+
+#[test]
+fn a_verdict_that_may_change_is_undecided() {
+    let text = "C lock\n{}\nP0(atomic_int* x) { while (1) { atomic_store(x, 1); } }\nexists (x=2)";
+    let report = judged(text);
+    assert!(!report.decided);
+    let block = report.herd_block();
+    assert!(
+        block.contains("\nUndecided\nWitnesses") && block.contains("Observation lock Undecided 0 0"),
+        "{block}"
+    );
+    assert_eq!(report.json(&litmus::parse::parse(text).expect("a test"), "lock")["decided"], false);
+}

@@ -288,7 +288,15 @@ fn the_time_limit_holds_where_no_way_through_the_code_is_possible() {
         let code = "if (atomic_load(x) == 7) { atomic_store(y, 1); } ".repeat(10);
         format!("P{number}(atomic_int* x, atomic_int* y) {{ {code} }}\n")
     };
-    let text = format!("C none\n{{}}\n{}{}{}exists (y=1)", thread(0), thread(1), thread(2));
+    // A write whose place is open keeps the values of x open while a thread is
+    // unfolded.
+    let open = "P3(atomic_int* x, int* a) { int r = atomic_load(x); a[r] = 1; }\n";
+    let text = format!(
+        "C none\n{{ int a[2] = {{0, 0}}; }}\n{}{}{}{open}exists (y=1)",
+        thread(0),
+        thread(1),
+        thread(2)
+    );
     let program = litmus::parse::parse(&text).expect("a test");
     let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
     let mut looks = 0;

@@ -10,7 +10,7 @@ use kernel::prelude::*;
 use proto::parts::Host;
 use proto::{
     Agent, Ask, Channels, Controller, Cx, Disposition, Info, Input, Key, Kind, MemoryAccess, MemoryOp,
-    MemoryTag, NoMessage, NodeId, Op, PlansView, Protocol, Role, Shape, TableView, protocol_nodes,
+    MemoryTag, NoMessage, NodeId, Op, PlansView, Protocol, Role, Shape, Sharing, TableView, protocol_nodes,
 };
 use sim::config::System;
 use sim::error::{Cause, RunError};
@@ -64,6 +64,7 @@ impl<P: Protocol> Controller<P> for Port {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Every access goes to memory.
 pub struct Uncached;
 
 protocol_nodes! { Uncached: Port(Port), Host(Host) }
@@ -78,6 +79,8 @@ impl Protocol for Uncached {
         source: "this test",
         claims: &[],
         channels: Channels::Fifo,
+        sharing: Sharing::Unscoped,
+        equivalent: &[],
     };
     const KINDS: &'static [Kind] =
         &[Kind { name: "Port", role: Role::L1 }, Kind { name: "Host", role: Role::Host }];

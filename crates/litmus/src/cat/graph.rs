@@ -289,7 +289,33 @@ impl Graph {
         if self.is_empty(b) || a == identity {
             return b;
         }
+        if let Some(set) = self.static_identity(a) {
+            let all = matrix::all(self.events);
+            let rows = (0..self.events).map(|row| all & (set >> row & 1).wrapping_neg()).collect();
+            let mask = self.constant(false, rows);
+            return self.inter(mask, b);
+        }
+        if let Some(set) = self.static_identity(b) {
+            let mask = self.constant(false, vec![set; self.events]);
+            return self.inter(a, mask);
+        }
+        // From-reads, written out.
+        if let (Op::Inverse(rf), Op::Chosen(Chosen::Co, high)) = (self.node(a).op, self.node(b).op)
+            && self.node(rf).op == Op::Chosen(Chosen::Rf, high)
+        {
+            return self.chosen(Chosen::Fr, high);
+        }
         self.operate(Op::Seq(a, b), false, &[a, b])
+    }
+
+    /// The set of which `id` is the identity, if it is a known one.
+    fn static_identity(&self, id: NodeId) -> Option<u64> {
+        if !self.is_static(id) {
+            return None;
+        }
+        let rows = self.value(id);
+        let is_identity = rows.iter().enumerate().all(|(event, row)| row & !(1 << event) == 0);
+        is_identity.then(|| matrix::range(rows))
     }
 
     pub(crate) fn inverse(&mut self, a: NodeId) -> NodeId {
@@ -300,7 +326,8 @@ impl Graph {
     }
 
     pub(crate) fn plus(&mut self, a: NodeId) -> NodeId {
-        if matches!(self.node(a).op, Op::Plus(_)) {
+        // The coherence order is transitive, in both bounds of every execution.
+        if matches!(self.node(a).op, Op::Plus(_) | Op::Chosen(Chosen::Co, _)) {
             return a;
         }
         self.operate(Op::Plus(a), false, &[a])

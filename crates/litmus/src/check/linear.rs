@@ -7,7 +7,7 @@
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
 use crate::cat::stage::StagedCheck;
-use crate::exec::matrix;
+use crate::exec::matrix::{self, members};
 
 /// One such check.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Linear {
     rf: Vec<u64>,
     co: Vec<u64>,
     fr: Vec<u64>,
+    /// For each read the writes whose part of reads-from the relation holds.
+    rf_into: Vec<u64>,
     /// The relation so far, closed.
     pub(crate) closure: Vec<u64>,
 }
@@ -28,53 +30,57 @@ impl Linear {
             return None;
         }
         let n = graph.events;
-        let mut of = Linear { rf: vec![0; n], co: vec![0; n], fr: vec![0; n], closure: vec![0; n] };
+        let mut of = Linear {
+            rf: vec![0; n],
+            co: vec![0; n],
+            fr: vec![0; n],
+            rf_into: vec![0; n],
+            closure: vec![0; n],
+        };
         let root = match graph.node(check.low).op {
             // The closure of a relation has the same cycles.
             Op::Plus(inner) => inner,
             _ => check.low,
         };
-        if !of.take(graph, root) {
+        let everything = vec![matrix::all(n); n];
+        if !of.take(graph, root, &everything) {
             return None;
         }
         matrix::close(&mut of.closure);
+        for (write, row) in of.rf.iter().enumerate() {
+            members(*row).for_each(|read| of.rf_into[read] |= 1 << write);
+        }
         Some(of)
     }
 
-    /// Adds a term of the union; false if it is of another form.
-    fn take(&mut self, graph: &Graph, id: NodeId) -> bool {
+    /// Adds the part of a term of the union that lies `within` these rows;
+    /// false if it is of another form.
+    fn take(&mut self, graph: &Graph, id: NodeId, within: &[u64]) -> bool {
+        let and = |rows: &[u64]| -> Vec<u64> { within.iter().zip(rows).map(|(w, row)| w & row).collect() };
         if graph.is_static(id) {
-            self.closure.iter_mut().zip(graph.value(id)).for_each(|(c, row)| *c |= row);
+            self.closure.iter_mut().zip(and(graph.value(id))).for_each(|(c, row)| *c |= row);
             return true;
         }
         match graph.node(id).op {
-            Op::Union(a, b) => self.take(graph, a) && self.take(graph, b),
-            Op::Chosen(chosen, false) => self.mask(chosen, None),
-            Op::Inter(a, b) => match (graph.node(a).op, graph.node(b).op) {
-                (Op::Chosen(chosen, false), _) if graph.is_static(b) => {
-                    self.mask(chosen, Some(graph.value(b)))
-                }
-                (_, Op::Chosen(chosen, false)) if graph.is_static(a) => {
-                    self.mask(chosen, Some(graph.value(a)))
-                }
-                _ => false,
-            },
+            Op::Union(a, b) => self.take(graph, a, within) && self.take(graph, b, within),
+            Op::Inter(a, b) if graph.is_static(a) => self.take(graph, b, &and(graph.value(a))),
+            Op::Inter(a, b) if graph.is_static(b) => self.take(graph, a, &and(graph.value(b))),
+            Op::Minus(a, b) if graph.is_static(b) => {
+                let rest: Vec<u64> = graph.value(b).iter().map(|row| !row).collect();
+                self.take(graph, a, &and(&rest))
+            }
+            Op::Chosen(chosen, false) => {
+                let part = match chosen {
+                    Chosen::Rf => &mut self.rf,
+                    Chosen::Co => &mut self.co,
+                    Chosen::Fr => &mut self.fr,
+                    Chosen::SyncFence | Chosen::With(_) => return false,
+                };
+                part.iter_mut().zip(within).for_each(|(part, row)| *part |= row);
+                true
+            }
             _ => false,
         }
-    }
-
-    fn mask(&mut self, chosen: Chosen, mask: Option<&[u64]>) -> bool {
-        let all = matrix::all(self.closure.len());
-        let part = match chosen {
-            Chosen::Rf => &mut self.rf,
-            Chosen::Co => &mut self.co,
-            Chosen::Fr => &mut self.fr,
-            Chosen::SyncFence | Chosen::With(_) => return false,
-        };
-        for (row, part) in part.iter_mut().enumerate() {
-            *part |= mask.map_or(all, |mask| mask[row]);
-        }
-        true
     }
 
     /// Is the relation acyclic before anything is chosen?
@@ -134,5 +140,22 @@ impl Linear {
             left &= !self.closure[from];
         }
         true
+    }
+
+    /// The writes that `read` cannot read from, whatever else is decided, and
+    /// the writes that must not come behind the one it reads.
+    #[inline]
+    pub(crate) fn closed_to(&self, read: usize) -> (u64, u64) {
+        let mut earlier = 0;
+        for (event, row) in self.closure.iter().enumerate() {
+            earlier |= (row >> read & 1) << event;
+        }
+        (self.closure[read] & self.rf_into[read], earlier & self.fr[read])
+    }
+
+    /// Would `first` before `later` in coherence order close a cycle?
+    #[inline]
+    pub(crate) fn refuses_co(&self, first: usize, later: usize) -> bool {
+        self.co[first] >> later & 1 == 1 && self.closure[later] >> first & 1 == 1
     }
 }

@@ -18,6 +18,8 @@
 //! ```
 
 mod dot;
+#[cfg(test)]
+mod effort;
 pub mod execution;
 mod explain;
 mod json;
@@ -103,6 +105,8 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         unchecked: false,
     };
     let mut outcomes = Outcomes::new(program, &mut options.stop);
+    let endless = |u: &Unfolding| u.traces.is_empty() && !u.cut && !u.overflow;
+    outcomes.endless = (0..unfoldings.len()).filter(|&thread| endless(&unfoldings[thread])).collect();
     let mut checks: Vec<report::CheckName> = Vec::new();
     for ways in [Ways::Whole, Ways::Waiting] {
         for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
@@ -189,7 +193,9 @@ fn for_each_skeleton<'p>(
         if ways == Ways::Whole || is_waiting(program, &traces) {
             match Skeleton::new(program, &traces) {
                 Ok(skeleton) => {
-                    if skeleton.is_plausible() && !skeleton.goes_on(&traces) && !visit(Some(skeleton))? {
+                    let shows = skeleton.is_plausible() && !skeleton.goes_on(&traces);
+                    gaps.size |= shows && skeleton.undivided;
+                    if shows && !for_each_meeting(skeleton, visit)? {
                         return Ok(());
                     }
                 }
@@ -213,6 +219,21 @@ fn for_each_skeleton<'p>(
     }
 }
 
+/// Visits the skeleton with each choice of who meets whom; false to end.
+fn for_each_meeting<'p>(
+    mut skeleton: Skeleton<'p>,
+    visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
+) -> Result<bool, TextError> {
+    let mut meetings = core::mem::take(&mut skeleton.meetings);
+    let Some(last) = meetings.pop() else { return Ok(true) };
+    for meets in meetings {
+        if !visit(Some(Skeleton { meets, ..skeleton.clone() }))? {
+            return Ok(false);
+        }
+    }
+    visit(Some(Skeleton { meets: last, ..skeleton }))
+}
+
 /// Does some thread wait, and is there no more than one idle round that a
 /// thread went on from? A race is between two accesses, one of which writes.
 /// Where a filter asks for final states, all threads must end.
@@ -221,7 +242,7 @@ fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
         return false;
     }
     let idle = traces.iter().filter(|t| t.idle && t.stands.is_none()).count();
-    idle <= 1 && traces.iter().any(|t| t.idle || t.stands.is_some())
+    idle <= 1 && !traces.iter().all(|t| t.whole)
 }
 
 /// The orders that PTX's sequentially consistent fences may take: for each

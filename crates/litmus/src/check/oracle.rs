@@ -8,8 +8,8 @@ use crate::cat::{Model, shipped, shipped_names, stage};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{numbers_of, unfold};
 use crate::program::{
-    Access, Builder, Dialect, Expr, Instr, Level, LocId, Order, Program, Prop, RmwOp, ScopeId, Scopes, Term,
-    ThreadId, ThreadSet, Value,
+    Access, Barrier, BinaryOp, Builder, Dialect, Expr, Instr, Level, LocId, Order, Program, Prop, RmwOp,
+    ScopeId, Scopes, Term, ThreadId, ThreadSet, Value,
 };
 
 use super::search::{Found, Search, Setting, Visitor, satisfied};
@@ -41,8 +41,25 @@ fn access(dice: &mut Dice, loc: LocId, not: &[Order], scopes: &[ScopeId]) -> Acc
     }
 }
 
+/// How many sides of the dice stand for what.
+#[derive(Clone, Copy)]
+struct Mix {
+    stores: usize,
+    loads: usize,
+    rmws: usize,
+    barriers: usize,
+}
+
+const USUAL: Mix = Mix { stores: 3, loads: 3, rmws: 1, barriers: 0 };
+/// Mostly read-modify-writes, and barriers for two.
+const LOCKS: Mix = Mix { stores: 1, loads: 1, rmws: 5, barriers: 1 };
+
 /// A random program of two or three threads on two locations.
 fn program(seed: u64, dialect: Dialect) -> Program {
+    mixed(seed, dialect, USUAL)
+}
+
+fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
     let threads = 2 + dice.roll(2);
     let mut scopes = Scopes::flat(threads);
@@ -65,22 +82,49 @@ fn program(seed: u64, dialect: Dialect) -> Program {
         for at in 0..1 + dice.roll(if threads == 2 { 4 } else { 3 }) {
             let loc = locs[dice.roll(2)];
             let value = Expr::Const(1 + (number * 4 + at) as Value);
-            match dice.roll(8) {
-                0..=2 => {
+            let side = dice.roll(mix.stores + mix.loads + mix.rmws + mix.barriers + 1);
+            let (loads, rmws) = (mix.stores + mix.loads, mix.stores + mix.loads + mix.rmws);
+            match side {
+                side if side < mix.stores => {
                     let access = access(&mut dice, loc, &[Order::Acquire, Order::AcqRel], &own);
                     b.push(id, Instr::Store { access, value });
                 }
-                3..=5 => {
+                side if side < loads => {
                     let access = access(&mut dice, loc, &[Order::Release, Order::AcqRel], &own);
                     let dst = b.register(id, &format!("r{at}"));
                     b.push(id, Instr::Load { dst, access });
                     terms.push(Term::Reg(id, dst));
                 }
-                6 => {
+                side if side < rmws => {
                     let access = access(&mut dice, loc, &[Order::Plain], &own);
                     let dst = b.register(id, &format!("r{at}"));
-                    b.push(id, Instr::Rmw { dst: Some(dst), access, op: RmwOp::Add, operand: value });
+                    let swaps = mix.barriers > 0 && dice.roll(2) == 0;
+                    let op = if swaps { RmwOp::Exchange } else { RmwOp::Add };
+                    b.push(id, Instr::Rmw { dst: Some(dst), access, op, operand: value });
                     terms.push(Term::Reg(id, dst));
+                    // Now and then the way goes on for one value only.
+                    if swaps && dice.roll(3) == 0 {
+                        let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), Expr::Const(0));
+                        let target = usize::MAX;
+                        b.push(id, Instr::Branch { cond, target, join: None });
+                    }
+                }
+                side if side < rmws + mix.barriers => {
+                    b.push(
+                        id,
+                        Instr::Barrier(Barrier {
+                            group: own[own.len() - 1],
+                            scope: own[0],
+                            order: Order::AcqRel,
+                            instance: 0,
+                            id: Expr::Const(0),
+                            arrive: dice.roll(4) == 0,
+                            quorum: Some(Expr::Const(2)),
+                            global: true,
+                            local: true,
+                            tags: Vec::new(),
+                        }),
+                    );
                 }
                 _ => {
                     let order = ORDERS[2 + dice.roll(4)];
@@ -257,6 +301,36 @@ fn pruning_loses_and_invents_no_execution() {
         }
         assert!(candidates > 1000 && allowed > 100, "{}: {allowed} of {candidates}", of.name);
         assert!(allowed < candidates, "{} forbids something", of.name);
+    }
+}
+
+#[test]
+fn pruning_is_exact_on_read_modify_writes_and_barriers() {
+    for (name, dialect) in [
+        ("ptx-6.0", Dialect::Ptx),
+        ("ptx-7.5", Dialect::Ptx),
+        ("sc", Dialect::Ptx),
+        ("opencl", Dialect::OpenCl),
+        ("rc11", Dialect::C11),
+        ("tso", Dialect::C11),
+    ] {
+        let model = shipped(name).expect("it is shipped").expect("it is a model");
+        let (mut candidates, mut allowed, mut met) = (0, 0, 0);
+        for seed in 0..600 {
+            let mix = if dialect == Dialect::Ptx { LOCKS } else { Mix { barriers: 0, ..LOCKS } };
+            let program = mixed(seed, dialect, mix);
+            if size(&program) > 2000 || candidates > 20_000 {
+                continue;
+            }
+            let (c, a) = compare(&model, &program);
+            candidates += c;
+            allowed += a;
+            let barriers = program.threads.iter().flat_map(|t| &t.code);
+            met += barriers.filter(|i| matches!(i, Instr::Barrier(_))).count();
+        }
+        assert!(candidates > 1000 && allowed > 100, "{name}: {allowed} of {candidates}");
+        assert!(allowed < candidates, "{name} forbids something");
+        assert!(met > 20 || dialect != Dialect::Ptx, "{met} barriers");
     }
 }
 

@@ -46,6 +46,10 @@ pub(crate) struct Outcomes<'o> {
     pub(crate) flags: BTreeMap<usize, Flagged>,
     pub(crate) fault: Option<(&'static str, u32)>,
     pub(crate) divergent: bool,
+    /// Does a thread stand in front of a barrier for ever at some end?
+    pub(crate) stuck: bool,
+    /// The threads that never end, whatever the others do.
+    pub(crate) endless: Vec<usize>,
     pub(crate) too_many_states: bool,
     pub(crate) stopped: bool,
     stop: &'o mut dyn FnMut() -> bool,
@@ -71,6 +75,8 @@ impl<'o> Outcomes<'o> {
             flags: BTreeMap::new(),
             fault: None,
             divergent: false,
+            stuck: false,
+            endless: Vec::new(),
             too_many_states: false,
             stopped: false,
             stop,
@@ -105,6 +111,7 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
             self.into.divergent = true;
             return ControlFlow::Continue(());
         }
+        self.into.stuck |= self.skeleton.stuck && !self.waits;
         if !self.passes(found) {
             return ControlFlow::Continue(());
         }

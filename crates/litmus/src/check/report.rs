@@ -108,7 +108,7 @@ pub(crate) fn report(
     checks: &[CheckName],
     gaps: Gaps,
 ) -> Report {
-    let Outcomes { terms, shown, states: found, flags, fault, divergent, .. } = outcomes;
+    let Outcomes { terms, shown, states: found, flags, fault, divergent, stuck, endless, .. } = outcomes;
     let mut states: Vec<State> = Vec::new();
     let (mut positive, mut negative) = (0, 0);
     for (key, outcome) in found {
@@ -139,6 +139,14 @@ pub(crate) fn report(
     }
     if divergent {
         notes.push("some executions diverge at a barrier: not all of its threads come to it".to_owned());
+    }
+    if stuck {
+        notes.push(
+            "in some executions a thread waits at a barrier for ever: they count as they stand".to_owned(),
+        );
+    }
+    for thread in endless {
+        notes.push(format!("P{thread} never ends: all its ways go round a loop for ever"));
     }
     for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
         let name = checks.get(*check).map_or("", |check| &check.name);
@@ -250,10 +258,24 @@ fn prop_text(program: &Program, prop: &Prop, within: Within) -> String {
 }
 
 impl Report {
+    /// The verdict as herd prints it: `Ok` or `No`; `Undecided` where what was
+    /// not covered may change it.
+    #[must_use]
+    pub const fn verdict_word(&self) -> &'static str {
+        match (self.decided, self.verdict) {
+            (false, _) => "Undecided",
+            (_, true) => "Ok",
+            (_, false) => "No",
+        }
+    }
+
     /// How the test's outcomes are in one word: `Never`, `Sometimes`,
-    /// `Always`.
+    /// `Always`; `Undecided` where the verdict is.
     #[must_use]
     pub const fn observation(&self) -> &'static str {
+        if !self.decided {
+            return "Undecided";
+        }
         match (self.positive, self.negative) {
             (0, _) => "Never",
             (_, 0) => "Always",
@@ -291,8 +313,7 @@ impl Report {
         for state in &self.states {
             let _ = writeln!(text, "{state}");
         }
-        let met = if self.verdict { "Ok" } else { "No" };
-        let _ = writeln!(text, "{}", if self.is_undefined() { "Undef" } else { met });
+        let _ = writeln!(text, "{}", if self.is_undefined() { "Undef" } else { self.verdict_word() });
         let _ = writeln!(text, "Witnesses");
         let (positive, negative) = self.witnesses();
         let _ = writeln!(text, "Positive: {positive} Negative: {negative}");

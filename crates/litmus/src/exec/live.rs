@@ -65,7 +65,8 @@ fn kill(instr: &Instr, live: &mut [bool]) {
     }
 }
 
-fn for_each_read(instr: &Instr, visit: &mut dyn FnMut(&Expr)) {
+/// Visits the expressions that an instruction evaluates.
+pub(crate) fn for_each_read(instr: &Instr, visit: &mut dyn FnMut(&Expr)) {
     if let Some(access) = instr.access() {
         visit(&access.address);
     }

@@ -8,6 +8,7 @@
 pub mod event;
 mod live;
 pub mod matrix;
+mod meeting;
 pub mod skeleton;
 pub(crate) mod sym;
 pub(crate) mod unfold;

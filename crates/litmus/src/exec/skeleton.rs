@@ -1,9 +1,9 @@
 //! One choice of a way for every thread: the events and all that does not
 //! depend on who reads from whom.
 
-use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet, Value};
+use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet};
 
-use super::event::{Event, EventKind, Meeting};
+use super::event::{Event, EventKind};
 use super::matrix::{EVENTS_MAX, all, members};
 use super::sym::{Sym, Unknown};
 use super::unfold::{Stand, Trace};
@@ -39,6 +39,12 @@ pub struct Skeleton<'p> {
     pub rmw: Rows,
     /// Who meets whom at a barrier.
     pub meets: Rows,
+    /// What `meets` may be, where barriers have counts.
+    pub(crate) meetings: Vec<Rows>,
+    /// Were there more choices of that?
+    pub(crate) undivided: bool,
+    /// Does some thread stand in front of a barrier for ever?
+    pub(crate) stuck: bool,
     /// For each read the writes of its word.
     pub(crate) writes_of: Vec<u64>,
     /// A thread left the defined behaviour: why, and in which line.
@@ -75,6 +81,9 @@ impl<'p> Skeleton<'p> {
             ctrl: vec![0; count],
             rmw: vec![0; count],
             meets: vec![0; count],
+            meetings: Vec::new(),
+            undivided: false,
+            stuck: traces.iter().any(|t| t.stands.as_ref().is_some_and(Stand::is_counted)),
             writes_of: vec![0; count],
             fault: traces.iter().find_map(|t| t.fault),
             divergent: false,
@@ -94,7 +103,7 @@ impl<'p> Skeleton<'p> {
                 }
             }
         }
-        of.meet();
+        of.meet(traces);
         Ok(of)
     }
 
@@ -113,6 +122,7 @@ impl<'p> Skeleton<'p> {
                     _ => members(written).all(|write| surely(self.values[write].clone())),
                 }
             }
+            Some(stand) if stand.is_counted() => false,
             Some(Stand::Barrier(meeting)) => {
                 let came = self.events.iter().filter_map(|e| Some((e.thread?, e.meeting?)));
                 let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.stands {
@@ -233,40 +243,6 @@ impl<'p> Skeleton<'p> {
     #[must_use]
     pub fn around(&self, event: &Event, level: Level) -> Option<ScopeId> {
         self.program.scopes.enclosing(event.thread?, level)
-    }
-
-    /// Finds who meets whom at barriers, and whether some wait in vain.
-    fn meet(&mut self) {
-        let meetings: Vec<(usize, Meeting, ThreadId)> =
-            self.events.iter().enumerate().filter_map(|(i, e)| Some((i, e.meeting?, e.thread?))).collect();
-        for &(a, here, thread) in &meetings {
-            let mut arrived = ThreadSet::NONE;
-            for &(b, other, other_thread) in &meetings {
-                if other.key() == here.key() {
-                    arrived = arrived.union(ThreadSet::only(other_thread));
-                    if a != b && other_thread != thread {
-                        self.meets[a] |= 1 << b;
-                    }
-                }
-            }
-            self.divergent |= !here.arrive && !self.is_met(&here, arrived);
-        }
-    }
-
-    /// Have enough come? Without a number these are all threads of the group
-    /// whose code has this barrier, but for those that meet others under
-    /// another number.
-    fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
-        if let Some(quorum) = meeting.quorum {
-            return Value::from(arrived.count()) >= quorum;
-        }
-        self.program.threads_at(meeting.group, meeting.instance).iter().all(|thread| {
-            arrived.contains(thread)
-                || self.events.iter().any(|e| {
-                    e.thread == Some(thread)
-                        && e.meeting.is_some_and(|m| m.instance == meeting.instance && m.id != meeting.id)
-                })
-        })
     }
 }
 

@@ -83,6 +83,32 @@ impl Sym {
         }
     }
 
+    /// If it must not be zero: the reads whose values follow from it, with
+    /// these values.
+    pub(crate) fn equations(&self) -> Vec<(u16, Sym)> {
+        match self {
+            Sym::Read(_) | Sym::Const(_) | Sym::Rmw(..) => Vec::new(),
+            Sym::Binary(BinaryOp::Eq, a, b) => {
+                let of = |read: &Sym, value: &Sym| match read {
+                    Sym::Read(event) => Some((*event, value.clone())),
+                    _ => None,
+                };
+                of(a, b).into_iter().chain(of(b, a)).collect()
+            }
+            Sym::Binary(..) => Vec::new(),
+            Sym::Unary(UnaryOp::Not, inner) => match &**inner {
+                Sym::Read(event) => vec![(*event, Sym::Const(0))],
+                Sym::Binary(BinaryOp::Ne, a, b) => {
+                    Sym::Binary(BinaryOp::Eq, a.clone(), b.clone()).equations()
+                }
+                // Not not: what is inside is not zero.
+                Sym::Unary(UnaryOp::Not, inner) => inner.equations(),
+                _ => Vec::new(),
+            },
+            Sym::Unary(..) => Vec::new(),
+        }
+    }
+
     /// How deeply it is nested.
     pub(crate) fn depth(&self) -> usize {
         match self {

@@ -18,7 +18,22 @@ impl Verdict {
         (positive, self.states.len() - positive)
     }
 
+    /// Is the verdict certain, whatever was not covered? One state can settle
+    /// each of the questions.
+    #[must_use]
+    pub fn is_decided(&self, program: &Program) -> bool {
+        let (positive, negative) = self.witnesses(program);
+        self.incomplete.is_none()
+            || match program.condition.quantifier {
+                Quantifier::Exists | Quantifier::NotExists => positive > 0,
+                Quantifier::Forall => negative > 0,
+            }
+    }
+
     fn observation(&self, program: &Program) -> &'static str {
+        if !self.is_decided(program) {
+            return "Undecided";
+        }
         match self.witnesses(program) {
             (0, _) => "Never",
             (_, 0) => "Always",
@@ -54,7 +69,11 @@ impl Verdict {
             let _ = writeln!(text, "{}", values.collect::<Vec<_>>().join(" "));
         }
         let (positive, negative) = self.witnesses(program);
-        let met = if self.condition_met(program) { "Ok" } else { "No" };
+        let met = match (self.is_decided(program), self.condition_met(program)) {
+            (false, _) => "Undecided",
+            (_, true) => "Ok",
+            (_, false) => "No",
+        };
         let (witnesses, others) = match program.condition.quantifier {
             Quantifier::NotExists => (negative, positive),
             Quantifier::Exists | Quantifier::Forall => (positive, negative),
@@ -154,6 +173,7 @@ impl Verdict {
             "orders_data": self.orders_data(),
             "races": self.races.iter().map(|race| race.json(program, self.reading.model)).collect::<Vec<_>>(),
             "complete": self.incomplete.is_none(),
+            "decided": self.is_decided(program),
             "bound": self.incomplete.map(|incomplete| incomplete.to_string()),
             "notes": self.note().into_iter().collect::<Vec<_>>(),
             "states_visited": self.effort.states,

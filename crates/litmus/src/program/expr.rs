@@ -24,7 +24,7 @@ pub enum BinaryOp {
     Sub,
     /// `a * b`, wrapping.
     Mul,
-    /// `a / b`, signed.
+    /// `a / b`, signed, wrapping.
     Div,
     /// `a % b`, signed.
     Rem,
@@ -70,7 +70,7 @@ pub enum Expr {
 /// Why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalError {
-    /// A division by zero, or one that overflows.
+    /// A division by zero.
     Division,
 }
 
@@ -92,8 +92,9 @@ impl BinaryOp {
             BinaryOp::Add => a.wrapping_add(b),
             BinaryOp::Sub => a.wrapping_sub(b),
             BinaryOp::Mul => a.wrapping_mul(b),
-            BinaryOp::Div => a.checked_div(b).ok_or(EvalError::Division)?,
-            BinaryOp::Rem => a.checked_rem(b).ok_or(EvalError::Division)?,
+            BinaryOp::Div | BinaryOp::Rem if b == 0 => return Err(EvalError::Division),
+            BinaryOp::Div => a.wrapping_div(b),
+            BinaryOp::Rem => a.wrapping_rem(b),
             BinaryOp::And => a & b,
             BinaryOp::Or => a | b,
             BinaryOp::Xor => a ^ b,

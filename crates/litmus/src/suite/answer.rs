@@ -62,14 +62,7 @@ impl Answer<'_> {
     pub fn is_decided(&self) -> bool {
         match &self.finding {
             Finding::Clauses(report) => report.decided,
-            Finding::Explored(verdict) => {
-                let (positive, negative) = verdict.witnesses(self.program);
-                verdict.incomplete.is_none()
-                    || match self.program.condition.quantifier {
-                        Quantifier::Exists | Quantifier::NotExists => positive > 0,
-                        Quantifier::Forall => negative > 0,
-                    }
-            }
+            Finding::Explored(verdict) => verdict.is_decided(self.program),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The end of a search path: last checks, `with` choices and flags.
 
-use crate::cat::graph::{DEP_CO, DEP_RF, DEP_WITH};
-use crate::cat::stage::{Choice, only_whole};
+use crate::cat::graph::DEP_WITH;
+use crate::cat::stage::Choice;
 use crate::exec::matrix::{self, members};
 
 use super::{Halt, Search, Visitor};
@@ -9,17 +9,13 @@ use super::{Halt, Search, Visitor};
 impl<V: Visitor> Search<'_, '_, V> {
     /// All decisions are taken: the last checks, the flags, the values.
     pub(super) fn complete(&mut self) -> Result<(), Halt> {
-        if !self.eager {
-            self.publish(DEP_RF | DEP_CO);
-            self.touch(DEP_RF | DEP_CO);
-        }
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
-            let deps = self.checks[number].deps;
-            if only_whole(deps) && deps & DEP_WITH == 0 && !self.holds(number)? {
+            if self.checks[number].deps & DEP_WITH == 0 && !self.still_holds(number)? {
                 return Ok(());
             }
         }
+        self.flush();
         let mut flags: Vec<(usize, Vec<u64>)> = Vec::new();
         let mut allowed = true;
         if !self.choices.is_empty() {

@@ -1,11 +1,11 @@
 //! The graph of the model: told of the choices, computed, and judged.
 
-use crate::cat::graph::{DEP_CO, DEP_RF, Deps, NodeId};
+use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, Deps, NodeId};
 use crate::cat::stage::{diverges, only_whole};
 use crate::exec::matrix::{self, members};
 use crate::parse::TextError;
 
-use super::{ALL_CHECKS, Halt, Search, Visitor, satisfied};
+use super::{Halt, SKIPS, STREAK, Search, Visitor, satisfied};
 
 impl<V: Visitor> Search<'_, '_, V> {
     pub(super) fn touch(&mut self, deps: Deps) {
@@ -27,11 +27,12 @@ impl<V: Visitor> Search<'_, '_, V> {
         newest
     }
 
-    /// A decision was taken or taken back.
-    pub(super) fn changed(&mut self, deps: Deps) {
-        if self.eager {
-            self.publish(deps);
-            self.touch(deps);
+    /// Tells the graph of what has changed since it was last told.
+    pub(super) fn flush(&mut self) {
+        let dirty = core::mem::take(&mut self.dirty);
+        if dirty != 0 {
+            self.publish(dirty);
+            self.touch(dirty);
         }
     }
 
@@ -89,31 +90,48 @@ impl<V: Visitor> Search<'_, '_, V> {
 
     /// The writes that may still turn out to come behind `write`.
     pub(super) fn co_high(&self, write: usize) -> u64 {
-        let mut open = self.same_word[write] & !self.apart[write] & !(1 << write);
-        for other in members(open) {
-            if self.co[other] >> write & 1 == 1 {
-                open &= !(1 << other);
-            }
-        }
-        open
+        self.same_word[write] & !(self.apart[write] | self.before[write] | 1 << write)
     }
 
-    /// Do the checks that a change of `deps` may have affected hold on what
-    /// is certain?
-    pub(super) fn certain_checks_hold(&mut self, deps: Deps) -> Result<bool, Halt> {
+    /// Do the checks hold on what is certain?
+    pub(super) fn certain_checks_hold(&mut self) -> Result<bool, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
-            let of = self.checks[number].deps;
-            let affected = of & deps != 0 || deps == ALL_CHECKS;
-            if affected && !only_whole(of) && !self.holds(number)? {
+            if only_whole(self.checks[number].deps) {
+                continue;
+            }
+            if self.streaks[number] >= STREAK {
+                self.skipped[number] = (self.skipped[number] + 1) % SKIPS;
+                if self.skipped[number] != 0 {
+                    continue;
+                }
+            }
+            if !self.still_holds(number)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    /// Does a check hold? It is evaluated only if something has changed.
+    pub(super) fn still_holds(&mut self, number: usize) -> Result<bool, Halt> {
+        self.flush();
+        if self.judged[number] >= self.version(self.checks[number].deps | DEP_SYNC) {
+            return Ok(true);
+        }
+        let holds = self.holds(number)?;
+        if holds {
+            self.judged[number] = self.clock;
+            self.streaks[number] = self.streaks[number].saturating_add(1);
+        } else {
+            self.streaks[number] = 0;
+        }
+        Ok(holds)
+    }
+
     /// Evaluates a check on the bound that decides it.
     pub(super) fn holds(&mut self, number: usize) -> Result<bool, Halt> {
+        self.flush();
         self.refresh(number)?;
         let check = &self.checks[number];
         let decides = if check.negated && !check.flag { check.high } else { check.low };

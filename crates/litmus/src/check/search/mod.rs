@@ -1,31 +1,43 @@
 //! Enumerates the executions of one skeleton that a model allows.
 //!
 //! Decisions are taken one by one (the order of PTX's fences, the coherence
-//! order pair by pair, then for each read its write), and after each one the
-//! checks are evaluated on what is certain so far. A check that already fails
-//! cannot be mended by later decisions, so that whole subtree is left out.
+//! order pair by pair, then for each read its write). After each one the
+//! conclusions are drawn, and the checks are evaluated on what is certain so
+//! far. A check that already fails cannot be mended by later decisions, so
+//! that whole subtree is left out. A check that has held many times in a row
+//! is evaluated less often, until it fails.
 
 mod choices;
+mod decide;
 mod evaluate;
+mod rules;
+mod settle;
 mod values;
 
 use std::ops::ControlFlow;
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, DEP_CO, DEP_RF, DEP_SYNC, Deps, Graph, NodeId, Op};
-use crate::cat::stage::{Choice, Staged, StagedCheck, only_whole};
+use crate::cat::stage::{Choice, Staged, StagedCheck};
+use crate::exec::event::Event;
 use crate::exec::matrix::{self, members};
 use crate::exec::skeleton::Skeleton;
+use crate::exec::sym::Sym;
 use crate::parse::TextError;
 use crate::program::Value;
 
 use super::linear::Linear;
-
-/// Stands for a change that affects every check.
-const ALL_CHECKS: Deps = Deps::MAX;
+use decide::{Reached, Saved};
+use rules::Rules;
 
 /// How many decisions pass between two looks at the clock.
 const STOP_INTERVAL: u32 = 1024;
+/// A check that held so many times in a row is evaluated less often,
+const STREAK: u32 = 64;
+/// once in so many times, and on complete executions, until it fails.
+const SKIPS: u32 = 8;
+/// With fewer pairs of writes it does not pay to try each of them first.
+const PROBED_MIN: usize = 4;
 
 /// Who is told of each execution that the model allows.
 pub(crate) trait Visitor {
@@ -58,30 +70,6 @@ pub(crate) enum Halt {
     Model(TextError),
 }
 
-/// A word of memory and its writes but the initial one.
-struct Word {
-    writes: Vec<usize>,
-}
-
-/// A decision to be taken.
-#[derive(Clone, Copy, Debug)]
-enum Decision {
-    /// Which of two writes of one word comes first?
-    Pair(usize, usize),
-    /// Which write does it read?
-    Read(usize),
-}
-
-/// What is undone when a decision is taken back.
-#[derive(Clone, Default)]
-struct Saved {
-    co: Vec<u64>,
-    apart: Vec<u64>,
-    fr: Vec<u64>,
-    values: Vec<Option<Value>>,
-    closures: Vec<u64>,
-}
-
 pub(crate) struct Search<'a, 'p, V> {
     skeleton: &'a Skeleton<'p>,
     graph: Graph,
@@ -93,11 +81,28 @@ pub(crate) struct Search<'a, 'p, V> {
     /// The numbers of the checks that are evaluated, cheap ones first.
     evaluated: Vec<usize>,
     linear: Vec<Linear>,
-    decisions: Vec<Decision>,
+    rules: Rules,
+    /// For each read the rule of its read-modify-write.
+    atomic_of: Vec<Option<usize>>,
+    /// The pairs of writes that are decided, in order.
+    pairs: Vec<(usize, usize)>,
+    /// The reads that are decided, in order.
+    reads: Vec<usize>,
+    /// For each read the guards that depend on it.
+    guards_of: Vec<Vec<usize>>,
+    /// The reads that have guards.
+    guarded: Vec<usize>,
+    /// Of these the read-modify-writes.
+    narrow: Vec<usize>,
+    /// The reads that must yield a certain value: the event, its thread's
+    /// first event and the value.
+    equal: Vec<(usize, usize, Sym)>,
     /// For each read the writes it may read.
     candidates: Vec<u64>,
     rf: Vec<usize>,
     co: Vec<u64>,
+    /// The coherence order, turned round.
+    before: Vec<u64>,
     /// For each write those of its word that it is known to be unordered with.
     apart: Vec<u64>,
     fr: Vec<u64>,
@@ -106,21 +111,32 @@ pub(crate) struct Search<'a, 'p, V> {
     decided: u64,
     /// All writes of each write's word.
     same_word: Vec<u64>,
+    /// All reads of each write's word.
+    same_reads: Vec<u64>,
     /// Are there values or guards that depend on reads?
     symbolic: bool,
-    /// Must the graph know of each decision at once, or only at the end?
-    eager: bool,
     /// The numbers that values out of thin air are drawn from.
     numbers: &'a [Value],
     /// The nodes of the choices, where the graph has them.
     inputs: Inputs,
+    /// The choices that the graph does not know yet.
+    dirty: Deps,
     /// When each kind of choice last changed.
     versions: [u64; 4],
     clock: u64,
     /// When each node was last computed.
     stamps: Vec<u64>,
+    /// When each check was last found to hold.
+    judged: Vec<u64>,
+    /// How often in a row each check held.
+    streaks: Vec<u32>,
+    /// How often it was left out since.
+    skipped: Vec<u32>,
     saved: Vec<Saved>,
     ticks: u32,
+    /// How many decisions there were to take, the end of each branch among
+    /// them.
+    pub(crate) nodes: u64,
 }
 
 /// The nodes of the graph that the search sets.
@@ -171,10 +187,12 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
     ) -> Search<'a, 'p, V> {
         let n = skeleton.len();
         let Staged { graph, checks, choices, .. } = staged;
+        let same_word = same_word(skeleton);
+        let mut rules = Rules::none(&same_word, setting.partial_coherence);
         let mut linear = Vec::new();
         let mut evaluated = Vec::new();
         for (number, check) in checks.iter().enumerate() {
-            if check.flag || setting.unchecked {
+            if check.flag || setting.unchecked || rules.take(&graph, number, check, &same_word) {
                 continue;
             }
             match Linear::of(&graph, check) {
@@ -183,17 +201,9 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             }
         }
         evaluated.sort_by_key(|&number| checks[number].plan.len());
-        let eager =
-            evaluated.iter().any(|&number| checks[number].deps != 0 && !only_whole(checks[number].deps));
         let symbolic =
             skeleton.values.iter().zip(&skeleton.events).any(|(v, e)| e.writes() && v.constant().is_none())
                 || !skeleton.guards.is_empty();
-        let values = skeleton
-            .values
-            .iter()
-            .zip(&skeleton.events)
-            .map(|(value, event)| if event.writes() { value.constant() } else { None })
-            .collect();
         let mut roots: Vec<NodeId> = Vec::new();
         for choice in &choices {
             match choice {
@@ -209,6 +219,9 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         let mut search = Search {
             inputs: Inputs::of(&graph, choices.len(), &used),
             stamps: vec![0; graph.nodes.len()],
+            judged: vec![0; checks.len()],
+            streaks: vec![0; checks.len()],
+            skipped: vec![0; checks.len()],
             skeleton,
             graph,
             checks,
@@ -218,59 +231,78 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             partial: setting.partial_coherence,
             evaluated,
             linear,
-            decisions: Vec::new(),
+            rules,
+            atomic_of: vec![None; n],
+            pairs: Vec::new(),
+            reads: Vec::new(),
+            guards_of: vec![Vec::new(); n],
+            guarded: Vec::new(),
+            narrow: Vec::new(),
+            equal: Vec::new(),
             candidates: skeleton.writes_of.clone(),
             rf: (0..n).collect(),
             co: vec![0; n],
+            before: vec![0; n],
             apart: vec![0; n],
             fr: vec![0; n],
-            values,
+            values: vec![None; n],
             decided: 0,
-            same_word: vec![0; n],
+            same_word,
+            same_reads: vec![0; n],
             symbolic,
-            eager,
             numbers: setting.numbers,
+            dirty: 0,
             versions: [1; 4],
             clock: 1,
             saved: Vec::new(),
             ticks: 0,
+            nodes: 0,
         };
         search.prepare();
         search
     }
 
     /// Orders the decisions and leaves out what the guards rule out alone.
-    pub(super) fn prepare(&mut self) {
-        let mut words: Vec<Word> = Vec::new();
+    fn prepare(&mut self) {
         let events = &self.skeleton.events;
-        for (initial, event) in events.iter().enumerate().take_while(|(_, e)| e.thread.is_none()) {
-            let same = |e: &crate::exec::event::Event| {
-                e.writes() && self.skeleton.word(e) == self.skeleton.word(event)
-            };
-            let all = self.skeleton.set(same);
-            let writes: Vec<usize> = members(all & !(1 << initial)).collect();
-            for write in members(all) {
-                self.same_word[write] = all;
-            }
-            self.co[initial] = all & !(1 << initial);
-            words.push(Word { writes });
+        let is_rmw = |write: usize| events[write].rmw;
+        let mut words: Vec<Vec<usize>> = Vec::new();
+        for initial in (0..events.len()).take_while(|&e| events[e].thread.is_none()) {
+            let all = self.same_word[initial] & !(1 << initial);
+            self.co[initial] = all;
+            members(all).for_each(|write| self.before[write] |= 1 << initial);
+            words.push(members(all).collect());
         }
-        for (read, _) in events.iter().enumerate().filter(|(_, e)| e.reads()) {
-            self.candidates[read] = self.skeleton.feasible(read);
-        }
-        let forced: Vec<usize> = (0..events.len())
-            .filter(|&read| events[read].reads() && self.candidates[read].count_ones() <= 1)
-            .collect();
-        self.decisions.extend(forced.iter().map(|&read| Decision::Read(read)));
+        // Values come from read-modify-writes, so their words are first.
+        words.sort_by_key(|word| !word.iter().any(|&write| is_rmw(write)));
         for word in &words {
-            for (at, &later) in word.writes.iter().enumerate() {
-                self.decisions
-                    .extend(word.writes[..at].iter().rev().map(|&first| Decision::Pair(first, later)));
+            for (at, &later) in word.iter().enumerate() {
+                self.pairs.extend(word[..at].iter().rev().map(|&first| (first, later)));
             }
         }
-        let open = (0..events.len()).filter(|read| events[*read].reads() && !forced.contains(read));
-        self.decisions.extend(open.map(Decision::Read));
-        self.saved = vec![Saved::default(); self.decisions.len() + 1];
+        self.reads = (0..events.len()).filter(|&event| events[event].reads()).collect();
+        for &read in &self.reads {
+            self.candidates[read] = self.skeleton.feasible(read);
+            members(self.skeleton.writes_of[read]).for_each(|write| self.same_reads[write] |= 1 << read);
+        }
+        for (at, rule) in self.rules.atomic.iter().enumerate() {
+            self.atomic_of[rule.read] = Some(at);
+        }
+        for (at, (thread, guard)) in self.skeleton.guards.iter().enumerate() {
+            let base = self.skeleton.base[*thread];
+            members(guard.reads()).for_each(|read| self.guards_of[base + read].push(at));
+            for (read, value) in guard.equations() {
+                self.equal.push((base + usize::from(read), base, value));
+            }
+        }
+        self.guarded = self.reads.iter().copied().filter(|&read| !self.guards_of[read].is_empty()).collect();
+        let is_atomic = |read: &usize| self.atomic_of[*read].is_some();
+        self.narrow = self.guarded.iter().copied().filter(is_atomic).collect();
+        for (event, value) in self.skeleton.values.iter().enumerate() {
+            if events[event].writes() {
+                self.values[event] = value.constant();
+            }
+        }
     }
 
     /// Runs the search. `syncs` are the orders of PTX's fences to be tried.
@@ -278,64 +310,62 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         if self.linear.iter().any(|form| !form.starts_acyclic()) {
             return Ok(());
         }
+        self.save(0);
         for order in syncs {
             for id in self.inputs.sync.into_iter().flatten() {
                 self.graph.set_value(id, order);
             }
-            self.touch(DEP_SYNC | DEP_CO | DEP_RF);
-            self.publish(DEP_CO | DEP_RF);
-            // Some initial coherence is known from the start.
-            let mut linear = core::mem::take(&mut self.linear);
-            let start: Vec<_> = linear.iter().map(|form| form.closure.clone()).collect();
-            let mut consistent = true;
-            for form in &mut linear {
-                for write in 0..self.co.len() {
-                    consistent &= form.add_co(write, self.co[write]);
-                }
+            self.touch(DEP_SYNC);
+            if self.start() && self.settle(DEP_CO | DEP_RF)? && self.probe()? {
+                self.decide(1, Reached::default())?;
             }
-            self.linear = linear;
-            if consistent && self.certain_checks_hold(ALL_CHECKS)? {
-                self.decide(0)?;
-            }
-            for (form, closure) in self.linear.iter_mut().zip(start) {
-                form.closure = closure;
-            }
+            self.restore(0);
         }
         Ok(())
     }
 
-    pub(super) fn save(&mut self, depth: usize) {
-        let mut saved = core::mem::take(&mut self.saved[depth]);
-        saved.co.clone_from(&self.co);
-        saved.fr.clone_from(&self.fr);
-        if self.partial {
-            saved.apart.clone_from(&self.apart);
+    /// Takes what is certain from the start; false if that contradicts itself.
+    fn start(&mut self) -> bool {
+        for write in 0..self.co.len() {
+            let behind = self.co[write];
+            if !self.linear.iter_mut().all(|form| form.add_co(write, behind)) {
+                return false;
+            }
         }
-        if self.symbolic {
-            saved.values.clone_from(&self.values);
+        for at in 0..self.reads.len() {
+            let read = self.reads[at];
+            let writes = self.candidates[read];
+            let forced = writes.count_ones() == 1;
+            if writes == 0 || forced && !self.read_from(writes.trailing_zeros() as usize, read) {
+                return false;
+            }
         }
-        saved.closures.clear();
-        for form in &self.linear {
-            saved.closures.extend_from_slice(&form.closure);
-        }
-        self.saved[depth] = saved;
+        true
     }
 
-    pub(super) fn restore(&mut self, depth: usize) {
-        let saved = core::mem::take(&mut self.saved[depth]);
-        self.co.copy_from_slice(&saved.co);
-        self.fr.copy_from_slice(&saved.fr);
-        if self.partial {
-            self.apart.copy_from_slice(&saved.apart);
+    /// Tries each order of two writes alone: where one fails, the other is
+    /// certain. False if both fail.
+    fn probe(&mut self) -> Result<bool, Halt> {
+        if self.pairs.len() < PROBED_MIN {
+            return Ok(true);
         }
-        if self.symbolic {
-            self.values.copy_from_slice(&saved.values);
+        for at in 0..self.pairs.len() {
+            let (a, b) = self.pairs[at];
+            for (first, later) in [(a, b), (b, a)] {
+                let is_open = (self.co[a] | self.before[a]) >> b & 1 == 0;
+                if !is_open || self.rules.total[a] >> b & 1 == 0 {
+                    continue;
+                }
+                self.tick()?;
+                self.save(1);
+                let possible = self.order(first, later) && self.settle(DEP_CO)?;
+                self.restore(1);
+                if !possible && !(self.order(later, first) && self.settle(DEP_CO)?) {
+                    return Ok(false);
+                }
+            }
         }
-        let n = self.co.len();
-        for (index, form) in self.linear.iter_mut().enumerate() {
-            form.closure.copy_from_slice(&saved.closures[index * n..(index + 1) * n]);
-        }
-        self.saved[depth] = saved;
+        Ok(true)
     }
 
     pub(super) fn tick(&mut self) -> Result<(), Halt> {
@@ -348,110 +378,13 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         }
         Ok(())
     }
+}
 
-    pub(super) fn decide(&mut self, depth: usize) -> Result<(), Halt> {
-        match self.decisions.get(depth).copied() {
-            None => self.complete(),
-            Some(Decision::Read(read)) => {
-                for write in members(self.candidates[read]) {
-                    self.tick()?;
-                    self.save(depth);
-                    if self.read_from(write, read) {
-                        self.changed(DEP_RF);
-                        if self.certain_checks_hold(DEP_RF)? {
-                            self.decide(depth + 1)?;
-                        }
-                    }
-                    self.unread(read);
-                    self.restore(depth);
-                }
-                // Other decisions go on from here without this one.
-                if depth > 0 && matches!(self.decisions[depth - 1], Decision::Pair(..)) {
-                    self.changed(DEP_RF);
-                }
-                Ok(())
-            }
-            Some(Decision::Pair(a, b)) => {
-                let settled = (self.co[a] | self.apart[a]) >> b & 1 == 1 || self.co[b] >> a & 1 == 1;
-                if settled {
-                    return self.decide(depth + 1);
-                }
-                for (first, later) in [(a, b), (b, a)] {
-                    self.tick()?;
-                    self.save(depth);
-                    if self.order(first, later) {
-                        self.changed(DEP_CO);
-                        if self.certain_checks_hold(DEP_CO)? {
-                            self.decide(depth + 1)?;
-                        }
-                    }
-                    self.restore(depth);
-                }
-                if self.partial {
-                    self.tick()?;
-                    self.save(depth);
-                    self.apart[a] |= 1 << b;
-                    self.apart[b] |= 1 << a;
-                    self.changed(DEP_CO);
-                    if self.certain_checks_hold(DEP_CO)? {
-                        self.decide(depth + 1)?;
-                    }
-                    self.restore(depth);
-                }
-                if depth > 0 && matches!(self.decisions[depth - 1], Decision::Read(_)) {
-                    self.changed(DEP_CO);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Puts `first` before `later` in coherence order, with all that follows.
-    pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
-        let after = self.co[later] | 1 << later;
-        let mut linear = core::mem::take(&mut self.linear);
-        let mut consistent = true;
-        for write in members(self.same_word[first]) {
-            if write != first && self.co[write] >> first & 1 == 0 {
-                continue;
-            }
-            let new = after & !self.co[write];
-            if new & (self.apart[write] | 1 << write) != 0 {
-                consistent = false;
-                break;
-            }
-            self.co[write] |= new;
-            consistent = linear.iter_mut().all(|form| form.add_co(write, new));
-            if !consistent {
-                break;
-            }
-            // Reads of that write come before the new ones.
-            for read in members(self.decided) {
-                if self.rf[read] == write {
-                    self.fr[read] |= new;
-                    consistent &= linear.iter_mut().all(|form| form.add_fr(read, new));
-                }
-            }
-        }
-        self.linear = linear;
-        consistent
-    }
-
-    /// Lets `read` read from `write`.
-    pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
-        self.rf[read] = write;
-        self.decided |= 1 << read;
-        self.fr[read] = self.co[write];
-        let after = self.co[write];
-        let consistent =
-            self.linear.iter_mut().all(|form| form.add_rf(write, read) && form.add_fr(read, after));
-        consistent && (!self.symbolic || self.propagate())
-    }
-
-    pub(super) fn unread(&mut self, read: usize) {
-        self.rf[read] = read;
-        self.decided &= !(1 << read);
-    }
+/// For each write all writes of its word, itself among them.
+fn same_word(skeleton: &Skeleton<'_>) -> Vec<u64> {
+    let events = &skeleton.events;
+    let writes_of = |event: &Event| skeleton.set(|e| e.writes() && skeleton.word(e) == skeleton.word(event));
+    events.iter().map(|event| if event.writes() { writes_of(event) } else { 0 }).collect()
 }
 
 /// Does a relation (or a set, for `empty`) pass a check?

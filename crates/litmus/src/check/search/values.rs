@@ -9,33 +9,48 @@ use std::ops::ControlFlow;
 use super::{Found, Halt, Search, Visitor};
 
 impl<V: Visitor> Search<'_, '_, V> {
-    /// Carries known values from writes to reads and on; false if a guard
-    /// fails.
+    /// Carries known values from writes to reads, from guards to reads, and on;
+    /// false if a guard fails.
     pub(super) fn propagate(&mut self) -> bool {
         loop {
             let mut changed = false;
             for read in members(self.decided) {
-                if self.values[read].is_none() && self.values[self.rf[read]].is_some() {
-                    self.values[read] = self.values[self.rf[read]];
-                    changed = true;
+                match (self.values[read], self.values[self.rf[read]]) {
+                    (None, Some(value)) => {
+                        self.values[read] = Some(value);
+                        changed = true;
+                    }
+                    (Some(has), Some(gets)) if has != gets => return false,
+                    _ => {}
                 }
             }
-            if !changed {
-                break;
+            for at in 0..self.equal.len() {
+                let (read, base, value) = &self.equal[at];
+                if self.values[*read].is_none()
+                    && let Ok(value) = self.eval(value, *base)
+                {
+                    self.values[*read] = Some(value);
+                    changed = true;
+                }
             }
             for write in 0..self.values.len() {
                 if self.values[write].is_none() && self.skeleton.events[write].writes() {
                     let Some(thread) = self.skeleton.events[write].thread else { continue };
                     let base = self.skeleton.base[usize::from(thread.0)];
                     match self.eval(&self.skeleton.values[write], base) {
-                        Ok(value) => self.values[write] = Some(value),
+                        Ok(value) => {
+                            self.values[write] = Some(value);
+                            changed = true;
+                        }
                         Err(Unknown::Yet) => {}
                         Err(Unknown::Never) => return false,
                     }
                 }
             }
+            if !changed {
+                return self.guards_hold();
+            }
         }
-        self.guards_hold()
     }
 
     pub(super) fn eval(&self, sym: &Sym, base: usize) -> Result<Value, Unknown> {
@@ -70,46 +85,12 @@ impl<V: Visitor> Search<'_, '_, V> {
         for &number in self.numbers {
             self.tick()?;
             self.values[read] = Some(number);
-            if self.thin_air() {
+            if self.propagate() {
                 self.with_values(flags)?;
             }
             self.values.copy_from_slice(&before);
         }
         Ok(())
-    }
-
-    /// Carries a guessed value on; false if it does not come back the same.
-    pub(super) fn thin_air(&mut self) -> bool {
-        loop {
-            let mut changed = false;
-            for write in 0..self.values.len() {
-                if self.values[write].is_none() && self.skeleton.events[write].writes() {
-                    let Some(thread) = self.skeleton.events[write].thread else { continue };
-                    let base = self.skeleton.base[usize::from(thread.0)];
-                    match self.eval(&self.skeleton.values[write], base) {
-                        Ok(value) => {
-                            self.values[write] = Some(value);
-                            changed = true;
-                        }
-                        Err(Unknown::Yet) => {}
-                        Err(Unknown::Never) => return false,
-                    }
-                }
-            }
-            for read in members(self.decided) {
-                match (self.values[read], self.values[self.rf[read]]) {
-                    (None, Some(value)) => {
-                        self.values[read] = Some(value);
-                        changed = true;
-                    }
-                    (Some(has), Some(gets)) if has != gets => return false,
-                    _ => {}
-                }
-            }
-            if !changed {
-                return self.guards_hold();
-            }
-        }
     }
 
     pub(super) fn report(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {

@@ -40,7 +40,7 @@ impl Run<'_> {
     }
 
     /// Ends a way that leaves the defined behaviour.
-    fn leave(&mut self, state: &mut State) -> Next {
+    pub(super) fn leave(&mut self, state: &mut State) -> Next {
         state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
         self.keep(state.trace.clone());
         Next::Stop
@@ -92,7 +92,9 @@ impl Run<'_> {
                 let wanted = evaluate(state, value);
                 self.stand(state, Stand::Await(loc, *cmp, wanted.value.clone()));
                 push(state, event, read.clone(), addr, 0);
-                state.trace.guards.push(Sym::binary(*cmp, read, wanted.value));
+                if !self.admit(state, Sym::binary(*cmp, read, wanted.value)) {
+                    return Next::Stop;
+                }
                 state.deciding.push((read_register.from | wanted.from, None));
                 if let Some(dst) = dst {
                     state.registers[usize::from(dst.0)] = read_register;
@@ -122,7 +124,9 @@ impl Run<'_> {
                 let mut write = event.clone();
                 write.kind = EventKind::Write;
                 push(state, event, read.clone(), addr, 0);
-                state.trace.guards.push(Sym::binary(BinaryOp::Eq, read, expected.value.clone()));
+                if !self.admit(state, Sym::binary(BinaryOp::Eq, read, expected.value.clone())) {
+                    return Next::Stop;
+                }
                 push(state, write, desired.value, addr, desired.from);
                 let last = state.trace.events.len() - 1;
                 state.trace.ctrl[last] |= read_register.from | expected.from;
@@ -149,7 +153,9 @@ impl Run<'_> {
         push(&mut state, event, read.clone(), addr, 0);
         if !cas.weak {
             let same = Sym::binary(BinaryOp::Eq, read.clone(), expected.value.clone());
-            state.trace.guards.push(Sym::unary(UnaryOp::Not, same));
+            if !self.admit(&mut state, Sym::unary(UnaryOp::Not, same)) {
+                return;
+            }
         }
         set_cas(&mut state, cas, Register { value: read, from: 1 << at }, 0, expected.from);
         self.pending.push(state);

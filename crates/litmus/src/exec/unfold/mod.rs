@@ -1,6 +1,7 @@
 //! Threads as traces: every way through the code, with values left open.
 
 mod access;
+mod guard;
 
 use crate::program::{
     Barrier, BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, Thread, ThreadId, UnaryOp, Value,
@@ -42,6 +43,16 @@ pub(crate) struct Trace {
     pub(crate) stands: Option<Stand>,
     /// Holds a round of a loop that changed nothing.
     pub(crate) idle: bool,
+    /// Does it show a final state of the thread?
+    pub(crate) whole: bool,
+}
+
+impl Stand {
+    /// Is it in front of a barrier with a count? Others may complete that
+    /// barrier without this thread, so it may stand there for ever.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(self, Stand::Barrier(meeting) if meeting.quorum.is_some())
+    }
 }
 
 /// Where a thread stands still, perhaps for ever.
@@ -58,7 +69,8 @@ pub(crate) enum Stand {
 /// All ways through one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfolding {
-    /// Those to the end, without rounds that change nothing.
+    /// Those to the end, without rounds that change nothing, and those that
+    /// stop at a barrier with a count, which may never complete again.
     pub(crate) traces: Vec<Trace>,
     /// The others, if they were asked for. They add no final state, but what
     /// the thread does there may race.
@@ -96,6 +108,8 @@ struct State {
     heads: Vec<(usize, usize, Vec<Register>)>,
     /// How often each barrier was passed.
     rounds: Vec<(Value, Value, u16)>,
+    /// For each read that guards narrow down the values that are left.
+    left: Vec<(u16, Vec<Value>)>,
 }
 
 /// Unfolds `thread`; a backward jump is taken at most `bound` times. `partial`
@@ -119,11 +133,13 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: boo
             fault: None,
             stands: None,
             idle: false,
+            whole: true,
         },
         deciding: Vec::new(),
         backward: Vec::new(),
         heads: Vec::new(),
         rounds: Vec::new(),
+        left: Vec::new(),
     };
     let mut run = Run {
         program,
@@ -134,6 +150,7 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: boo
         live: live_registers(program, id),
         heads: loop_heads(thread),
         numbers: numbers_of(program),
+        held: guard::held_values(program),
         pending: vec![start],
         steps: 0,
         out: Unfolding::default(),
@@ -216,6 +233,8 @@ struct Run<'p> {
     /// The targets of backward jumps.
     heads: Vec<usize>,
     numbers: Vec<Value>,
+    /// For each word the values that it may hold, if they are known.
+    held: Vec<Option<Vec<Value>>>,
     pending: Vec<State>,
     /// The steps of all ways so far.
     steps: usize,
@@ -259,8 +278,7 @@ impl Run<'_> {
     /// Keeps a way, unless it can never be taken.
     fn keep(&mut self, trace: Trace) {
         if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
-            let whole = trace.stands.is_none() && !trace.idle;
-            if whole {
+            if trace.whole {
                 self.out.traces.push(trace);
             } else if self.out.partial.len() < TRACES_MAX {
                 self.out.partial.push(trace);
@@ -272,8 +290,11 @@ impl Run<'_> {
 
     /// Keeps the way on which the thread goes no further.
     fn stand(&mut self, state: &State, at: Stand) {
-        if self.partial {
+        // The models of OpenCL count no final state where a thread waits.
+        let whole = at.is_counted() && !state.trace.idle && self.program.dialect != Dialect::OpenCl;
+        if self.partial || whole {
             let mut trace = state.trace.clone();
+            trace.whole = whole;
             trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
             trace.stands = Some(at);
             self.keep(trace);
@@ -284,6 +305,9 @@ impl Run<'_> {
         let instr = &self.thread.code[state.pc];
         let pc = state.pc;
         state.pc += 1;
+        if !self.is_defined(state, pc, instr) {
+            return Next::Stop;
+        }
         match instr {
             Instr::Assign { dst, value } => {
                 let value = evaluate(state, value);
@@ -332,6 +356,7 @@ impl Run<'_> {
                 self.stand(state, Stand::Loop);
                 // Of several such rounds any one could be the only one.
                 let first = !core::mem::replace(&mut state.trace.idle, true);
+                state.trace.whole = false;
                 return if self.partial && read && first { Next::Go } else { Next::Stop };
             }
         }
@@ -369,10 +394,10 @@ impl Run<'_> {
             Some(_) => self.jump(state, pc, target),
             None => {
                 let mut other = state.clone();
-                other.trace.guards.push(Sym::unary(UnaryOp::Not, value.clone()));
-                self.pending.push(other);
-                state.trace.guards.push(value);
-                self.jump(state, pc, target)
+                if self.admit(&mut other, Sym::unary(UnaryOp::Not, value.clone())) {
+                    self.pending.push(other);
+                }
+                if self.admit(state, value) { self.jump(state, pc, target) } else { Next::Stop }
             }
         }
     }
@@ -403,18 +428,38 @@ impl Run<'_> {
         if from != 0 {
             state.deciding.push((from, None));
         }
-        let Some(id) = id.constant() else {
-            // The number is open: try each number of the program.
-            for number in self.numbers.clone() {
-                let mut other = state.clone();
-                other.trace.guards.push(Sym::binary(BinaryOp::Eq, id.clone(), Sym::Const(number)));
-                self.pass_barrier(&mut other, pc, barrier, number, quorum.as_ref());
-                self.pending.push(other);
-            }
-            return Next::Stop;
+        if let Some(quorum) = &quorum
+            && quorum.from != 0
+        {
+            state.deciding.push((quorum.from, None));
+        }
+        // Of an open number each number of the program is tried.
+        let tried = |value: &Sym| value.constant().map_or_else(|| self.numbers.clone(), |value| vec![value]);
+        let ids = tried(&id);
+        let counts = match &quorum {
+            Some(quorum) => tried(&quorum.value).into_iter().map(Some).collect(),
+            None => vec![None],
         };
-        self.pass_barrier(state, pc, barrier, id, quorum.as_ref());
-        Next::Go
+        if let (&[id], &[count]) = (&ids[..], &counts[..]) {
+            self.pass_barrier(state, pc, barrier, id, count);
+            return Next::Go;
+        }
+        for &number in &ids {
+            for &count in &counts {
+                let mut other = state.clone();
+                let mut goes =
+                    self.admit(&mut other, Sym::binary(BinaryOp::Eq, id.clone(), Sym::Const(number)));
+                if let (Some(quorum), Some(count)) = (&quorum, count) {
+                    let same = Sym::binary(BinaryOp::Eq, quorum.value.clone(), Sym::Const(count));
+                    goes = goes && self.admit(&mut other, same);
+                }
+                if goes {
+                    self.pass_barrier(&mut other, pc, barrier, number, count);
+                    self.pending.push(other);
+                }
+            }
+        }
+        Next::Stop
     }
 
     fn pass_barrier(
@@ -423,7 +468,7 @@ impl Run<'_> {
         pc: usize,
         barrier: &Barrier,
         id: Value,
-        quorum: Option<&Register>,
+        quorum: Option<Value>,
     ) {
         let round = match state.rounds.iter_mut().find(|(i, n, _)| (*i, *n) == (barrier.instance, id)) {
             Some((_, _, round)) => {
@@ -440,7 +485,7 @@ impl Run<'_> {
             instance: barrier.instance,
             id,
             round,
-            quorum: quorum.and_then(|q| q.value.constant()),
+            quorum,
             arrive: barrier.arrive,
         };
         if !barrier.arrive {

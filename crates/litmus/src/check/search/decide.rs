@@ -1,0 +1,220 @@
+//! The decisions, one after the other.
+
+use crate::cat::graph::{DEP_CO, DEP_RF, Deps};
+use crate::exec::matrix::members;
+
+use super::{Halt, Search, Visitor};
+
+/// A decision to be taken.
+#[derive(Clone, Copy, Debug)]
+enum Decision {
+    /// Which of two writes of one word comes first?
+    Pair(usize, usize),
+    /// Which of these writes does it read?
+    Read(usize, u64),
+}
+
+/// What is undone when a decision is taken back.
+#[derive(Clone, Default)]
+pub(super) struct Saved {
+    co: Vec<u64>,
+    before: Vec<u64>,
+    apart: Vec<u64>,
+    fr: Vec<u64>,
+    values: Vec<Option<crate::program::Value>>,
+    closures: Vec<u64>,
+    decided: u64,
+}
+
+/// Up to where pairs and reads are decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    pair: usize,
+    read: usize,
+}
+
+impl<V: Visitor> Search<'_, '_, V> {
+    pub(super) fn decide(&mut self, depth: usize, mut reached: Reached) -> Result<(), Halt> {
+        self.nodes += 1;
+        let Some(decision) = self.next(&mut reached)? else { return Ok(()) };
+        match decision {
+            None => self.complete(),
+            Some(Decision::Read(read, domain)) => {
+                for write in members(domain) {
+                    self.save(depth);
+                    if self.read_from(write, read) {
+                        self.go_on(depth, reached, DEP_RF)?;
+                    }
+                    self.restore(depth);
+                }
+                Ok(())
+            }
+            Some(Decision::Pair(a, b)) => {
+                for (first, later) in [(a, b), (b, a)] {
+                    if self.linear.iter().any(|form| form.refuses_co(first, later)) {
+                        continue;
+                    }
+                    self.save(depth);
+                    if self.order(first, later) {
+                        self.go_on(depth, reached, DEP_CO)?;
+                    }
+                    self.restore(depth);
+                }
+                if self.rules.total[a] >> b & 1 == 0 {
+                    self.save(depth);
+                    self.apart[a] |= 1 << b;
+                    self.apart[b] |= 1 << a;
+                    self.go_on(depth, reached, DEP_CO)?;
+                    self.restore(depth);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn go_on(&mut self, depth: usize, reached: Reached, deps: Deps) -> Result<(), Halt> {
+        self.tick()?;
+        if self.settle(deps)? { self.decide(depth + 1, reached) } else { Ok(()) }
+    }
+
+    /// The next open decision: none inside if all are taken, none outside if a
+    /// read has nothing left to read. Reads with one choice are decided on
+    /// the way.
+    fn next(&mut self, reached: &mut Reached) -> Result<Option<Option<Decision>>, Halt> {
+        if let Some(decision) = self.narrow_read() {
+            return Ok(Some(Some(decision)));
+        }
+        while let Some(&(a, b)) = self.pairs.get(reached.pair) {
+            let settled = (self.co[a] | self.apart[a] | self.before[a]) >> b & 1 == 1;
+            if !settled {
+                return Ok(Some(Some(Decision::Pair(a, b))));
+            }
+            reached.pair += 1;
+        }
+        let mut forced = false;
+        while let Some(&read) = self.reads.get(reached.read) {
+            reached.read += 1;
+            if self.decided >> read & 1 == 1 {
+                continue;
+            }
+            let domain = self.domain(read);
+            if domain.count_ones() > 1 {
+                if forced && !self.settle(DEP_RF)? {
+                    return Ok(None);
+                }
+                if forced {
+                    // What was forced may have narrowed this one.
+                    reached.read -= 1;
+                    forced = false;
+                    continue;
+                }
+                return Ok(Some(Some(Decision::Read(read, domain))));
+            }
+            if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, read) {
+                return Ok(None);
+            }
+            forced = true;
+        }
+        if forced && !self.settle(DEP_RF)? {
+            return Ok(None);
+        }
+        // Settling adds no open decisions behind the last one.
+        Ok(Some(None))
+    }
+
+    /// Of the read-modify-writes that take certain values only, the one with
+    /// the fewest writes left.
+    fn narrow_read(&self) -> Option<Decision> {
+        let open = self.narrow.iter().filter(|&&read| self.decided >> read & 1 == 0);
+        let with_domain = open.map(|&read| (read, self.domain(read)));
+        let (read, domain) = with_domain.min_by_key(|(_, domain)| domain.count_ones())?;
+        Some(Decision::Read(read, domain))
+    }
+
+    /// Puts `first` before `later` in coherence order, with all that follows.
+    pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
+        let after = self.co[later] | 1 << later;
+        let mut linear = core::mem::take(&mut self.linear);
+        let mut consistent = true;
+        for write in members(self.before[first] | 1 << first) {
+            let new = after & !self.co[write];
+            if new & (self.apart[write] | self.before[write] | 1 << write) != 0 {
+                consistent = false;
+                break;
+            }
+            self.co[write] |= new;
+            members(new).for_each(|behind| self.before[behind] |= 1 << write);
+            consistent = linear.iter_mut().all(|form| form.add_co(write, new));
+            if !consistent {
+                break;
+            }
+            // Reads of that write come before the new ones.
+            for read in members(self.decided & self.same_reads[write]) {
+                if self.rf[read] == write {
+                    self.fr[read] |= new;
+                    consistent &= linear.iter_mut().all(|form| form.add_fr(read, new));
+                }
+            }
+        }
+        self.linear = linear;
+        self.dirty |= DEP_CO;
+        consistent
+    }
+
+    /// Lets `read` read from `write`.
+    pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
+        self.rf[read] = write;
+        self.decided |= 1 << read;
+        self.fr[read] = self.co[write];
+        self.dirty |= DEP_RF;
+        let after = self.co[write];
+        self.linear.iter_mut().all(|form| form.add_rf(write, read) && form.add_fr(read, after))
+    }
+
+    pub(super) fn save(&mut self, depth: usize) {
+        if self.saved.len() <= depth {
+            self.saved.resize_with(depth + 1, Saved::default);
+        }
+        let mut saved = core::mem::take(&mut self.saved[depth]);
+        saved.co.clone_from(&self.co);
+        saved.before.clone_from(&self.before);
+        saved.fr.clone_from(&self.fr);
+        saved.decided = self.decided;
+        if self.partial {
+            saved.apart.clone_from(&self.apart);
+        }
+        if self.symbolic {
+            saved.values.clone_from(&self.values);
+        }
+        saved.closures.clear();
+        for form in &self.linear {
+            saved.closures.extend_from_slice(&form.closure);
+        }
+        self.saved[depth] = saved;
+    }
+
+    pub(super) fn restore(&mut self, depth: usize) {
+        let saved = core::mem::take(&mut self.saved[depth]);
+        if saved.decided != self.decided {
+            self.dirty |= DEP_RF;
+        }
+        if saved.co != self.co || self.partial && saved.apart != self.apart {
+            self.dirty |= DEP_CO;
+        }
+        self.co.copy_from_slice(&saved.co);
+        self.before.copy_from_slice(&saved.before);
+        self.fr.copy_from_slice(&saved.fr);
+        self.decided = saved.decided;
+        if self.partial {
+            self.apart.copy_from_slice(&saved.apart);
+        }
+        if self.symbolic {
+            self.values.copy_from_slice(&saved.values);
+        }
+        let n = self.co.len();
+        for (index, form) in self.linear.iter_mut().enumerate() {
+            form.closure.copy_from_slice(&saved.closures[index * n..(index + 1) * n]);
+        }
+        self.saved[depth] = saved;
+    }
+}

@@ -1,0 +1,123 @@
+//! What the search draws from a model's checks beyond evaluating them: which
+//! writes are ordered in any case, between which accesses no write may come,
+//! and which coherence edges follow from what is known.
+
+use crate::cat::ast::CheckKind;
+use crate::cat::graph::{Chosen, Graph, NodeId, Op};
+use crate::cat::stage::StagedCheck;
+use crate::exec::matrix::{self, members};
+
+/// No write of `between` may come, in coherence order, behind the write that
+/// `read` reads and before `write`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Atomic {
+    pub(super) read: usize,
+    pub(super) write: usize,
+    pub(super) between: u64,
+}
+
+/// The rules of one model on one skeleton.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rules {
+    /// For each write those of its word that come before or behind it.
+    pub(super) total: Vec<u64>,
+    pub(super) atomic: Vec<Atomic>,
+    /// Relations that must lie in the coherence order, by the number of their
+    /// check.
+    pub(super) within_co: Vec<(usize, NodeId)>,
+}
+
+impl Rules {
+    /// The rules where no check is asked for.
+    pub(super) fn none(same_word: &[u64], partial: bool) -> Rules {
+        let others = |(write, row): (usize, &u64)| if partial { 0 } else { row & !(1 << write) };
+        Rules { total: same_word.iter().enumerate().map(others).collect(), ..Rules::default() }
+    }
+
+    /// Takes a check up; true if the rules say all that it says.
+    pub(super) fn take(
+        &mut self,
+        graph: &Graph,
+        number: usize,
+        check: &StagedCheck,
+        same_word: &[u64],
+    ) -> bool {
+        if check.kind != CheckKind::Empty || check.negated || check.flag || graph.node(check.low).set {
+            return false;
+        }
+        match graph.node(check.low).op {
+            Op::Minus(ordered, by) if graph.is_static(ordered) && is_either_way(graph, by) => {
+                self.order_all(graph.value(ordered), same_word)
+            }
+            Op::Minus(first, by) if graph.node(by).op == Op::Chosen(Chosen::Co, true) => {
+                self.within_co.push((number, first));
+                false
+            }
+            Op::Inter(a, b) if graph.is_static(a) => self.take_atomic(graph, a, b),
+            Op::Inter(a, b) if graph.is_static(b) => self.take_atomic(graph, b, a),
+            _ => false,
+        }
+    }
+
+    /// `empty ordered \ (co | co^-1)`
+    fn order_all(&mut self, ordered: &[u64], same_word: &[u64]) -> bool {
+        let fits = |(write, row): (usize, &u64)| row & !(same_word[write] & !(1 << write)) == 0;
+        if !ordered.iter().enumerate().all(fits) {
+            return false;
+        }
+        for (write, &row) in ordered.iter().enumerate() {
+            self.total[write] |= row;
+            members(row).for_each(|other| self.total[other] |= 1 << write);
+        }
+        true
+    }
+
+    /// `empty pairs & ((fr & a); (co & b))`
+    fn take_atomic(&mut self, graph: &Graph, pairs: NodeId, path: NodeId) -> bool {
+        let Op::Seq(fr, co) = graph.node(path).op else { return false };
+        let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
+            return false;
+        };
+        for (read, &row) in graph.value(pairs).iter().enumerate() {
+            for write in members(row) {
+                let between =
+                    members(fr[read]).filter(|&other| other != write && co[other] >> write & 1 == 1);
+                let between = between.fold(0, |set, other| set | 1 << other);
+                if between != 0 {
+                    self.atomic.push(Atomic { read, write, between });
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Is it `co | co^-1`?
+fn is_either_way(graph: &Graph, id: NodeId) -> bool {
+    let is_co = |id: NodeId| graph.node(id).op == Op::Chosen(Chosen::Co, true);
+    let is_back = |id: NodeId| matches!(graph.node(id).op, Op::Inverse(co) if is_co(co));
+    match graph.node(id).op {
+        Op::Union(a, b) => is_co(a) && is_back(b) || is_co(b) && is_back(a),
+        _ => false,
+    }
+}
+
+/// Which part of `chosen` a relation is, if it is one.
+fn part_of(graph: &Graph, id: NodeId, chosen: Chosen) -> Option<Vec<u64>> {
+    let masked = |part: Vec<u64>, rows: &[u64], keep: bool| -> Vec<u64> {
+        part.iter().zip(rows).map(|(p, &row)| p & if keep { row } else { !row }).collect()
+    };
+    match graph.node(id).op {
+        Op::Chosen(of, false) if of == chosen => Some(vec![matrix::all(graph.events); graph.events]),
+        Op::Inter(a, b) if graph.is_static(a) => {
+            Some(masked(part_of(graph, b, chosen)?, graph.value(a), true))
+        }
+        Op::Inter(a, b) if graph.is_static(b) => {
+            Some(masked(part_of(graph, a, chosen)?, graph.value(b), true))
+        }
+        Op::Minus(a, b) if graph.is_static(b) => {
+            Some(masked(part_of(graph, a, chosen)?, graph.value(b), false))
+        }
+        _ => None,
+    }
+}

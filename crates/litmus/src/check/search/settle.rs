@@ -1,0 +1,164 @@
+//! What follows from the decisions so far: coherence edges next to
+//! read-modify-writes, reads that have one write left, checks that fail.
+
+use crate::cat::graph::Deps;
+use crate::exec::matrix::members;
+use crate::exec::sym::Unknown;
+
+use super::rules::Atomic;
+use super::{Halt, Search, Visitor};
+
+impl<V: Visitor> Search<'_, '_, V> {
+    /// Draws all conclusions; false if there is a contradiction. `deps` is
+    /// what has changed.
+    pub(super) fn settle(&mut self, deps: Deps) -> Result<bool, Halt> {
+        self.dirty |= deps;
+        loop {
+            if !self.force() {
+                return Ok(false);
+            }
+            if !self.certain_checks_hold()? {
+                return Ok(false);
+            }
+            match self.force_coherence()? {
+                None => return Ok(false),
+                Some(false) => return Ok(true),
+                Some(true) => {}
+            }
+        }
+    }
+
+    /// Adds the edges that atomicity asks for, and decides the reads that have
+    /// no choice left.
+    fn force(&mut self) -> bool {
+        loop {
+            let mut again = false;
+            if self.symbolic && !self.propagate() {
+                return false;
+            }
+            for at in 0..self.rules.atomic.len() {
+                let rule = self.rules.atomic[at];
+                if self.decided >> rule.read & 1 == 0 {
+                    let placed = self.co[rule.write] | self.before[rule.write] | 1 << rule.write;
+                    if placed != self.same_word[rule.write] {
+                        continue;
+                    }
+                    let domain = self.domain(rule.read);
+                    if domain.count_ones() > 1 {
+                        continue;
+                    }
+                    if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, rule.read) {
+                        return false;
+                    }
+                    again = true;
+                }
+                if !self.keep_together(rule, &mut again) {
+                    return false;
+                }
+            }
+            for at in 0..self.guarded.len() {
+                let read = self.guarded[at];
+                if self.decided >> read & 1 == 1 {
+                    continue;
+                }
+                let domain = self.domain(read);
+                if domain.count_ones() > 1 {
+                    continue;
+                }
+                if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, read) {
+                    return false;
+                }
+                again = true;
+            }
+            if !again {
+                return true;
+            }
+        }
+    }
+
+    /// Keeps the write of a read-modify-write behind what its read reads.
+    fn keep_together(&mut self, rule: Atomic, again: &mut bool) -> bool {
+        let Atomic { read, write, between } = rule;
+        let source = self.rf[read];
+        let (behind, before) = (self.co[source] & between, self.before[write] & between);
+        if behind & before != 0 {
+            return false;
+        }
+        for other in members(behind & self.rules.total[write] & !self.co[write]) {
+            *again = true;
+            if !self.order(write, other) {
+                return false;
+            }
+        }
+        for other in members(before & self.rules.total[source] & !self.before[source]) {
+            *again = true;
+            if !self.order(other, source) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Adds the coherence edges that checks of the form `empty a \ co` ask
+    /// for: none if that contradicts others, else whether there were any.
+    fn force_coherence(&mut self) -> Result<Option<bool>, Halt> {
+        let mut added = false;
+        if self.dirty != 0 {
+            // No check was evaluated, so the graph does not know of this.
+            return Ok(Some(false));
+        }
+        for at in 0..self.rules.within_co.len() {
+            let (number, node) = self.rules.within_co[at];
+            if self.judged[number] < self.version(self.checks[number].deps) {
+                continue;
+            }
+            for first in 0..self.co.len() {
+                let row = self.graph.value(node)[first];
+                for later in members(row & !self.co[first]) {
+                    added = true;
+                    if !self.order(first, later) {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(Some(added))
+    }
+
+    /// The writes that an undecided read may still read.
+    pub(super) fn domain(&self, read: usize) -> u64 {
+        let mut domain = self.candidates[read];
+        let mut hidden = 0;
+        for form in &self.linear {
+            let (closed, earlier) = form.closed_to(read);
+            domain &= !closed;
+            hidden |= earlier;
+        }
+        if let Some(rule) = self.atomic_of[read].map(|at| self.rules.atomic[at]) {
+            hidden |= self.before[rule.write] & rule.between;
+        }
+        for write in members(domain) {
+            if self.co[write] & hidden != 0 || self.symbolic && !self.fits(read, write) {
+                domain &= !(1 << write);
+            }
+        }
+        domain
+    }
+
+    /// Does the value of `write` pass the guards on `read`, as far as known?
+    fn fits(&self, read: usize, write: usize) -> bool {
+        let Some(value) = self.values[write] else { return true };
+        if let Some(known) = self.values[read] {
+            return known == value;
+        }
+        self.guards_of[read].iter().all(|&at| {
+            let (thread, guard) = &self.skeleton.guards[at];
+            let base = self.skeleton.base[*thread];
+            let known = |event: u16| {
+                let event = base + usize::from(event);
+                if event == read { Some(value) } else { self.values[event] }
+            };
+            !matches!(guard.eval(&known), Ok(0) | Err(Unknown::Never))
+        })
+    }
+}

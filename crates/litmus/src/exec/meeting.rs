@@ -1,0 +1,212 @@
+//! Who meets whom at barriers.
+//!
+//! A barrier without a count is passed by all threads of its group whose code
+//! has it, round by round. A barrier with a count completes whenever that many
+//! threads have arrived, whichever they are, and may then complete again: each
+//! division of the arrivals into such generations is an execution of its own.
+
+use std::collections::BTreeSet;
+
+use crate::program::{ThreadId, ThreadSet, Value};
+
+use super::event::Meeting;
+use super::matrix::{is_acyclic, members};
+use super::skeleton::{Rows, Skeleton};
+use super::unfold::{Stand, Trace};
+
+/// The most divisions into generations that are looked at.
+const DIVISIONS_MAX: usize = 10_000;
+
+/// One time that a thread comes to a barrier.
+struct Arrival {
+    /// Its events; none if the thread stands in front of it.
+    events: u64,
+    /// Does the thread go on at once?
+    arrive: bool,
+}
+
+/// A barrier with a count.
+struct Counted {
+    of: Meeting,
+    count: usize,
+    /// For each thread its arrivals in program order.
+    arrivals: Vec<Vec<Arrival>>,
+}
+
+impl Skeleton<'_> {
+    /// Finds who meets whom: `meets` at barriers without a count, `meetings`
+    /// for each choice of generations at the others.
+    pub(super) fn meet(&mut self, traces: &[&Trace]) {
+        let counted = self.counted_barriers(traces);
+        let meetings: Vec<(usize, Meeting, ThreadId)> =
+            self.events.iter().enumerate().filter_map(|(i, e)| Some((i, e.meeting?, e.thread?))).collect();
+        for &(a, here, thread) in &meetings {
+            if counted.iter().any(|barrier| is_same(&barrier.of, &here)) {
+                continue;
+            }
+            let mut arrived = ThreadSet::NONE;
+            for &(b, other, other_thread) in &meetings {
+                if other.key() == here.key() {
+                    arrived = arrived.union(ThreadSet::only(other_thread));
+                    if a != b && other_thread != thread {
+                        self.meets[a] |= 1 << b;
+                    }
+                }
+            }
+            self.divergent |= !here.arrive && !self.is_met(&here, arrived);
+        }
+        self.meetings = vec![self.meets.clone()];
+        for barrier in &counted {
+            let divisions = self.divisions(barrier);
+            let both = |rows: &Rows, more: &Rows| rows.iter().zip(more).map(|(a, b)| a | b).collect();
+            let with = |rows: &Rows| divisions.iter().map(|more| both(rows, more)).collect::<Vec<Rows>>();
+            self.meetings = self.meetings.iter().flat_map(with).collect();
+        }
+        if !counted.is_empty() {
+            let arrivals: Vec<u64> =
+                counted.iter().flat_map(|b| b.arrivals.iter().flatten().map(|a| a.events)).collect();
+            let meetings = core::mem::take(&mut self.meetings);
+            self.meetings = meetings.into_iter().filter(|meets| self.in_order(&arrivals, meets)).collect();
+        }
+    }
+
+    /// The barriers at which all who come name one count.
+    fn counted_barriers(&self, traces: &[&Trace]) -> Vec<Counted> {
+        let mut found: Vec<Counted> = Vec::new();
+        let threads = traces.len();
+        let came = self.events.iter().enumerate().filter_map(|(i, e)| Some((1 << i, e.meeting?, e.thread?)));
+        let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.stands {
+            Some(Stand::Barrier(meeting)) => Some((0, *meeting, ThreadId(thread as u8))),
+            _ => None,
+        });
+        let all: Vec<(u64, Meeting, ThreadId)> = came.chain(stand).collect();
+        for (event, meeting, thread) in &all {
+            let Some(count) = meeting.quorum else { continue };
+            if all.iter().any(|(_, other, _)| is_same(other, meeting) && other.quorum != meeting.quorum) {
+                continue;
+            }
+            let at = found.iter().position(|barrier| is_same(&barrier.of, meeting)).unwrap_or_else(|| {
+                let arrivals = (0..threads).map(|_| Vec::new()).collect();
+                let count = usize::try_from(count.max(1)).unwrap_or(usize::MAX);
+                found.push(Counted { of: *meeting, count, arrivals });
+                found.len() - 1
+            });
+            // The two halves of an OpenCL barrier are one arrival.
+            let of = &mut found[at].arrivals[usize::from(thread.0)];
+            match of.get_mut(usize::from(meeting.round)) {
+                Some(arrival) => arrival.events |= event,
+                None => of.push(Arrival { events: *event, arrive: meeting.arrive }),
+            }
+        }
+        found
+    }
+
+    /// All divisions of a barrier's arrivals into generations.
+    fn divisions(&mut self, barrier: &Counted) -> Vec<Rows> {
+        let mut found = BTreeSet::new();
+        let mut left = DIVISIONS_MAX;
+        let mut meets = vec![0; self.events.len()];
+        complete(barrier, &mut vec![0; barrier.arrivals.len()], &mut meets, &mut left, &mut found);
+        self.undivided |= left == 0;
+        found.into_iter().collect()
+    }
+
+    /// Can the generations complete one after the other?
+    fn in_order(&self, arrivals: &[u64], meets: &Rows) -> bool {
+        let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
+        let generation = |arrival: u64| {
+            let with = members(arrival).fold(arrival, |set, event| set | meets[event]);
+            arrivals
+                .iter()
+                .enumerate()
+                .filter(|(_, a)| **a & with != 0)
+                .fold(0u64, |set, (i, _)| set | 1 << i)
+        };
+        if arrivals.len() > 64 {
+            return true;
+        }
+        let generations: Vec<u64> = arrivals.iter().map(|&arrival| generation(arrival)).collect();
+        let mut rows = vec![0u64; arrivals.len()];
+        for (from, &arrival) in arrivals.iter().enumerate() {
+            // Behind an arrival that waits its thread goes on when all have come.
+            for event in members(arrival).filter(|&event| waits(event)) {
+                for (to, &later) in arrivals.iter().enumerate() {
+                    if self.po[event] & later & !arrival != 0 {
+                        members(generations[from]).for_each(|mate| rows[mate] |= generations[to]);
+                    }
+                }
+            }
+        }
+        is_acyclic(&rows)
+    }
+
+    /// Have enough come to a barrier? Without a number these are all threads
+    /// of the group whose code has it, but for those that meet others under
+    /// another number.
+    pub(super) fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
+        if let Some(quorum) = meeting.quorum {
+            return Value::from(arrived.count()) >= quorum;
+        }
+        self.program.threads_at(meeting.group, meeting.instance).iter().all(|thread| {
+            arrived.contains(thread)
+                || self.events.iter().any(|e| {
+                    e.thread == Some(thread)
+                        && e.meeting.is_some_and(|m| m.instance == meeting.instance && m.id != meeting.id)
+                })
+        })
+    }
+}
+
+/// Is it one barrier, in whatever round?
+fn is_same(a: &Meeting, b: &Meeting) -> bool {
+    (a.group, a.instance, a.id) == (b.group, b.instance, b.id)
+}
+
+/// Completes the barrier once more in every way, or leaves it.
+fn complete(
+    barrier: &Counted,
+    next: &mut Vec<usize>,
+    meets: &mut Rows,
+    left: &mut usize,
+    found: &mut BTreeSet<Rows>,
+) {
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    let ahead = |next: &[usize], thread: usize| barrier.arrivals[thread].get(next[thread]);
+    let waiting: Vec<usize> = (0..next.len()).filter(|&thread| ahead(next, thread).is_some()).collect();
+    let ready: Vec<usize> =
+        waiting.iter().copied().filter(|&t| ahead(next, t).is_some_and(|a| a.events != 0)).collect();
+    // It ends if all who are left go on without it, and are too few.
+    let rest = |&thread: &usize| &barrier.arrivals[thread][next[thread]..];
+    if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events == 0 || a.arrive) {
+        found.insert(meets.clone());
+    }
+    for_each_subset(&ready, barrier.count, &mut Vec::new(), &mut |threads| {
+        let events: Vec<u64> = threads.iter().map(|&t| barrier.arrivals[t][next[t]].events).collect();
+        let all = events.iter().fold(0, |all, own| all | own);
+        for &own in &events {
+            members(own).for_each(|event| meets[event] |= all & !own);
+        }
+        threads.iter().for_each(|&t| next[t] += 1);
+        complete(barrier, next, meets, left, found);
+        threads.iter().for_each(|&t| next[t] -= 1);
+        members(all).for_each(|event| meets[event] = 0);
+    });
+}
+
+/// Visits the subsets of `of` that have `count` members.
+fn for_each_subset(of: &[usize], count: usize, chosen: &mut Vec<usize>, visit: &mut dyn FnMut(&[usize])) {
+    if count == 0 {
+        return visit(chosen);
+    }
+    for (at, &member) in of.iter().enumerate() {
+        if of.len() - at < count {
+            return;
+        }
+        chosen.push(member);
+        for_each_subset(&of[at + 1..], count - 1, chosen, visit);
+        chosen.pop();
+    }
+}
