@@ -2,8 +2,11 @@
 //! remains. Small programs are run step by step, in every interleaving, on a
 //! machine that is written for this test alone.
 
+mod common;
+
 use std::collections::BTreeSet;
 
+use common::random::Rng;
 use litmus::cat::Model;
 use litmus::check::{Options, Report, check};
 use litmus::program::{
@@ -74,19 +77,9 @@ fn a_count_in_a_register_is_followed() {
     assert!(report.verdict, "P1 meets P2 while P0 is left: {report:?}");
 }
 
-/// A small deterministic source of choices.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
-    }
-}
-
 /// Three threads of one group with stores, loads, and barriers for two.
 fn program(seed: u64) -> Program {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
+    let mut dice = Rng(seed);
     let mut scopes = Scopes::flat(3);
     let group = scopes.add(Level::WorkGroup, "cta", 0, ThreadSet::first(3));
     let mut b = Builder::new("random", Dialect::Ptx, scopes, 3);
@@ -94,9 +87,9 @@ fn program(seed: u64) -> Program {
     let mut terms = Vec::new();
     for number in 0..3 {
         let id = ThreadId(number as u8);
-        for at in 0..2 + dice.roll(2) {
-            let loc = locs[dice.roll(2)];
-            match dice.roll(5) {
+        for at in 0..2 + dice.below(2) {
+            let loc = locs[dice.below(2)];
+            match dice.below(5) {
                 0 => {
                     let value = Expr::Const(1 + (number * 4 + at) as Value);
                     b.push(id, Instr::Store { access: Access::plain(Expr::Addr(loc)), value });
@@ -114,7 +107,7 @@ fn program(seed: u64) -> Program {
                             scope: group,
                             order: Order::AcqRel,
                             instance: 0,
-                            id: Expr::Const(Value::from(dice.roll(4) == 0)),
+                            id: Expr::Const(Value::from(dice.below(4) == 0)),
                             arrive: kind == 4 && seed % 2 == 0,
                             quorum: Some(Expr::Const(2)),
                             global: true,

@@ -86,6 +86,18 @@ fn exchanges_have_few_dead_ends_under_ptx() {
 }
 
 #[test]
+fn a_lock_of_exchanges_has_few_dead_ends_under_ptx() {
+    let text = "PTX lock\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\nA: | B: | C: ;\n\
+                atom.acquire.gpu.exch r0, x, 1 | atom.acquire.gpu.exch r0, x, 1 | atom.acquire.gpu.exch r0, x, 1 ;\n\
+                bne r0, 0, A | bne r0, 0, B | bne r0, 0, C ;\n\
+                atom.release.gpu.exch r1, x, 0 | atom.release.gpu.exch r1, x, 0 | atom.release.gpu.exch r1, x, 0 ;\n\
+                exists (x=1)";
+    let (_, nodes, executions) = effort(text, "ptx-7.5");
+    assert_eq!(executions, 186);
+    assert!(nodes <= 30 * executions, "{nodes} nodes");
+}
+
+#[test]
 fn a_lock_of_exchanges_is_decided_by_its_values() {
     let body = "int r0 = 1; while (r0 == 1) { r0 = atomic_exchange_explicit(x, 1, memory_order_acquire); } \
                 int r1 = atomic_load_explicit(y, memory_order_relaxed); \

@@ -155,6 +155,9 @@ impl<V: Visitor> Search<'_, '_, V> {
                     consistent &= linear.iter_mut().all(|form| form.add_fr(read, new));
                 }
             }
+            if !consistent {
+                break;
+            }
         }
         self.linear = linear;
         self.dirty |= DEP_CO;
