@@ -4,6 +4,8 @@ use core::fmt::Write as _;
 
 use serde_json::Value;
 
+use workloads::counted;
+
 use crate::results::{Bar, Figure, Interval, Results, Scored, Shape, Status};
 
 impl Status {
@@ -120,9 +122,9 @@ fn claims(all: &[Scored]) -> String {
             .map(|status| format!("{} {}", count(status), status.name()))
             .collect();
     page += &format!(
-        "{} claims: {}. The rules are those of `claims/README.md`; what an indicative \
+        "{}: {}. The rules are those of `claims/README.md`; what an indicative \
                       claim would be at full size stands in brackets.\n\n",
-        all.len(),
+        counted(all.len() as u64, "claim"),
         counts.join(", ")
     );
     page += "| claim | where | published | measured | status | note |\n|---|---|---|---|---|---|\n";
