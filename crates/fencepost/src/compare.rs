@@ -24,7 +24,9 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     let trimmed = |texts: &[String]| texts.iter().map(|text| text.trim().to_owned()).collect::<Vec<_>>();
     let (scenarios, workloads) = (trimmed(&arguments.scenarios), trimmed(&arguments.workload));
     let question = arguments.common.question();
+    let preparing = Progress::of_one("reading the input");
     let experiments = Experiment::grid(&Systems::default(), &question, &scenarios, &workloads)?;
+    drop(preparing);
     let name = experiments.first().map_or(String::new(), |experiment| experiment.system.name.clone());
     let records = perform(&experiments)?;
     let by_workload: Vec<Vec<Record>> =
@@ -43,7 +45,17 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
         let reason = row.error.as_deref().and_then(|error| error.lines().next()).unwrap_or("wrong answer");
         format!("{} under {}: {reason}", row.workload, row.scenario)
     });
-    Err(Failure::CheckFailed(reasons.collect::<Vec<_>>().join("\n")))
+    Err(failure(&records, reasons.collect()))
+}
+
+/// What a command says of runs without a right answer. Settings that do not fit are
+/// bad input.
+pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
+    let reasons = reasons.join("\n");
+    match records.iter().any(|record| record.misfit) {
+        true => Failure::BadInput(reasons),
+        false => Failure::CheckFailed(reasons),
+    }
 }
 
 /// Runs all experiments on as many threads as the machine has cores. A run

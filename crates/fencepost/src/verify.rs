@@ -180,12 +180,12 @@ fn verify_one(
     let bar = Progress::of_tests(tests.len(), subject.info.name);
     let in_mutants = AtomicBool::new(false);
     let progress = |done: Done| match done {
-        Done::Tests(..) => bar.one_more_test(),
+        Done::Tests(..) => bar.one_more(),
         Done::Mutants(_, of) => {
             if !in_mutants.swap(true, Ordering::Relaxed) {
-                bar.begin_again(of, "mutants killed by");
+                bar.begin_again(of, &format!("mutants of {}", subject.info.name));
             }
-            bar.one_more_test();
+            bar.one_more();
         }
     };
     let options = Options {
