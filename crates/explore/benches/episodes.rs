@@ -20,8 +20,15 @@ impl zoo::Visit for Bench {
 
     fn visit<P: Protocol>(self) {
         let begin = Instant::now();
-        let options =
-            Options { seed: 0, episodes: self.0, model: None, mutation: None, jobs: 1, stop: &|| false };
+        let options = Options {
+            seed: 0,
+            episodes: self.0,
+            model: None,
+            mutation: None,
+            jobs: 1,
+            stop: &|| false,
+            progress: &|_| {},
+        };
         let found = stress::<P>(&options).expect("episodes are made for what it claims");
         let seconds = begin.elapsed().as_secs_f64();
         if let Some(failure) = &found.failure {

@@ -112,7 +112,10 @@ fn details_of(v: &Verification) -> Vec<String> {
             blocks.push(format!("<details>{summary}\n\n{items}\n</details>\n"));
         }
     };
-    let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({count} times)"));
+    let gaps = v
+        .gaps
+        .iter()
+        .map(|(gap, count)| format!("{gap} ({count} time{})", if *count == 1 { "" } else { "s" }));
     list(String::from("what was not covered"), gaps.chain(v.unproved.iter().cloned()).collect());
     list(
         format!("{} rows that nothing reached within these bounds", unreached.len()),

@@ -10,7 +10,15 @@ use zoo::vi_targeted::ViTargeted;
 const EPISODES: u64 = 400;
 
 fn options(mutation: Option<Mutation>) -> Options<'static> {
-    Options { seed: 1, episodes: EPISODES, model: None, mutation, jobs: 2, stop: &|| false }
+    Options {
+        seed: 1,
+        episodes: EPISODES,
+        model: None,
+        mutation,
+        jobs: 2,
+        stop: &|| false,
+        progress: &|_| {},
+    }
 }
 
 fn without(step: Step) -> Mutation {

@@ -81,11 +81,16 @@ pub(crate) enum Subject {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fencepost list systems
-  fencepost list scenarios
+  fencepost list workloads
+  fencepost list workloads vec-add
+  fencepost list systems hlrc-8cu > my-gpu.toml
   fencepost list protocols --json")]
 pub(crate) struct ListArguments {
     /// What to list
     pub(crate) subject: Subject,
+    /// One of them, with all that there is to know: the settings of a workload, the
+    /// parameters of a machine, the claims of a paper
+    pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,

@@ -25,9 +25,12 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     let trimmed = |texts: &[String]| texts.iter().map(|text| text.trim().to_owned()).collect::<Vec<_>>();
     let (scenarios, workloads) = (trimmed(&arguments.scenarios), trimmed(&arguments.workload));
     let seeds = seeds(arguments)?;
+    let preparing = Progress::of_one("reading the input");
     let experiments = experiments(arguments, &scenarios, &workloads, &seeds)?;
+    drop(preparing);
     let file = arguments.html.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
-    let comparison = Comparison::new(&seeds, &scenarios, &perform(&experiments)?);
+    let records = perform(&experiments)?;
+    let comparison = Comparison::new(&seeds, &scenarios, &records);
     if arguments.common.json {
         write_json(out, &comparison)?;
     } else {
@@ -45,7 +48,17 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
         let reason = row.error.as_deref().and_then(|error| error.lines().next()).unwrap_or("wrong answer");
         format!("{} under {}: {reason}", row.workload, row.scenario)
     });
-    Err(Failure::CheckFailed(reasons.collect::<Vec<_>>().join("\n")))
+    Err(failure(&records, reasons.collect()))
+}
+
+/// What a command says of runs without a right answer. Settings that do not fit are
+/// bad input.
+pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
+    let reasons = reasons.join("\n");
+    match records.iter().any(|record| record.misfit) {
+        true => Failure::BadInput(reasons),
+        false => Failure::CheckFailed(reasons),
+    }
 }
 
 /// The seeds that are asked for.

@@ -7,6 +7,7 @@ use lab::input::GraphInput;
 use crate::Failure;
 use crate::args::{GraphCommand, GraphInfoArguments};
 use crate::output::write_json;
+use crate::progress::Progress;
 
 pub(crate) fn graph(command: &GraphCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
@@ -15,8 +16,10 @@ pub(crate) fn graph(command: &GraphCommand, out: &mut dyn Write) -> Result<(), F
 }
 
 fn info(arguments: &GraphInfoArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let progress = Progress::of_one(&format!("reading {}", arguments.input));
     let input = GraphInput::open(&arguments.input, arguments.scale.as_deref())?;
     let description = input.opened.describe();
+    drop(progress);
     match arguments.json {
         true => write_json(out, &description),
         false => Ok(write!(out, "{description}")?),

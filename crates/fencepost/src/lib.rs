@@ -7,9 +7,11 @@
 mod args;
 mod clock;
 mod compare;
+mod detail;
 mod extras;
 mod graph;
 mod list;
+mod live;
 pub mod output;
 mod progress;
 mod race;

@@ -1,4 +1,4 @@
-//! `fencepost list`.
+//! `fencepost list`: a row for each thing that there is.
 
 use std::io::Write;
 
@@ -9,8 +9,12 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::args::{ListArguments, Subject};
+use crate::detail::detail;
 use crate::output::write_json;
-use crate::table::{Side, Table};
+use crate::table::{Side, Table, counted};
+
+/// No list is wider.
+pub(crate) const COLUMNS: usize = 100;
 
 pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let entries = match arguments.subject {
@@ -21,28 +25,24 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
         Subject::Models => values(&catalog::models()),
         Subject::Papers => values(&catalog::papers()?),
     };
+    if let Some(name) = &arguments.name {
+        return detail(arguments, name, &entries, out);
+    }
     if arguments.json {
         return write_json(out, &entries);
     }
-    let extra = match arguments.subject {
-        Subject::Systems => ("file", "path"),
-        Subject::Protocols => ("claims", "claim"),
-        Subject::Scenarios => ("in full", "scenario"),
-        Subject::Workloads => ("settings", "settings"),
-        Subject::Models => ("claimed by", "claimed_by"),
-        Subject::Papers => ("claims", "claims"),
-    };
-    let mut table = Table::new(&[("name", Side::Left), (extra.0, Side::Left), ("summary", Side::Left)]);
+    let heading = if arguments.subject == Subject::Papers { "claims" } else { "origin" };
+    let mut table = Table::new(&[("name", Side::Left), ("summary", Side::Left), (heading, Side::Left)]);
     for entry in &entries {
-        table.row([text(&entry["name"]), text(&entry[extra.1]), text(&entry["summary"])]);
+        table.row([text(&entry["name"]), text(&entry["summary"]), origin(entry)]);
     }
-    Ok(table.write(out)?)
+    Ok(table.within(COLUMNS).write(out)?)
 }
 
 fn systems() -> Vec<Value> {
     let entry = |listed: lab::systems::Listed| {
         let path = listed.path.map_or("built in".to_owned(), |path| path.display().to_string());
-        json!({ "name": listed.name, "summary": listed.summary, "path": path })
+        json!({ "name": listed.name, "summary": listed.summary, "source": listed.source, "path": path })
     };
     Systems::default().list().into_iter().map(entry).collect()
 }
@@ -51,16 +51,23 @@ fn values<T: Serialize>(entries: &[T]) -> Vec<Value> {
     entries.iter().map(|entry| serde_json::to_value(entry).unwrap_or(Value::Null)).collect()
 }
 
+/// Where something comes from, in a few words. A file of the user is its own origin.
+fn origin(entry: &Value) -> String {
+    if let Some(claims) = entry["claims"].as_u64() {
+        let experiments = if entry["experiments"] == true { ", with experiments" } else { "" };
+        return counted(claims as usize, "claim") + experiments;
+    }
+    match entry["path"].as_str() {
+        Some(path) if path != "built in" => path.to_owned(),
+        _ => text(&entry["source"]).split([',', ';', '(']).next().unwrap_or_default().trim().to_owned(),
+    }
+}
+
 /// A value as a cell.
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
-        // A setting of a workload.
-        Value::Object(entry) => {
-            let [name, default] = ["name", "default"].map(|key| entry.get(key).map_or(String::new(), text));
-            format!("{name}={default}")
-        }
         Value::Null => String::new(),
         other => other.to_string(),
     }

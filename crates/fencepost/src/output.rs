@@ -8,12 +8,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::Failure;
+use crate::{Failure, live};
 
 /// The unfinished files of this process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -29,14 +30,20 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// How long a command that ends by itself may take to do so.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Handles Ctrl-C and a termination request. A command that
-/// listens ends by itself with what it has, unless it is asked again or takes too
-/// long; any other ends at once, and its unfinished files are removed.
+/// How long a terminal may take for the last words.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Handles Ctrl-C and a termination request. A command that listens ends by itself
+/// with what it has, unless it is asked again or takes too long. Any other command ends
+/// at once: its unfinished files are removed, its line on the terminal is taken away,
+/// and it says how to go on if it can.
 pub fn handle_interrupts() {
     let handler = || {
         let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);
-        let patience = std::thread::Builder::new();
-        if is_first && patience.spawn(|| (std::thread::sleep(GRACE), end())).is_ok() {
+        let patience = thread::Builder::new();
+        if is_first && patience.spawn(|| (thread::sleep(GRACE), end())).is_ok() {
+            // On a thread of its own, because a terminal may take no text.
+            thread::Builder::new().spawn(live::after_interrupt).ok();
             return;
         }
         end();
@@ -49,7 +56,40 @@ fn end() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         fs::remove_file(path).ok();
     }
+    // A terminal that takes no more text must not keep the process alive.
+    let (said, wait) = mpsc::channel();
+    let speak = move || {
+        live::close();
+        if let Some(words) = &*AT_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) {
+            writeln!(io::stderr(), "fencepost: {}", words()).ok();
+        }
+        said.send(()).ok();
+    };
+    if thread::Builder::new().spawn(speak).is_ok() {
+        wait.recv_timeout(LAST_WORDS).ok();
+    }
     std::process::exit(INTERRUPT_CODE);
+}
+
+/// What is said when a signal ends the process.
+type Words = Box<dyn Fn() -> String + Send>;
+static AT_INTERRUPT: Mutex<Option<Words>> = Mutex::new(None);
+
+/// While it lives, a command that a signal ends says these words.
+#[derive(Debug)]
+pub(crate) struct AtInterrupt(());
+
+impl AtInterrupt {
+    pub(crate) fn say(words: impl Fn() -> String + Send + 'static) -> AtInterrupt {
+        *AT_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
+        AtInterrupt(())
+    }
+}
+
+impl Drop for AtInterrupt {
+    fn drop(&mut self) {
+        *AT_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// While it lives, Ctrl-C asks the command to end instead of ending it.

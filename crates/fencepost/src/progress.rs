@@ -2,96 +2,120 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::run::Pulse;
 use lab::runner;
 
 use crate::clock::Stopwatch;
-use crate::table::grouped;
-
-/// How often the line is redrawn.
-const REDRAW: Duration = Duration::from_millis(100);
+use crate::live::{Live, Words};
+use crate::table::{counted, grouped};
 
 /// A line on the terminal behind standard error, gone at the end.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    line: Live,
+    counts: Arc<Mutex<Counts>>,
     done: Arc<AtomicUsize>,
 }
 
+/// What is counted: so many of these.
+#[derive(Debug, Default)]
+struct Counts {
+    all: usize,
+    what: String,
+}
+
 impl Progress {
+    /// Of one thing that takes long.
+    pub(crate) fn of_one(title: &str) -> Progress {
+        let title = title.to_owned();
+        Progress::start(move |_, _| Words { share: None, text: title.clone() })
+    }
+
     /// Of one run.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
-        Progress::with(pulse, move |_, cycle| match cycle {
-            0 => title.clone(),
-            cycle => format!("{title}: cycle {}", grouped(cycle)),
-        })
+        Progress::start(move |_, _| Words { share: None, text: format!("{title}{}", at_cycle(&pulse)) })
     }
 
     /// Of several runs.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
-        Progress::with(pulse, move |done, cycle| format!("{done} of {runs} runs: cycle {}", grouped(cycle)))
+        let all = counted(runs, "run");
+        Progress::start(move |done, _| Words {
+            share: None,
+            text: format!("{done} of {all}{}", at_cycle(&pulse)),
+        })
     }
 
-    /// One run is over.
-    pub(crate) fn one_more(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Of several tests: a bar.
+    /// Of several tests.
     pub(crate) fn of_tests(tests: usize, model: &str) -> Progress {
-        let bar = ProgressBar::with_draw_target(Some(tests as u64), ProgressDrawTarget::stderr_with_hz(10));
-        if !bar.is_hidden() {
-            let template = "{spinner} {bar:24} {pos} of {len} tests under {msg} [{elapsed}]";
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            bar.set_message(model.to_owned());
-            bar.enable_steady_tick(REDRAW);
-        }
-        Progress { bar, done: Arc::default() }
+        Progress::counting(tests, &format!("tests under {model}"))
+    }
+
+    /// Of so many things of one kind: a bar.
+    pub(crate) fn counting(count: usize, what: &str) -> Progress {
+        let progress = Progress::start(|done, Counts { all, what }| Words {
+            share: (*all > 0).then(|| done as f64 / *all as f64),
+            text: format!("{} of {} {what}", grouped(done as u64), grouped(*all as u64)),
+        });
+        progress.begin_again(count, what);
+        progress
     }
 
     /// The same bar for something else.
-    pub(crate) fn begin_again(&self, count: usize, text: &str) {
-        self.bar.reset();
-        self.bar.set_length(count as u64);
-        self.bar.set_message(text.to_owned());
+    pub(crate) fn begin_again(&self, count: usize, what: &str) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        self.done.store(0, Ordering::Relaxed);
+        *counts = Counts { all: count, what: what.to_owned() };
     }
 
-    /// One test is over.
-    pub(crate) fn one_more_test(&self) {
-        self.bar.inc(1);
+    /// One run or test is over.
+    pub(crate) fn one_more(&self) {
+        self.more(1);
     }
 
-    /// One test is over, and so many are known: more may be made meanwhile.
-    pub(crate) fn one_more_test_of(&self, known: usize) {
-        self.bar.set_length(known as u64);
-        self.bar.inc(1);
+    /// So many are over.
+    pub(crate) fn more(&self, count: usize) {
+        self.done.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// One is over, and so many are known by now.
+    pub(crate) fn one_more_of(&self, known: usize) {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).all = known;
+        self.one_more();
     }
 
     /// Takes the line away while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
+        self.line.aside(write)
     }
 
-    fn with(pulse: Pulse, text: impl Fn(usize, u64) -> String + Clone + Send + Sync + 'static) -> Progress {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        let done = Arc::new(AtomicUsize::new(0));
-        if !bar.is_hidden() {
-            let seen = Arc::clone(&done);
-            let line = move |_: &ProgressState, out: &mut dyn core::fmt::Write| {
-                // A line that cannot be drawn is no reason to stop a run.
-                out.write_str(&text(seen.load(Ordering::Relaxed), pulse.cycle())).ok();
-            };
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {line} [{elapsed}]") {
-                bar.set_style(style.with_key("line", line));
-            }
-            bar.enable_steady_tick(REDRAW);
-        }
-        Progress { bar, done }
+    fn start(words: impl Fn(usize, &Counts) -> Words + Send + 'static) -> Progress {
+        let (done, counts) = (Arc::<AtomicUsize>::default(), Arc::<Mutex<Counts>>::default());
+        let (seen, counted, watch) = (Arc::clone(&done), Arc::clone(&counts), Stopwatch::start());
+        let line = Live::start(move || {
+            let counts = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let Words { share, text } = words(seen.load(Ordering::Relaxed), &counts);
+            Words { share, text: format!("[{}] {text}", elapsed(watch.seconds())) }
+        });
+        Progress { line, counts, done }
+    }
+}
+
+/// Where a run is, once that is known.
+fn at_cycle(pulse: &Pulse) -> String {
+    match pulse.cycle() {
+        0 => String::new(),
+        cycle => format!(": cycle {}", grouped(cycle)),
+    }
+}
+
+/// Minutes and seconds, and hours where there are any.
+fn elapsed(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
 }
 
@@ -99,30 +123,35 @@ impl Progress {
 /// rest will take if it goes on like this.
 #[derive(Debug)]
 pub(crate) struct Estimate {
-    line: Progress,
     state: Arc<Mutex<runner::Progress>>,
+    _line: Progress,
 }
 
 impl Estimate {
     pub(crate) fn new(pulse: Pulse) -> Estimate {
         let state = Arc::<Mutex<runner::Progress>>::default();
         let (seen, watch) = (Arc::clone(&state), Stopwatch::start());
-        let line = Progress::with(pulse, move |_, cycle| {
+        let line = Progress::start(move |_, _| {
             let progress = *seen.lock().unwrap_or_else(PoisonError::into_inner);
             let runner::Progress { done, tasks, .. } = progress;
             let left = match left_seconds(progress, watch.seconds()) {
                 None => String::new(),
                 Some(seconds) => format!(", about {} left", duration(seconds)),
             };
-            format!("{done} of {tasks} runs{left}: cycle {}", grouped(cycle))
+            let text = format!("{done} of {}{left}{}", counted(tasks, "run"), at_cycle(&pulse));
+            Words { share: None, text }
         });
-        Estimate { line, state }
+        Estimate { state, _line: line }
     }
 
     /// A run is over.
     pub(crate) fn tell(&self, progress: runner::Progress) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
-        self.line.one_more();
+    }
+
+    /// How far it is, to be asked when the line is gone.
+    pub(crate) fn state(&self) -> Arc<Mutex<runner::Progress>> {
+        Arc::clone(&self.state)
     }
 }
 
@@ -141,12 +170,6 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,5 +180,6 @@ mod tests {
         assert_eq!(left_seconds(progress, 20.0), Some(60.0));
         assert_eq!(left_seconds(runner::Progress::default(), 20.0), None);
         assert_eq!([20.0, 600.0, 36_000.0].map(duration), ["20 s", "10 min", "10.0 h"]);
+        assert_eq!([5.9, 65.0, 3725.0].map(elapsed), ["0:05", "1:05", "1:02:05"]);
     }
 }

@@ -40,7 +40,9 @@ pub(crate) fn race(arguments: &RaceArguments, out: &mut dyn Write) -> Result<(),
     };
     let workload = arguments.workload.clone();
     let question = Question { scenario, workload, ..arguments.common.question() };
+    let preparing = Progress::of_one("reading the input");
     let experiment = Experiment::new(&Systems::default(), &question)?;
+    drop(preparing);
     let (model, name) = match arguments.model {
         RaceFree::Drf => (RaceModel::Drf, "drf"),
         RaceFree::HrfDirect => (RaceModel::HrfDirect, "hrf-direct"),

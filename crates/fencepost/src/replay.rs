@@ -14,6 +14,7 @@ use crate::Failure;
 use crate::args::VerifyArguments;
 use crate::clock::Deadline;
 use crate::output::{Listening, write_json};
+use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
 use crate::verify::{TEST_BYTES, known};
@@ -31,6 +32,7 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
     let Some(subject) = Subject::named(name) else { return Ok(()) };
+    let progress = Progress::of_one(&format!("replaying {}", path.display()));
     let hindered = |obstacle: Obstacle| match obstacle {
         Obstacle::Unfit(why) => place(why),
         Obstacle::Incomplete(why) => {
@@ -60,6 +62,7 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
             (timed_text(&trace, &timed, &system.name), timed.verdict, timed.end, timed.reasons)
         }
     };
+    drop(progress);
     let sentence = match verdict {
         Verdict::Same => "The same fault comes out",
         Verdict::Another => "Another fault comes out",

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use lab::paper::{Paper, Plan, Request};
 use lab::results::Results;
@@ -13,9 +14,9 @@ use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::ReproduceArguments;
-use crate::output::{WholeFile, write_json};
+use crate::output::{AtInterrupt, WholeFile, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table, plural};
+use crate::table::{Side, Table, counted};
 
 /// Where experiments are looked for before the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";
@@ -37,30 +38,47 @@ pub(crate) fn reproduce(
     };
     let plan = Plan::new(paper, &request)?;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&arguments.paper));
-    let outcome = perform(arguments, &plan, &folder)?;
+    let (outcome, results) = perform(arguments, &plan, &folder)?;
     for notice in &outcome.notices {
         writeln!(err, "fencepost: {notice}; it was run again")?;
     }
-    let (ran, found) = (outcome.ran, outcome.found);
-    let results = plan.evaluate(outcome.rows);
     write_reports(&results, &folder)?;
     if arguments.json {
         write_json(out, &results)?;
     } else {
         show(&results, out)?;
-        writeln!(out, "\n{ran} runs, {found} found; reports and runs are in {}", folder.display())?;
+        let Outcome { ran, found, .. } = outcome;
+        writeln!(
+            out,
+            "\n{}, {found} found; reports and runs are in {}",
+            counted(ran, "run"),
+            folder.display()
+        )?;
     }
     let failures: Vec<String> = results.failures().collect();
     if failures.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(failures.join("\n"))) }
 }
 
-fn perform(arguments: &ReproduceArguments, plan: &Plan, folder: &Path) -> Result<Outcome, Failure> {
+/// Runs what is missing, and says how to go on if a signal ends it.
+fn perform(
+    arguments: &ReproduceArguments,
+    plan: &Plan,
+    folder: &Path,
+) -> Result<(Outcome, Results), Failure> {
     let store = Store::open(&folder.join("runs"))?;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);
     let pulse = Pulse::default();
     let estimate = Estimate::new(pulse.clone());
-    Ok(runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?)
+    let (state, kept) = (estimate.state(), folder.to_owned());
+    let _at_interrupt = AtInterrupt::say(move || {
+        let runner::Progress { done, tasks, .. } = *state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (runs, kept) = (counted(tasks, "run"), kept.display());
+        format!("interrupted: {done} of {runs} are in {kept}; the same command goes on with the others")
+    });
+    let mut outcome = runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?;
+    let results = plan.evaluate(std::mem::take(&mut outcome.rows));
+    Ok((outcome, results))
 }
 
 fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
@@ -76,7 +94,7 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
     let seeds = results.seeds.len();
-    let mut what = vec![format!("scale {}", results.scale), format!("{seeds} seed{}", plural(seeds))];
+    let mut what = vec![format!("scale {}", results.scale), counted(seeds, "seed")];
     what.extend(results.settings.iter().map(|(name, value)| format!("{name}={value}")));
     writeln!(out, "{}\n{}\n", results.title, what.join(", "))?;
     let mut table = Table::new(&[

@@ -18,7 +18,7 @@ use crate::args::RunArguments;
 use crate::clock::Stopwatch;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bar, bytes, energy, grouped};
+use crate::table::{Side, Table, bar, bytes, counted, energy, grouped};
 
 /// Kernels shown one by one; more are summed up.
 const KERNELS_SHOWN: usize = 12;
@@ -43,6 +43,9 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), F
     question.scenario = scenario(arguments);
     question.drop.clone_from(&arguments.drop);
     let (mut record, series) = perform(arguments, &question)?;
+    if let (true, Some(why)) = (record.misfit, &record.error) {
+        return Err(Failure::BadInput(why.clone()));
+    }
     let failure = record.error.clone().filter(|_| !record.answer_ok);
     if arguments.common.json {
         write_json(out, &Output { record: &record, series: series.as_ref() })?;
@@ -74,7 +77,9 @@ fn perform(arguments: &RunArguments, question: &Question) -> Result<(Record, Opt
     if arguments.out.is_some() && arguments.out == arguments.perfetto {
         return Err(Failure::BadInput("--out and --perfetto name the same file".to_owned()));
     }
+    let preparing = Progress::of_one("reading the input");
     let experiment = Experiment::new(&Systems::default(), question)?;
+    drop(preparing);
     let every = arguments.every.unwrap_or(EVERY);
     let series = match &arguments.counters[..] {
         [] => None,
@@ -135,8 +140,9 @@ fn show(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{}", settings.join(" "))?;
     }
     if let Some(graph) = &record.graph {
-        let [vertices, arcs] = [graph.vertices, graph.arcs].map(grouped);
-        writeln!(out, "{}: {vertices} vertices, {arcs} arcs", graph.origin)?;
+        let vertices = counted(graph.vertices as usize, "vertex");
+        let arcs = counted(graph.arcs as usize, "arc");
+        writeln!(out, "{}: {vertices}, {arcs}", graph.origin)?;
         for (count, what) in graph.repairs.iter() {
             writeln!(out, "repaired: {} {what}", grouped(count))?;
         }

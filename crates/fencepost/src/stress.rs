@@ -10,7 +10,8 @@ use crate::Failure;
 use crate::args::StressArguments;
 use crate::clock::{Deadline, Stopwatch};
 use crate::output::{Listening, write_reports};
-use crate::table::grouped;
+use crate::progress::Progress;
+use crate::table::{counted, grouped};
 use crate::verify::known;
 
 pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -49,6 +50,8 @@ impl zoo::Visit for Stress<'_> {
     type Output = Result<Stressed, String>;
 
     fn visit<P: proto::Protocol>(self) -> Self::Output {
+        let episodes = usize::try_from(self.arguments.episodes).unwrap_or(usize::MAX);
+        let progress = Progress::counting(episodes, &format!("episodes of {}", P::INFO.name));
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         stress::stress::<P>(&Options {
             seed: self.arguments.seed,
@@ -57,6 +60,7 @@ impl zoo::Visit for Stress<'_> {
             mutation: None,
             jobs: self.arguments.jobs.map_or_else(cores, NonZeroUsize::get),
             stop: self.stop,
+            progress: &|episodes| progress.more(episodes as usize),
         })
     }
 }
@@ -67,9 +71,9 @@ fn complaint(name: &str, stressed: &Stressed, wanted: u64) -> Option<String> {
             Some(format!("{name} fails with --seed {} --episodes 1: {}", failure.seed, failure.what))
         }
         None if stressed.episodes < wanted => Some(format!(
-            "{name}: stopped after {} of {} episodes",
+            "{name}: stopped after {} of {}",
             grouped(stressed.episodes),
-            grouped(wanted)
+            counted(wanted as usize, "episode")
         )),
         None => None,
     }
@@ -77,13 +81,14 @@ fn complaint(name: &str, stressed: &Stressed, wanted: u64) -> Option<String> {
 
 fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
     let Stressed { episodes, checked, operations, evictions, failure } = stressed;
+    let counted = |count: u64, noun: &str| counted(count as usize, noun);
     writeln!(
         out,
-        "{name}: {} episodes, {} loaded values checked, {} operations, {} evictions, {seconds:.1} s",
-        grouped(*episodes),
-        grouped(*checked),
-        grouped(*operations),
-        grouped(*evictions)
+        "{name}: {}, {} checked, {}, {}, {seconds:.1} s",
+        counted(*episodes, "episode"),
+        counted(*checked, "loaded value"),
+        counted(*operations, "operation"),
+        counted(*evictions, "eviction")
     )?;
     if let Some(failure) = failure {
         write!(out, "\n{failure}\n")?;

@@ -3,10 +3,18 @@
 pub(crate) use explore::results::grouped;
 use std::io::{self, Write};
 
+/// A number with its noun: "1 run", "2,000 runs".
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{} {}", grouped(count as u64), lab::plural(count as u64, noun))
+}
+
 /// The end of a noun of which there are so many.
 pub(crate) fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
+
+/// No column is made narrower than this.
+const NARROWEST: usize = 12;
 
 /// To which side a column leans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +39,12 @@ impl Table {
         }
     }
 
+    /// Leaves the heading out.
+    pub(crate) fn without_heading(mut self) -> Table {
+        self.rows.clear();
+        self
+    }
+
     /// Adds a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().take(self.sides.len()).collect();
@@ -38,10 +52,37 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Breaks the texts of the widest columns, so that the table is not wider than so
+    /// many columns.
+    pub(crate) fn within(mut self, columns: usize) -> Table {
+        let mut widths = self.widths();
+        let gaps = 2 * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > columns {
+            let Some(widest) = widths.iter_mut().max() else { break };
+            match widest.checked_sub(1) {
+                Some(width @ NARROWEST..) => *widest = width,
+                _ => break,
+            }
+        }
+        let broken = self.rows.iter().flat_map(|row| {
+            let cells: Vec<Vec<String>> =
+                row.iter().zip(&widths).map(|(cell, width)| wrapped(cell, *width)).collect();
+            let lines = cells.iter().map(Vec::len).max().unwrap_or(1);
+            let line = move |at| cells.iter().map(|cell| cell.get(at).cloned().unwrap_or_default()).collect();
+            (0..lines).map(line).collect::<Vec<Vec<String>>>()
+        });
+        self.rows = broken.collect();
+        self
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |column: usize| self.rows.iter().map(|row| letters(&row[column])).max().unwrap_or(0);
+        (0..self.sides.len()).map(width).collect()
+    }
+
     /// Writes it, two blanks between columns and none at the ends of lines.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let width = |column: usize| self.rows.iter().map(|row| letters(&row[column])).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.sides.len()).map(width).collect();
+        let widths = self.widths();
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, side), width) in row.iter().zip(&self.sides).zip(&widths) {
@@ -59,6 +100,19 @@ impl Table {
 
 fn letters(cell: &str) -> usize {
     cell.chars().count()
+}
+
+/// The lines that a text takes in so many columns. A word is never cut.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if letters(line) + 1 + letters(word) <= columns => line.extend([" ", word]),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A bar of at most `width` letters for a share between zero and one, in
@@ -109,6 +163,21 @@ mod tests {
         table.write(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "name       n\na      1,000  █\nµµµµµ      7\n");
+    }
+
+    #[test]
+    fn a_wide_table_is_broken_between_words_and_loses_none() {
+        let mut table = Table::new(&[("name", Side::Left), ("what it is", Side::Left)]);
+        let text = "one two three four five six seven eight nine ten";
+        table.row(["x".to_owned(), text.to_owned()]);
+        let mut out = Vec::new();
+        table.within(30).write(&mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.lines().all(|line| line.chars().count() <= 30), "{out}");
+        let words: Vec<&str> = out.split_whitespace().skip(5).collect();
+        assert_eq!(words.join(" "), text);
+        assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("incomprehensible a", 5), ["incomprehensible", "a"]);
     }
 
     #[test]

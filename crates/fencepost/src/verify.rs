@@ -182,12 +182,12 @@ fn verify_one(
     let bar = Progress::of_tests(programs.tests().len(), subject.info.name);
     let in_mutants = AtomicBool::new(false);
     let progress = |done: Done| match done {
-        Done::Tests(_, known) => bar.one_more_test_of(known),
+        Done::Tests(_, known) => bar.one_more_of(known),
         Done::Mutants(_, of) => {
             if !in_mutants.swap(true, Ordering::Relaxed) {
-                bar.begin_again(of, "mutants killed by");
+                bar.begin_again(of, &format!("mutants of {}", subject.info.name));
             }
-            bar.one_more_test();
+            bar.one_more();
         }
     };
     let options = Options {

@@ -8,9 +8,10 @@ use lab::{Account, Difference, report};
 
 use crate::Failure;
 use crate::args::WhyArguments;
-use crate::compare::perform;
+use crate::compare::{failure, perform};
 use crate::output::{WholeFile, write_json};
-use crate::table::{Side, Table, bar, grouped};
+use crate::progress::Progress;
+use crate::table::{Side, Table, bar, counted, grouped};
 
 /// Letters of the longest bar.
 const BAR_LETTERS: usize = 24;
@@ -30,13 +31,15 @@ pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), F
         let scenario = name.clone();
         Experiment::new(&systems, &Question { scenario, ..question.clone() })
     });
+    let preparing = Progress::of_one("reading the input");
     let experiments = experiments.collect::<Result<Vec<_>, _>>()?;
+    drop(preparing);
     let file = arguments.html.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
     let records = perform(&experiments)?;
     let [a, b] = &records[..] else { return Ok(()) };
     let [first, second] = [Account::of(&names[0], a), Account::of(&names[1], b)];
     let difference = Difference::new(&a.system, a.workload, a.seed, first, second);
-    let difference = difference.map_err(Failure::CheckFailed)?;
+    let difference = difference.map_err(|why| failure(&records, vec![why]))?;
     if arguments.common.json {
         write_json(out, &difference)?;
     } else {
@@ -53,14 +56,15 @@ pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), F
     });
     match reasons.collect::<Vec<_>>() {
         reasons if reasons.is_empty() => Ok(()),
-        reasons => Err(Failure::CheckFailed(reasons.join("\n"))),
+        reasons => Err(failure(&records, reasons)),
     }
 }
 
 fn show(difference: &Difference, out: &mut dyn Write) -> Result<(), Failure> {
+    let cycles = |count: u64| counted(count as usize, "cycle");
     let Difference { system, workload, seed, a, b, cycles_a, cycles_b, .. } = difference;
     writeln!(out, "{workload} on {system}, seed {seed}")?;
-    writeln!(out, "{a}: {} cycles; {b}: {} cycles\n", grouped(*cycles_a), grouped(*cycles_b))?;
+    writeln!(out, "{a}: {}; {b}: {}\n", cycles(*cycles_a), cycles(*cycles_b))?;
     let ranked = difference.ranked();
     let largest = ranked.first().map_or(0, |part| part.cycles.unsigned_abs()).max(1);
     let mut table = Table::new(&[

@@ -70,7 +70,9 @@ fn every_list_is_a_table_and_json_with_name_and_summary() {
         let entries = json(&["list", subject, "--json"]);
         let entries = entries.as_array().unwrap();
         let table = succeed(&["list", subject]);
-        assert_eq!(table.lines().count(), entries.len() + 1, "{table}");
+        let rows = table.lines().filter(|line| !line.starts_with(' ')).count();
+        assert_eq!(rows, entries.len() + 1, "{table}");
+        assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
         for entry in entries {
             let name = entry["name"].as_str().unwrap();
             assert!(!entry["summary"].as_str().unwrap().is_empty(), "{name}");
@@ -79,6 +81,45 @@ fn every_list_is_a_table_and_json_with_name_and_summary() {
     }
     let protocols = json(&["list", "protocols", "--json"]);
     assert!(protocols[0]["claim"].is_string() && protocols[0]["source"].is_string());
+}
+
+#[test]
+fn everything_that_is_listed_can_be_asked_for_by_its_name() {
+    for subject in ["systems", "protocols", "scenarios", "workloads", "models", "papers"] {
+        for entry in json(&["list", subject, "--json"]).as_array().unwrap() {
+            let name = entry["name"].as_str().unwrap();
+            let shown = succeed(&["list", subject, name]);
+            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(entry["summary"].as_str().unwrap()), "{shown}");
+            let is_file = subject == "systems";
+            assert!(is_file || shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+            assert_eq!(json(&["list", subject, name, "--json"])["name"], name);
+        }
+        let refusal = refused(&["list", subject, "nothing-of-that-name"]);
+        assert!(refusal.contains("unknown") && refusal.contains("nothing-of-that-name"), "{refusal}");
+    }
+}
+
+#[test]
+fn one_workload_is_shown_with_meaning_range_and_choices_of_its_settings() {
+    let shown = succeed(&["list", "workloads", "vec-add"]);
+    let n = shown.lines().find(|line| line.starts_with("n  ")).unwrap();
+    assert!(n.contains("1048576") && n.contains("1 to ") && n.contains("elements"), "{shown}");
+    let lock = succeed(&["list", "workloads", "lock-counter"]);
+    for (name, meaning) in
+        [("scope", "3 choices"), ("work-group ", "own work-group"), ("same-cu", "one compute unit")]
+    {
+        assert!(
+            lock.lines().any(|line| line.trim_start().starts_with(name) && line.contains(meaning)),
+            "{lock}"
+        );
+    }
+    assert!(succeed(&["list", "workloads", "uts"]).contains("T1-small"));
+    assert!(succeed(&["list", "papers", "hlrc"]).contains("hlrc.fig4.hlrc"));
+    let file = scratch("listed-system").join("mine.toml");
+    fs::write(&file, succeed(&["list", "systems", "hlrc-8cu"])).unwrap();
+    let run = run(file.to_str().unwrap(), "vi", "vec-add", &["--json", SMALL[0], SMALL[1]]);
+    assert_eq!(json(&run)["answer_ok"], true);
 }
 
 #[test]
@@ -211,6 +252,50 @@ fn unknown_names_suggest_the_nearest_and_exit_with_2() {
     assert!(refused(&["list", "protocol"]).contains("protocols"));
     assert!(refused(&["rnu"]).contains("run"));
     assert!(refused(&["run", "--sistem", "x"]).contains("--system"));
+}
+
+#[test]
+fn what_is_named_twice_is_refused() {
+    let reduce = |more: &[&str]| refused(&run("hlrc-8cu", "vi", "reduce", more));
+    assert!(reduce(&["--set", "n=5", "--set", "n=6"]).contains("`n` is set twice, to `5` and to `6`"));
+    let compare = |scenarios: &str, workloads: &str| {
+        refused(&["compare", "-s", "hlrc-8cu", "--scenarios", scenarios, "-w", workloads])
+    };
+    assert!(compare("vi,vi", "reduce").contains("scenario `vi` is named twice"));
+    assert!(compare("vi,no-l1", "reduce,reduce").contains("workload `reduce` is named twice"));
+}
+
+#[test]
+fn an_unknown_machine_or_model_may_be_meant_for_a_file() {
+    let machine = refused(&run("my-gpu", "vi", "reduce", &[]));
+    assert!(machine.contains("unknown system `my-gpu`") && machine.contains("`./my-gpu.toml`"), "{machine}");
+    let litmus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus/c11/SB.litmus");
+    let model = refused(&["litmus", litmus, "--model", "mine"]);
+    assert!(model.contains(". A model of your own is given by the path of a .cat file"), "{model}");
+}
+
+#[test]
+fn settings_that_do_not_fit_are_bad_input_even_if_only_the_run_finds_it() {
+    for args in [run("hlrc-8cu", "vi", "uts", &["--set", "fronts=1"]), {
+        vec!["compare", "-s", "hlrc-8cu", "--scenarios", "vi,no-l1", "-w", "uts", "--set", "fronts=1"]
+    }] {
+        let (code, _, err) = fencepost(&args);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
+    }
+    let nodes = ["--set", "depth=10000", "--set", "nodes-max=4294967296"];
+    assert!(refused(&run("hlrc-8cu", "vi", "uts", &nodes)).contains("deeper than 4093"));
+}
+
+#[test]
+fn one_thing_is_no_plural() {
+    let stress = succeed(&["stress", "vi", "--episodes", "1"]);
+    assert!(stress.contains("vi: 1 episode, "), "{stress}");
+    let folder = scratch("one-arc");
+    let graph = folder.join("one.gr");
+    fs::write(&graph, "p sp 2 1\na 1 2 3\n").unwrap();
+    let shown = succeed(&run("hlrc-8cu", "vi", "sssp", &["--input", graph.to_str().unwrap()]));
+    assert!(shown.contains("2 vertices, 1 arc\n"), "{shown}");
 }
 
 #[test]

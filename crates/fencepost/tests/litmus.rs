@@ -180,8 +180,8 @@ fn tests_come_from_lists_and_from_standard_input() {
 fn models_find_their_files_variants_and_bells() {
     let folder = scratch("litmus/own");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
-    std::fs::create_dir_all(folder.join("lib")).unwrap();
-    std::fs::write(folder.join("lib/order.cat"), b"(* \xe9 *) let order = po").unwrap();
+    fs::create_dir_all(folder.join("lib")).unwrap();
+    fs::write(folder.join("lib/order.cat"), b"(* \xe9 *) let order = po").unwrap();
     let text = "include \"order.cat\" if \"weak\" empty 0 else acyclic order | others end";
     let model = put(&folder, "own.cat", text);
     let bell = put(&folder, "own.bell", "let others = rf | co | fr");

@@ -53,6 +53,28 @@ fn a_figure_is_reproduced_into_a_folder_and_a_second_time_only_reported() {
 }
 
 #[test]
+fn a_figure_shows_its_own_claims_only() {
+    let folder = scratch("own-claims");
+    let args = ["reproduce", "hrf", "--figure", "litmus", "--out", folder.to_str().unwrap(), "--json"];
+    let (code, text, err) = fencepost(&args);
+    assert_eq!(code, 0, "{err}");
+    let results: Value = serde_json::from_str(&text).unwrap();
+    let claims = results["claims"].as_array().unwrap();
+    assert!(!claims.is_empty());
+    assert!(claims.iter().all(|claim| claim["status"] != "not-run"), "{text}");
+}
+
+#[test]
+fn a_paper_without_experiments_is_not_called_unknown() {
+    let (code, _, err) = fencepost(&["reproduce", "stc"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("paper `stc` has claims, but no experiments") && err.contains("hlrc, hrf"), "{err}");
+    assert!(fencepost(&["reproduce", "nothing"]).2.contains("unknown paper `nothing`"));
+    let twice = fencepost(&["reproduce", "hrf", "--figure", "litmus", "--figure", "litmus"]);
+    assert!(twice.0 == 2 && twice.2.contains("figure `litmus` is named twice"), "{}", twice.2);
+}
+
+#[test]
 fn a_damaged_result_is_said_and_run_again() {
     let folder = scratch("damaged");
     let mut args = SMALL.to_vec();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use workloads::{Kind, Purpose, Setting, stealing};
 
 use crate::error::Error;
+use crate::origin;
 use crate::place::Place;
 use crate::scenario::Scenario;
 
@@ -54,6 +55,8 @@ pub struct ScenarioEntry {
     pub policy: &'static str,
     /// The same in full, as `--scenario` takes it.
     pub scenario: String,
+    /// Where it comes from.
+    pub source: &'static str,
 }
 
 /// All scenarios that are more than a protocol.
@@ -67,7 +70,12 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
             None => stealing::scenario(scenario.name),
         }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
-        Some(ScenarioEntry { name, summary, protocol, policy, scenario: in_full.to_string() })
+        // A repaired protocol is ours, and so is what runs on it.
+        let source = match protocol.ends_with("-repaired") {
+            true => "ours, after the hLRC paper (MICRO 2016)",
+            false => "hLRC paper (MICRO 2016), section IV",
+        };
+        Some(ScenarioEntry { name, summary, protocol, policy, scenario: in_full.to_string(), source })
     };
     Scenario::all().into_iter().filter_map(entry).collect()
 }
@@ -91,6 +99,8 @@ pub struct WorkloadEntry {
     pub summary: &'static str,
     /// What it is for: `benchmark`, `stress` or `diagnosis`.
     pub purpose: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
     /// What can be set with `--set NAME=VALUE`.
     pub settings: Vec<SettingEntry>,
     /// What can be asked for with `--input NAME`, beside graphs.
@@ -119,6 +129,9 @@ pub struct SettingEntry {
     /// The choices of a policy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
+    /// What each of them means.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choice_meanings: Vec<&'static str>,
     /// The smallest and the largest number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[u64; 2]>,
@@ -136,6 +149,7 @@ pub fn workloads() -> Vec<WorkloadEntry> {
             Purpose::Diagnosis => "diagnosis",
             Purpose::Race => "race",
         },
+        source: origin::of_workload(workload.name),
         settings: workload
             .defaults()
             .iter()
@@ -152,11 +166,12 @@ pub fn workloads() -> Vec<WorkloadEntry> {
 
 fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
     let (choices, range) = match setting.kind {
-        Kind::Count { min, max, .. } => (Vec::new(), Some([min, max])),
-        Kind::Decimal { min, max, .. } => (Vec::new(), Some([min, max].map(u64::from))),
-        Kind::Policy(choices) => (choices.iter().map(|(name, _)| *name).collect(), None),
+        Kind::Count { min, max, .. } => (&[][..], Some([min, max])),
+        Kind::Decimal { min, max, .. } => (&[][..], Some([min, max].map(u64::from))),
+        Kind::Policy(choices) => (choices, None),
     };
-    SettingEntry { name: setting.name, meaning: setting.meaning, default, choices, range }
+    let (choices, choice_meanings) = choices.iter().copied().unzip();
+    SettingEntry { name: setting.name, meaning: setting.meaning, default, choices, choice_meanings, range }
 }
 
 /// The names of all workloads.
@@ -172,6 +187,8 @@ pub struct ModelEntry {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
     /// The protocols that claim to implement it.
     pub claimed_by: Vec<&'static str>,
 }
@@ -182,6 +199,7 @@ pub fn models() -> Vec<ModelEntry> {
     let entry = |model: &litmus::cat::Shipped| ModelEntry {
         name: model.name,
         summary: model.summary,
+        source: origin::of_model(model.name),
         claimed_by: zoo::ALL
             .iter()
             .filter(|info| info.claims.iter().any(|claim| claim.model == model.name))
@@ -206,6 +224,8 @@ pub struct PaperEntry {
     pub summary: String,
     /// How many of its statements are kept as data.
     pub claims: usize,
+    /// Can `reproduce` run its experiments?
+    pub experiments: bool,
 }
 
 const PAPERS: [(&str, &str); 5] = [
@@ -229,8 +249,39 @@ struct PaperFile {
 
 #[derive(Deserialize)]
 struct ClaimFile {
-    #[allow(dead_code, reason = "the key must be there")]
     id: String,
+    says: String,
+    #[serde(rename = "where")]
+    place: String,
+}
+
+/// A statement of a paper, as `list papers NAME` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClaimEntry {
+    /// Its name.
+    pub id: String,
+    /// What it says.
+    pub says: String,
+    /// Where the paper says it.
+    #[serde(rename = "where")]
+    pub place: String,
+}
+
+/// The statements of a paper; none if there is no such paper.
+///
+/// # Errors
+/// A built-in file that cannot be read, which a test excludes.
+pub fn claims_of(paper: &str) -> Result<Vec<ClaimEntry>, Error> {
+    let Some((name, text)) = PAPERS.iter().find(|(name, _)| *name == paper) else { return Ok(Vec::new()) };
+    let entry = |ClaimFile { id, says, place }| ClaimEntry { id, says, place };
+    Ok(paper_file(name, text)?.claim.into_iter().map(entry).collect())
+}
+
+fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
+    toml::from_str(text).map_err(|error| Error::File {
+        place: Place::whole(format!("<built-in>/{name}.toml").as_ref()),
+        message: error.message().to_owned(),
+    })
 }
 
 /// All papers.
@@ -239,11 +290,9 @@ struct ClaimFile {
 /// A built-in file that cannot be read, which a test excludes.
 pub fn papers() -> Result<Vec<PaperEntry>, Error> {
     let entry = |(name, text): &(&'static str, &'static str)| {
-        let file: PaperFile = toml::from_str(text).map_err(|error| Error::File {
-            place: Place::whole(format!("<built-in>/{name}.toml").as_ref()),
-            message: error.message().to_owned(),
-        })?;
-        Ok(PaperEntry { name, summary: file.paper, claims: file.claim.len() })
+        let file = paper_file(name, text)?;
+        let experiments = crate::paper::names().contains(name);
+        Ok(PaperEntry { name, summary: file.paper, claims: file.claim.len(), experiments })
     };
     PAPERS.iter().map(entry).collect()
 }

@@ -231,6 +231,7 @@ mod tests {
             cycles,
             answer_ok,
             error: (!answer_ok).then(|| "wrong".to_owned()),
+            misfit: false,
             wall_seconds: 0.0,
             events: 0,
             counters: BTreeMap::from([("noc_bytes_sent".to_owned(), cycles * 2)]),

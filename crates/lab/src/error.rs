@@ -82,6 +82,15 @@ impl Error {
         let suggestion = nearest(name, &known).map(str::to_owned);
         Error::Unknown { what, name: printable(name), suggestion, known }
     }
+
+    /// The error and a further sentence.
+    #[must_use]
+    pub fn and(&self, sentence: &str) -> String {
+        let first = self.to_string();
+        let stop = if first.ends_with('?') { "" } else { "." };
+        format!("{first}{stop} {sentence}")
+    }
+
     /// An input that a workload does not have.
     #[must_use]
     pub fn unknown_input(workload: &'static str, input: &str) -> Error {
@@ -114,6 +123,7 @@ mod tests {
         assert_eq!(near.to_string(), "unknown system `titanv`, did you mean `titan-v`?");
         let far = Error::unknown("system", "x", &known);
         assert_eq!(far.to_string(), "unknown system `x`, expected one of hlrc-8cu, titan-v");
+        assert!(far.and("So.").ends_with("titan-v. So.") && near.and("So.").ends_with("`titan-v`? So."));
     }
 
     #[test]

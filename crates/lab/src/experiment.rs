@@ -78,6 +78,7 @@ impl Experiment {
         question: &Question,
         graph: &mut Option<GraphInput>,
     ) -> Result<Experiment, Error> {
+        set_once(&question.settings)?;
         let system = systems.load(&question.system)?;
         let scenario = Scenario::parse(&question.scenario)?;
         let workload = workload(&question.workload)?;
@@ -129,6 +130,8 @@ impl Experiment {
         workloads: &[String],
     ) -> Result<Vec<Experiment>, Error> {
         let named = workloads.iter().map(|name| workload(name)).collect::<Result<Vec<_>, _>>()?;
+        named_once("workload", workloads)?;
+        named_once("scenario", scenarios)?;
         let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
         let (mut experiments, mut graph) = (Vec::new(), None);
         for workload in &named {
@@ -187,6 +190,26 @@ impl Experiment {
     pub fn policy(&self) -> String {
         let choices = self.settings.iter().filter(|(setting, _)| matches!(setting.kind, Kind::Policy(_)));
         choices.map(|(_, value)| value).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// Is every setting given one value?
+pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
+    for (at, (name, second)) in settings.iter().enumerate() {
+        if let Some((_, first)) = settings[..at].iter().find(|(other, _)| other == name) {
+            let [name, first, second] = [name, first, second].map(|text| printable(text));
+            return Err(Error::Impossible(format!("`{name}` is set twice, to `{first}` and to `{second}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Is everything named once?
+pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
+    let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    match twice {
+        Some((_, name)) => Err(Error::Impossible(format!("{what} `{}` is named twice", printable(name)))),
+        None => Ok(()),
     }
 }
 
@@ -313,6 +336,22 @@ mod tests {
         assert_eq!(names, expected.map(|(workload, protocol)| (workload, protocol, 100)));
         assert_eq!(four[3].settings.count("bins"), 7);
         assert!(grid(&[("binz", "7")]).unwrap_err().contains("`binz`"));
+    }
+
+    #[test]
+    fn nothing_is_named_or_set_twice() {
+        let twice = vec![("n".to_owned(), "5".to_owned()), ("n".to_owned(), "6".to_owned())];
+        let error = ask(&Question { settings: twice, ..question() }).unwrap_err();
+        assert_eq!(error, "`n` is set twice, to `5` and to `6`");
+        let grid = |scenarios: &[&str], workloads: &[&str]| {
+            let [scenarios, workloads] = [scenarios, workloads]
+                .map(|all| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+            let systems = Systems::with_folder("no such folder");
+            Experiment::grid(&systems, &question(), &scenarios, &workloads).map_err(|error| error.to_string())
+        };
+        assert_eq!(grid(&["vi", "vi"], &["reduce"]).unwrap_err(), "scenario `vi` is named twice");
+        assert_eq!(grid(&["vi"], &["reduce", "reduce"]).unwrap_err(), "workload `reduce` is named twice");
+        assert_eq!(grid(&["vi", "no-l1"], &["reduce", "vec-add"]).map(|all| all.len()), Ok(4));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use core::fmt::Write as _;
 
 use serde_json::Value;
 
+use workloads::counted;
+
 use crate::results::{Bar, Figure, Group, Interval, Results, Scored, Shape, Status};
 
 impl Status {
@@ -142,10 +144,10 @@ fn claims(all: &[Scored]) -> String {
         .map(|status| format!("{} {}", count(status), status.name()))
         .collect();
     page += &format!(
-        "{} claims: {}. The rules are those of `claims/README.md`. An indicative claim is \
+        "{}: {}. The rules are those of `claims/README.md`. An indicative claim is \
                       measured on a scaled input, which counts for nothing; how its figures would score stands \
                       behind it.\n\n",
-        all.len(),
+        counted(all.len() as u64, "claim"),
         counts.join(", ")
     );
     page += "| claim | where | published | measured | status | note |\n|---|---|---|---|---|---|\n";

@@ -35,6 +35,10 @@ pub struct Record {
     /// Why not, or why the run did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Did the program end itself because its settings do not fit the input or the
+    /// machine? The question is wrong then, not the machine.
+    #[serde(skip)]
+    pub misfit: bool,
     /// How long the run took on the host. Zero unless the caller measures it:
     /// the one value that differs from run to run.
     pub wall_seconds: f64,

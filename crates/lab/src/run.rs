@@ -130,7 +130,8 @@ fn failed(experiment: &Experiment, error: &RunError) -> Record {
         RunError::Violation { cycle, .. } => *cycle,
         _ => 0,
     };
-    Record { cycles, error: Some(error.to_string()), ..blank(experiment) }
+    let misfit = matches!(error, RunError::Fault(fault) if matches!(fault.kind, FaultKind::Program { .. }));
+    Record { cycles, error: Some(error.to_string()), misfit, ..blank(experiment) }
 }
 
 fn blank(experiment: &Experiment) -> Record {
@@ -146,6 +147,7 @@ fn blank(experiment: &Experiment) -> Record {
         cycles: 0,
         answer_ok: false,
         error: None,
+        misfit: false,
         wall_seconds: 0.0,
         events: 0,
         counters: Default::default(),

@@ -41,6 +41,8 @@ pub struct Listed {
     pub name: String,
     /// What it is, or why it cannot be read.
     pub summary: String,
+    /// Where its numbers come from.
+    pub source: String,
     /// The file, if it is the user's.
     pub path: Option<PathBuf>,
 }
@@ -72,8 +74,16 @@ impl Systems {
         }
         match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
             Some((_, text)) => parse(Path::new(&format!("<built-in>/{name}.toml")), text),
-            None => Err(Error::unknown("system", name, &self.names())),
+            None => Err(self.unknown(name)),
         }
+    }
+
+    /// A name that no machine has may be meant for a file.
+    fn unknown(&self, name: &str) -> Error {
+        let unknown = Error::unknown("system", name, &self.names());
+        let name = printable(name);
+        let path = if Path::new(&name).is_file() { name } else { format!("{name}.toml") };
+        Error::Impossible(unknown.and(&format!("A machine of your own is given by its path, as `./{path}`")))
     }
 
     /// The description of a machine as text, for the user to copy and change.
@@ -86,7 +96,7 @@ impl Systems {
         }
         match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
             Some((_, text)) => Ok((*text).to_owned()),
-            None => Err(Error::unknown("system", name, &self.names())),
+            None => Err(self.unknown(name)),
         }
     }
 
@@ -108,11 +118,11 @@ impl Systems {
             .into_iter()
             .map(|name| {
                 let path = own.iter().find(|path| stem(path) == name).cloned();
-                let summary = match self.load(&name) {
-                    Ok(system) => system.summary,
-                    Err(error) => error.to_string(),
+                let (summary, source) = match self.load(&name) {
+                    Ok(system) => (system.summary, system.source),
+                    Err(error) => (error.to_string(), String::new()),
                 };
-                Listed { name, summary, path }
+                Listed { name, summary, source, path }
             })
             .collect()
     }

@@ -35,10 +35,41 @@ fn a_wrong_key_names_the_nearest_one() {
 
 #[test]
 fn a_wrong_type_names_what_was_found_and_expected() {
-    assert_error("count = 8 ", "count = \"8\" ", 9, &["string \"8\"", "a whole number from 1 to 4294967295"]);
-    assert_error("count = 8 ", "count = 8.5 ", 9, &["8.5", "a whole number"]);
-    assert_error("\"oldest-first\"", "\"\\u001b[2J\"", 13, &["unknown variant `[2J`"]);
+    assert_error(
+        "count = 8 ",
+        "count = \"8\" ",
+        9,
+        &["found the text \"8\", expected a whole number from 1 to 4294967295"],
+    );
+    assert_error("count = 8 ", "count = 8.5 ", 9, &["found the number `8.5`, expected a whole number"]);
+    assert_error("\"oldest-first\"", "\"\\u001b[2J\"", 13, &["unknown value `[2J`"]);
     assert_error("\"oldest-first\"", "\"youngest\"", 13, &["youngest", "oldest-first", "round-robin"]);
+}
+
+#[test]
+fn a_table_or_a_name_in_the_place_of_the_other_is_answered_with_what_is_expected() {
+    let topology = "{ mesh = { columns = 2, rows = 4 } }";
+    let torus = "found `\"torus\"`, expected a table as `{ torus = { columns = 1, rows = 1 } }`";
+    assert_error(topology, "\"torus\"", 12, &[torus]);
+    assert_error(topology, "'crossbar'", 12, &["expected a table as `{ crossbar = { ports = 1"]);
+    let names = "expected one of `mesh`, `torus`, `crossbar`";
+    for wrong in ["7", "{}", "[1]", "true", "{ mesh = { columns = 2, rows = 4 }, torus = {} }"] {
+        assert_error(topology, wrong, 12, &[&format!("found `{wrong}`, {names}")]);
+    }
+    assert_error(
+        topology,
+        "{ torus = 7 }",
+        22,
+        &["found `7`, expected a table as `{ columns = 1, rows = 1 }`"],
+    );
+    assert_error("\"oldest-first\"", "7", 13, &["found `7`, expected ", "`round-robin`"]);
+    let known = ["found ", "unknown ", "missing ", "`"];
+    let own = ["invalid", "variant ", "struct", "wanted", "sequence", "map,", "boolean", "floating"];
+    for wrong in ["\"4\"", "4.5", "true", "[4]", "{ a = 1 }", "1979-05-27"] {
+        let (error, _) = error_of("simd_units = 4", &format!("simd_units = {wrong}"));
+        assert!(known.iter().any(|word| error.contains(word)), "{error}");
+        assert!(!own.iter().any(|word| error.contains(word)), "{error} has words of the reader");
+    }
 }
 
 #[test]
@@ -69,7 +100,7 @@ fn broken_toml_and_missing_keys_have_a_place() {
     let second = TEXT[..TEXT.find("name = ").unwrap()].matches('\n').count() + 2;
     assert_eq!(error, format!("my.toml:{second}:1: duplicate key"));
     let error = parse(Path::new("my.toml"), "").unwrap_err().to_string();
-    assert!(error.starts_with("my.toml:1:1: missing field"), "{error}");
+    assert!(error.starts_with("my.toml:1:1: missing key `name`"), "{error}");
 }
 
 fn scratch(name: &str) -> PathBuf {

@@ -27,6 +27,8 @@ mod settings;
 mod stencil;
 mod stress;
 mod vectors;
+mod words;
 
 pub use instance::{Instance, NamedInput, Purpose, Workload, all, find, grid_over};
 pub use settings::{BadSetting, Kind, Setting, Settings};
+pub use words::{counted, plural};

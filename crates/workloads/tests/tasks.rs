@@ -3,7 +3,7 @@
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Outcome, Schedule};
-use workloads::tasks::{Done, Plan, Scopes, TaskProgram, Worker, check_work};
+use workloads::tasks::{Done, Limits, Plan, Scopes, TaskProgram, Worker, check_work};
 use workloads::{Settings, find};
 
 fn options(seed: u64) -> Options {
@@ -181,7 +181,7 @@ fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
     );
     let memory = error(Plan { fronts: 2, ..PLAN }, 0, 200);
     assert!(
-        memory.contains("there are 2 task-fronts, but the first tasks need 4: raise `fronts`"),
+        memory.contains("the first tasks need 4 task-fronts, but there are 2: raise `fronts`"),
         "{memory}"
     );
     // Several wavefronts give before any sees that the queue is full.
@@ -194,7 +194,7 @@ fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
         .collect();
     assert!(!errors.is_empty());
     for error in errors {
-        assert!(error.contains("overflows: it holds 1 task-fronts; raise `"), "{error}");
+        assert!(error.contains("overflows: it holds 1 task-front; raise `"), "{error}");
     }
 }
 
@@ -226,6 +226,12 @@ fn settings_of_trees_and_queues_that_do_not_fit_are_refused() {
     assert_eq!(
         error(&[("nodes-max", "50")]),
         "workload `uts`: the tree has more than 50 nodes: raise `nodes-max`"
+    );
+    // Found on the way down: the tree itself has more nodes than anybody can visit.
+    let deep = [("depth", "10000"), ("nodes-max", "4294967296")];
+    assert_eq!(
+        error(&deep),
+        "workload `uts`: the tree is deeper than 4093, the most there may be: lower `depth`"
     );
     assert!(error(&[("group-low", "9"), ("group-queue", "8")]).contains("`group-queue`"));
     let bad = uts.defaults().set("probability", "1.5").unwrap_err().to_string();
@@ -276,7 +282,7 @@ fn count(input: &str) -> (u64, usize, u64) {
     let uts = find("uts").unwrap();
     let input = uts.inputs().iter().find(|known| known.name == input).unwrap();
     let tree = workloads::tasks::Tree::of(&settings("uts", input.settings));
-    let summary = tree.traverse(u64::MAX).unwrap();
+    let summary = tree.traverse(Limits { nodes: u64::MAX, depth: u64::MAX }).unwrap();
     (summary.nodes, summary.depth(), summary.leaves)
 }
 

@@ -43,6 +43,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Asked now and then; true ends everything.
     pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Told how many further episodes have run.
+    pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl fmt::Debug for Options<'_> {
@@ -140,6 +142,7 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
             if !matches!(&found, Ok(Stressed { failure: None, .. })) {
                 failed.fetch_min(chunk, core::sync::atomic::Ordering::Relaxed);
             }
+            (options.progress)(found.as_ref().map_or(0, |found| found.episodes));
             found
         }
     });

@@ -51,7 +51,15 @@ fn a_store_that_waits_for_an_epoch_that_never_changes_is_found() {
 
 #[test]
 fn episodes_end_although_a_timer_runs_for_ever() {
-    let options = Options { seed: 1, episodes: 20, model: None, mutation: None, jobs: 1, stop: &|| false };
+    let options = Options {
+        seed: 1,
+        episodes: 20,
+        model: None,
+        mutation: None,
+        jobs: 1,
+        stop: &|| false,
+        progress: &|_| {},
+    };
     let stressed = stress::<Epochs>(&options).expect("episodes are made for its claim");
     assert!(stressed.failure.is_none(), "{:?}", stressed.failure);
     assert!(stressed.checked > 0);

@@ -19,7 +19,7 @@ use crate::Failure;
 use crate::args::LitmusArguments;
 use crate::output::{Listening, WholeFile};
 use crate::progress::Progress;
-use crate::table::grouped;
+use crate::table::{counted, grouped};
 
 use files::Tests;
 use one::{Limits, Outcome};
@@ -28,7 +28,8 @@ pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result
     let judge = model::judge(arguments)?;
     let tests = files::tests(arguments)?;
     let dot = arguments.dot.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
-    let mut printer = Printer { arguments, out, dot, printed: 0, sum: Sum::default() };
+    let mut printer =
+        Printer { arguments, out, dot, tests: tests.list.len(), printed: 0, sum: Sum::default() };
     perform(&tests, &judge, arguments, &mut printer)?;
     printer.finish(&tests, &judge)
 }
@@ -51,6 +52,8 @@ struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,
     dot: Option<WholeFile>,
+    /// How many tests there are.
+    tests: usize,
     printed: usize,
     sum: Sum,
 }
@@ -78,7 +81,7 @@ fn perform(
             tests.list.get(at).map(|test| (at, test))
         } {
             let outcome = one::check(test, judge, arguments, &limits, count == 1);
-            progress.one_more_test();
+            progress.one_more();
             done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, outcome);
             more.notify_all();
         }
@@ -137,16 +140,16 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Writes whole lines only: the line of the progress comes below them.
     fn write(&mut self, text: &str) -> io::Result<()> {
-        let separator = match (self.arguments.json, self.printed) {
-            (true, 0) => "[\n  ",
-            (true, _) => ",\n  ",
-            (false, 0) => "",
-            (false, _) => "\n",
-        };
+        let separator = if self.printed == 0 { "" } else { "\n" };
         if self.arguments.json {
             self.printed += 1;
-            write!(self.out, "{separator}{}", text.replace('\n', "\n  "))?;
+            if self.printed == 1 {
+                writeln!(self.out, "[")?;
+            }
+            let comma = if self.printed < self.tests { "," } else { "" };
+            writeln!(self.out, "  {}{comma}", text.replace('\n', "\n  "))?;
         } else if !self.arguments.quiet && !text.is_empty() {
             self.printed += 1;
             write!(self.out, "{separator}{text}")?;
@@ -155,9 +158,9 @@ impl Printer<'_> {
     }
 
     fn finish(self, tests: &Tests, judge: &Judge) -> Result<(), Failure> {
-        let Printer { arguments, out, dot, printed, sum } = self;
+        let Printer { arguments, out, dot, printed, sum, .. } = self;
         if arguments.json {
-            writeln!(out, "\n]")?;
+            writeln!(out, "]")?;
         } else if tests.list.len() > 1 || sum.expectations > 0 || arguments.quiet {
             if printed > 0 {
                 writeln!(out)?;
@@ -171,9 +174,9 @@ impl Printer<'_> {
         let mut complaints = [sum.broken, sum.unexpected, sum.incomplete].concat();
         if sum.not_begun > 0 {
             complaints.push(format!(
-                "interrupted: {} of {} tests were not begun",
+                "interrupted: {} of {} not begun",
                 sum.not_begun,
-                tests.list.len()
+                counted(tests.list.len(), "test")
             ));
         }
         if complaints.len() > 1 {

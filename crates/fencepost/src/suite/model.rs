@@ -93,7 +93,7 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
     let looks_like_file = name.ends_with(".cat") || path.components().count() > 1 || path.is_file();
     if !looks_like_file {
         let error = lab::Error::unknown("model", name, &model_names());
-        return Err(Failure::BadInput(format!("{error} A model of your own is the path of a .cat file")));
+        return Err(Failure::BadInput(error.and("A model of your own is given by the path of a .cat file")));
     }
     let text = read_model(path).map_err(Failure::BadInput)?;
     let folders: Vec<&Path> =

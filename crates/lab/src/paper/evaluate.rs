@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use workloads::counted;
 use workloads::graph::stand_in::Scale;
 
 use super::claims::{Claim, Kind};
@@ -26,7 +27,8 @@ impl Plan {
         let evaluation = Evaluation { plan: self, data };
         let drawn = self.paper.figures.iter().filter(|figure| !figure.parts.is_empty());
         let figures = drawn.map(|figure| evaluation.figure(figure)).collect();
-        let claims = self.paper.claims.claims.iter().map(|claim| evaluation.claim(claim)).collect();
+        let claims = self.paper.claims.claims.iter().filter(|claim| self.asks_for(claim));
+        let claims = claims.map(|claim| evaluation.claim(claim)).collect();
         let mut settings = self.paper.settings.clone();
         settings.extend(self.overrides.iter().cloned());
         Results {
@@ -43,6 +45,16 @@ impl Plan {
             claims,
             rows,
         }
+    }
+
+    /// Does a figure that is asked for speak of this claim?
+    fn asks_for(&self, claim: &Claim) -> bool {
+        self.all_figures
+            || self.paper.figures.iter().any(|figure| {
+                claim.id.split('.').nth(1) == Some(&figure.id)
+                    || figure.measures.iter().any(|measure| measure.claim == claim.id)
+                    || figure.litmus.iter().any(|litmus| litmus.claim == claim.id)
+            })
     }
 
     fn scenarios_shown(&self) -> Vec<ScenarioShown> {
@@ -499,7 +511,11 @@ impl Evaluation<'_> {
         scored.measured = Value::Array(found);
         if !fails.is_empty() {
             let holding = all - fails.len();
-            scored.note = Some(format!("{holding} of {all} comparisons hold; not on {}", fails.join(", ")));
+            scored.note = Some(format!(
+                "{holding} of {} hold; not on {}",
+                counted(all as u64, "comparison"),
+                fails.join(", ")
+            ));
         }
         Ok(status)
     }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
+use crate::catalog::claims_text;
 use crate::error::{Error, printable};
 use crate::place::Place;
 use crate::results::Shape;
@@ -263,12 +264,19 @@ pub fn names() -> Vec<&'static str> {
 impl Files {
     /// The files of `folder`, or those built in.
     pub(super) fn load(paper: &str, folder: Option<&Path>) -> Result<Files, Error> {
-        let Some((_, built_in)) = BUILT_IN.iter().find(|(name, _)| *name == paper) else {
-            return Err(Error::unknown("paper", paper, &names()));
-        };
-        let mut sources: Vec<(String, Source)> = match folder {
-            Some(folder) => own_files(folder)?,
-            None => built_in
+        let built_in = BUILT_IN.iter().find(|(name, _)| *name == paper).map(|(_, files)| files);
+        let has_claims = !claims_text(paper).is_empty();
+        let mut sources: Vec<(String, Source)> = match (folder, built_in) {
+            (Some(folder), _) if has_claims => own_files(folder)?,
+            (None, None) if has_claims => {
+                let with = names().join(", ");
+                return Err(Error::Impossible(format!(
+                    "paper `{paper}` has claims, but no experiments of its own yet: name a folder of them by \
+                     --experiments, or one of {with}"
+                )));
+            }
+            (_, None) | (Some(_), _) => return Err(Error::unknown("paper", paper, &names())),
+            (None, Some(built_in)) => built_in
                 .iter()
                 .map(|(file, text)| {
                     let path = PathBuf::from(format!("<built-in>/experiments/{paper}/{file}"));

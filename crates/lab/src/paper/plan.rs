@@ -12,7 +12,7 @@ use workloads::{NamedInput, Settings};
 use super::{Input, NamedScenario, Paper, Source, Variant};
 use crate::digest;
 use crate::error::{Error, printable};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, named_once, set_once};
 use crate::input::parse_scale;
 use crate::results::RowKey;
 use crate::store::TaskId;
@@ -40,6 +40,8 @@ pub struct Plan {
     pub(super) seeds: Vec<u64>,
     pub(super) overrides: Vec<(String, String)>,
     pub(super) graphs: BTreeMap<String, GraphAsked>,
+    /// Is every figure asked for?
+    pub(super) all_figures: bool,
     /// Each run under its name. Runs of several names may be one task.
     pub(super) runs: BTreeMap<RowKey, Task>,
 }
@@ -108,11 +110,14 @@ impl Plan {
     /// # Errors
     /// An unknown figure, a scale that is none, a setting that no workload has.
     pub fn new(mut paper: Paper, request: &Request) -> Result<Plan, Error> {
+        set_once(&request.settings)?;
+        named_once("figure", &request.figures)?;
         let known: Vec<String> = paper.figures.iter().map(|figure| figure.id.clone()).collect();
         if let Some(unknown) = request.figures.iter().find(|id| !known.contains(id)) {
             return Err(Error::unknown("figure", unknown, &known));
         }
-        if !request.figures.is_empty() {
+        let all_figures = request.figures.is_empty();
+        if !all_figures {
             paper.figures.retain(|figure| request.figures.contains(&figure.id));
         }
         let scale = request.scale.as_deref().map_or(Ok(Scale::FULL), parse_scale)?;
@@ -124,8 +129,15 @@ impl Plan {
         }
         let seeds: Vec<u64> = (1..=request.seeds.unwrap_or(paper.seeds)).collect();
         let graphs = graphs(&paper, scale, request.graphs.as_deref())?;
-        let mut plan =
-            Plan { paper, scale, seeds, overrides: request.settings.clone(), graphs, runs: BTreeMap::new() };
+        let mut plan = Plan {
+            paper,
+            scale,
+            seeds,
+            overrides: request.settings.clone(),
+            graphs,
+            all_figures,
+            runs: BTreeMap::new(),
+        };
         plan.runs = plan.list()?;
         Ok(plan)
     }

@@ -1,6 +1,7 @@
 //! From the text of a machine description to a machine, or to the one
 //! sentence that says what is wrong with it and where.
 
+use core::ops::Range;
 use std::path::Path;
 
 use sim::config::{Problem, System};
@@ -16,11 +17,12 @@ use workloads::nearest::nearest;
 /// The first thing that is wrong, with its line and column.
 pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
     let system: System = toml::from_str(text).map_err(|error| {
-        let place = match error.span() {
-            Some(span) => Place::of_byte(path, text, span.start),
-            None => Place::whole(path),
+        let Some(span) = error.span() else {
+            return Error::File { place: Place::whole(path), message: explain(error.message()) };
         };
-        Error::File { place, message: explain(error.message()) }
+        let place = Place::of_byte(path, text, span.start);
+        let message = misfit(text, span, error.message()).unwrap_or_else(|| explain(error.message()));
+        Error::File { place, message }
     })?;
     match system.problems().into_iter().next() {
         None => Ok(system),
@@ -61,6 +63,42 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
     }
 }
 
+/// The sentence on a value that is not one of several names or tables. The reader
+/// says what it expected only of a wrong name, so it is asked about one.
+fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
+    let found = text.get(span.clone())?.trim();
+    let complaint = |value: &str| {
+        let asked = [&text[..span.start], value, &text[span.end..]].concat();
+        toml::from_str::<System>(&asked).err().map(|error| error.message().to_owned())
+    };
+    let expected = if message == "invalid type: unit variant, expected struct variant" {
+        let name = found.trim_matches(['"', '\'']);
+        format!("a table as `{}`", example(&format!("{{ {name} = {{"), "} }", &complaint))
+    } else if message.contains("expected struct variant") {
+        format!("a table as `{}`", example("{", "}", &complaint))
+    } else if message.starts_with("wanted ") {
+        complaint("\"?\"")?.split_once("expected ")?.1.to_owned()
+    } else {
+        return None;
+    };
+    Some(format!("found `{}`, expected {expected}", printable(found)))
+}
+
+/// A table with each key that the reader misses in it.
+fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) -> String {
+    const KEYS_MAX: usize = 8;
+    let mut keys: Vec<String> = Vec::new();
+    loop {
+        let table = format!("{open} {} {close}", keys.join(", "));
+        let missing = complaint(&table).filter(|_| keys.len() < KEYS_MAX);
+        let key = missing.as_deref().and_then(|text| text.strip_prefix("missing field `"));
+        match key {
+            Some(key) => keys.push(format!("{} = 1", key.trim_end_matches('`'))),
+            None => return table,
+        }
+    }
+}
+
 /// Where a problem's value stands.
 fn key_offset(text: &str, problem: &Problem) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
@@ -79,15 +117,37 @@ pub(crate) fn explain(message: &str) -> String {
     const CHARACTERS_MAX: usize = 1000;
     let line = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ");
     let line: String = line.chars().filter(|c| !c.is_control()).take(CHARACTERS_MAX).collect();
-    let line = line
-        .replace(" as i128", "")
-        .replace("expected a nonzero u32", "expected a whole number from 1 to 4294967295")
-        .replace("expected u32", "expected a whole number from 0 to 4294967295");
-    let Some(rest) = line.strip_prefix("unknown field `") else { return line };
-    let Some((wrong, known)) = rest.split_once("`, expected ") else { return line };
-    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    let line = WORDS.iter().fold(line, |line, (theirs, ours)| line.replace(theirs, ours));
+    let (wrong, known) = if let Some(rest) = line.strip_prefix("unknown field `") {
+        let Some((wrong, known)) = rest.split_once("`, expected ") else { return line };
+        (wrong, known.split('`').skip(1).step_by(2).collect::<Vec<_>>())
+    } else if let Some(rest) = line.strip_prefix("unexpected keys in table: ") {
+        let Some((wrong, known)) = rest.split_once(", available keys: ") else { return line };
+        (wrong, known.split(", ").collect())
+    } else {
+        return line;
+    };
     match nearest(wrong, &known) {
         Some(near) => format!("unknown key `{}`, did you mean `{near}`?", printable(wrong)),
         None => format!("unknown key `{}`, expected one of {}", printable(wrong), known.join(", ")),
     }
 }
+
+/// Words of the reader and ours for them, in this order.
+const WORDS: [(&str, &str); 15] = [
+    (" as i128", ""),
+    ("expected a nonzero u32", "expected a whole number from 1 to 4294967295"),
+    ("expected u32", "expected a whole number from 0 to 4294967295"),
+    ("invalid type: ", "found "),
+    ("invalid value: ", "found "),
+    ("found string \"", "found the text \""),
+    ("found integer `", "found the number `"),
+    ("found floating point `", "found the number `"),
+    ("found boolean `", "found `"),
+    ("found sequence,", "found a list,"),
+    ("found map,", "found a table,"),
+    ("expected a string", "expected a text in quotes"),
+    ("expected a sequence", "expected a list"),
+    ("missing field `", "missing key `"),
+    ("unknown variant `", "unknown value `"),
+];

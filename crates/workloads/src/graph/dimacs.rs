@@ -9,6 +9,7 @@ use super::error::GraphError;
 use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
+use crate::words::counted;
 
 pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
     let (vertices, arcs, mut intake) = problem(scan, options)?;
@@ -16,7 +17,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     while line(scan, b"a", "an arc `a FROM TO WEIGHT` or a comment `c`")? {
         found += 1;
         if found > arcs {
-            return Err(scan.unexpected(&format!("the end of the file after {arcs} arcs")));
+            return Err(scan.unexpected(&format!("the end of the file after {}", counted(arcs, "arc"))));
         }
         let source = scan.whole(1..=vertices, "a vertex")? as u32 - 1;
         let column = scan.word_column();

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Csr;
 use super::reference::{UNREACHED_HOPS, hops};
+use crate::words::plural;
 
 /// The statistics of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -237,13 +238,15 @@ impl fmt::Display for Info {
         writeln!(f, "vertices    {}", grouped(self.vertices))?;
         let kind = if self.symmetric { "symmetric" } else { "directed" };
         write!(f, "arcs        {}, {kind}", grouped(self.arcs))?;
-        writeln!(f, ", {} self loops, {} parallel", grouped(self.self_loops), grouped(self.parallel_arcs))?;
+        let loops = plural(self.self_loops, "self loop");
+        writeln!(f, ", {} {loops}, {} parallel", grouped(self.self_loops), grouped(self.parallel_arcs))?;
         write!(f, "degree      {} to {}, mean {:.2}", d.min, grouped(u64::from(d.max)), d.mean)?;
         writeln!(f, ", p10 {}, p50 {}, p90 {}, p99 {}, Gini {:.2}", d.p10, d.p50, d.p90, d.p99, d.gini)?;
         let percent = 100.0 * share(self.largest_component as f64, self.vertices as f64);
         write!(f, "components  {}", grouped(self.components))?;
-        writeln!(f, ", the largest has {} vertices ({percent:.1}%)", grouped(self.largest_component))?;
-        writeln!(f, "diameter    at least {} hops", grouped(self.diameter_hops_min))?;
+        let (largest, hops) = (self.largest_component, self.diameter_hops_min);
+        writeln!(f, ", the largest has {} {} ({percent:.1}%)", grouped(largest), plural(largest, "vertex"))?;
+        writeln!(f, "diameter    at least {} {}", grouped(hops), plural(hops, "hop"))?;
         writeln!(f, "locality    {:.5} (mean |u - v| / n; 0.33 is random)", self.locality)?;
         writeln!(f, "clustering  {:.3} (share of sampled wedges that are closed)", self.clustering)?;
         match &self.weights {

@@ -6,6 +6,7 @@ use super::csr::{Csr, Offsets, Weights};
 use super::error::{GraphError, Place};
 use super::options::{Choice, ReadOptions};
 use super::scan::Scanner;
+use crate::words::counted;
 
 /// What a reader did to a graph beyond reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -105,7 +106,7 @@ impl<'o> Intake<'o> {
         let needed_bytes = self.needed_bytes(vertices, arcs);
         let too_large = GraphError::TooLarge {
             place,
-            size: format!("{vertices} vertices and {arcs} arcs"),
+            size: format!("{} and {}", counted(vertices, "vertex"), counted(arcs, "arc")),
             needed_bytes,
             budget_bytes,
         };
@@ -173,7 +174,7 @@ impl<'o> Intake<'o> {
         }
         Err(GraphError::TooLarge {
             place: scan.word_place(),
-            size: format!("at least {} arcs", arcs + 1),
+            size: format!("at least {}", counted(arcs + 1, "arc")),
             needed_bytes: self.needed_bytes(0, arcs + 1),
             budget_bytes: self.options.memory_bytes,
         })

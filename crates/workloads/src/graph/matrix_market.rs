@@ -13,6 +13,7 @@ use super::error::GraphError;
 use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
+use crate::words::counted;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
@@ -84,7 +85,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     }
     if scan.next_line(b"%")? {
         scan.word()?;
-        return Err(scan.unexpected(&format!("the end of the file after {entries} entries")));
+        return Err(scan.unexpected(&format!("the end of the file after {}", counted(entries, "entry"))));
     }
     intake.finish(scan, rows as u32)
 }

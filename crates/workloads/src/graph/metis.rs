@@ -15,6 +15,7 @@ use super::error::GraphError;
 use super::intake::{Intake, Repairs};
 use super::options::ReadOptions;
 use super::scan::Scanner;
+use crate::words::counted;
 
 struct Header {
     vertices: u64,
@@ -48,10 +49,12 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     }
     if scan.next_line(b"%")? {
         scan.word()?;
-        return Err(scan.unexpected(&format!("the end of the file after {vertices} vertices")));
+        return Err(
+            scan.unexpected(&format!("the end of the file after {}", counted(vertices.into(), "vertex")))
+        );
     }
     if found != header.entries {
-        let found = format!("{found} neighbours in all");
+        let found = format!("{} in all", counted(found, "neighbour"));
         let expected = format!("{}, two for each edge of the header", header.entries);
         return Err(GraphError::Unexpected { place: scan.here(), found, expected });
     }

@@ -14,6 +14,7 @@ use super::error::{GraphError, Place};
 use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
+use crate::words::counted;
 
 /// What the comments say.
 #[derive(Default)]
@@ -82,7 +83,7 @@ fn finish(
             return Err(GraphError::Truncated { place: end, expected });
         }
         let (found, expected) =
-            (format!("{edges} edges"), format!("{announced}, which line {} announces", place.line));
+            (counted(edges, "edge"), format!("{announced}, which line {} announces", place.line));
         return Err(GraphError::Unexpected { place: end, found, expected });
     }
     let Some(mut intake) = intake else {
@@ -96,7 +97,7 @@ fn finish(
             let expected = format!("{nodes}, which line {} announces", place.line);
             return Err(GraphError::Unexpected {
                 place: scan.here(),
-                found: format!("{used} vertices"),
+                found: counted(used, "vertex"),
                 expected,
             });
         }

@@ -15,6 +15,7 @@ use kernel::prelude::*;
 
 use super::order::Step;
 use super::policy::Policy;
+use crate::words::counted;
 
 /// What came of an attempt to steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +75,12 @@ impl Queues {
         for (queue, tasks) in (0..).zip(tasks).take(self.queues as usize) {
             if tasks.len() > self.capacity as usize {
                 let (count, capacity) = (tasks.len(), self.capacity);
-                host.fail(format!("queue {queue} has {capacity} slots, but {count} tasks are to be in it"))
-                    .await;
+                host.fail(format!(
+                    "queue {queue} has {}, but is to start with {}",
+                    counted(capacity.into(), "slot"),
+                    counted(count as u64, "task")
+                ))
+                .await;
             }
             let first = queue as usize * self.capacity as usize;
             slots[first..first + tasks.len()].copy_from_slice(tasks);
@@ -128,7 +133,11 @@ impl Queues {
         let tail = w.atomic_load(self.variables, tail_at, policy.semantics(Step::PushTail)).await;
         if tail >= self.capacity {
             let capacity = self.capacity;
-            w.fail(format!("queue {queue} overflows: it holds {capacity} tasks between two refills")).await;
+            w.fail(format!(
+                "queue {queue} overflows: it holds {} between two refills",
+                counted(capacity.into(), "task")
+            ))
+            .await;
         }
         w.store(self.slots, self.slot(queue, tail), task).await;
         w.atomic_store(self.variables, tail_at, tail + 1, policy.semantics(Step::PushPublish)).await;

@@ -6,6 +6,8 @@
 
 use kernel::prelude::*;
 
+use crate::words::counted;
+
 /// What queues hold: a front, its function and how many tasks are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -78,7 +80,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         if entries.len() > self.count as usize {
             let (needed, count) = (entries.len(), self.count);
             host.fail(format!(
-                "there are {count} task-fronts, but the first tasks need {needed}: raise `fronts`"
+                "the first tasks need {}, but there are {count}: raise `fronts`",
+                counted(needed as u64, "task-front")
             ))
             .await;
         }
@@ -91,8 +94,11 @@ impl<const WORDS: usize> Fronts<WORDS> {
     async fn fresh(&self, w: &Wave) -> u32 {
         let front = w.leader().fetch_add(self.taken, 0, 1, relaxed(Level::Device)).await;
         if front >= self.count {
-            let count = self.count;
-            w.fail(format!("all {count} task-fronts are in use: raise `fronts`")).await;
+            let all = match self.count {
+                1 => String::from("the only task-front is"),
+                count => format!("all {count} task-fronts are"),
+            };
+            w.fail(format!("{all} in use: raise `fronts`")).await;
         }
         front
     }

@@ -29,6 +29,6 @@ pub(crate) use fib::FIB;
 pub use policy::Scopes;
 pub(crate) use queens::QUEENS;
 pub use run::{Done, Plan, SETTINGS, TALLIES_MAX, TaskProgram, check_work};
-pub use tree::{Kind, Shape, Summary, Tree};
+pub use tree::{Kind, Limits, Shape, Summary, TooLarge, Tree};
 pub(crate) use uts::{INPUTS, UTS};
 pub use worker::{Counts, Worker};

@@ -16,6 +16,7 @@
 use kernel::prelude::*;
 
 use super::front::Entry;
+use crate::words::counted;
 
 const HEAD: u64 = 0;
 const TAIL: u64 = 1;
@@ -120,7 +121,8 @@ impl Ring {
         let count = entries.len() as u32;
         if count > *capacity {
             host.fail(format!(
-                "{name} holds {capacity} task-fronts, but starts with {count}: raise `{setting}`"
+                "{name} holds {}, but starts with {count}: raise `{setting}`",
+                counted((*capacity).into(), "task-front")
             ))
             .await;
         }
@@ -156,7 +158,8 @@ impl Ring {
             let head = self.look(w).await.head;
             if tail.wrapping_sub(head) >= self.capacity {
                 let Ring { capacity, name, setting, .. } = self;
-                w.fail(format!("{name} overflows: it holds {capacity} task-fronts; raise `{setting}`")).await;
+                let holds = counted((*capacity).into(), "task-front");
+                w.fail(format!("{name} overflows: it holds {holds}; raise `{setting}`")).await;
             }
         }
         let turn = u64::from(full(tail)) << 32;

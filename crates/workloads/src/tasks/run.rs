@@ -11,6 +11,7 @@ use super::policy::Scopes;
 use super::ring::Rings;
 use super::worker::{COUNTS, Counts, Queues, Worker};
 use crate::settings::{BadSetting, Setting, Settings};
+use crate::words::counted;
 
 /// A program made of tasks. A task is `WORDS` words, which say all about it, and
 /// calls one of the program's functions; running it may make more tasks.
@@ -149,7 +150,8 @@ impl Plan {
         for (low, queue) in [("group-low", "group-queue"), ("device-low", "device-queue")] {
             if count(low) > count(queue) {
                 let (low_is, holds) = (count(low), count(queue));
-                let why = format!("`{low}` is {low_is}, but the queue holds {holds} task-fronts: `{queue}`");
+                let holds = counted(holds.into(), "task-front");
+                let why = format!("`{low}` is {low_is}, but the queue holds {holds}: `{queue}`");
                 return Err(settings.conflict(why));
             }
         }

@@ -77,6 +77,24 @@ impl Summary {
     }
 }
 
+/// How large a tree may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Nodes in all.
+    pub nodes: u64,
+    /// The height of the deepest node.
+    pub depth: u64,
+}
+
+/// The limit that a tree exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooLarge {
+    /// It has more nodes.
+    Nodes,
+    /// It is deeper.
+    Depth,
+}
+
 /// A number that depends on all bits of a node.
 pub(super) fn fingerprint(state: &[u32; 5], height: u32) -> u64 {
     state.iter().chain([&height]).fold(0, |sum, word| {
@@ -137,9 +155,11 @@ impl Tree {
         sha1::digest(&sha1::block(&[0, 0, 0, 0, self.seed]))
     }
 
-    /// Visits all nodes on the host, or gives up after so many.
-    #[must_use]
-    pub fn traverse(&self, nodes_max: u64) -> Option<Summary> {
+    /// Visits all nodes on the host, or gives up where the tree is too large.
+    ///
+    /// # Errors
+    /// Which limit it exceeds.
+    pub fn traverse(&self, limits: Limits) -> Result<Summary, TooLarge> {
         let mut summary = Summary::default();
         // The nodes on the way down: state, children, and which is next.
         let mut way: Vec<([u32; 5], u32, u32)> = Vec::new();
@@ -152,7 +172,11 @@ impl Tree {
             }
             summary.at_height[height as usize] += 1;
             summary.fingerprint = summary.fingerprint.wrapping_add(fingerprint(&state, height));
-            (summary.nodes <= nodes_max).then_some((state, children, 0))
+            match () {
+                () if u64::from(height) > limits.depth => Err(TooLarge::Depth),
+                () if summary.nodes > limits.nodes => Err(TooLarge::Nodes),
+                () => Ok((state, children, 0)),
+            }
         };
         way.push(visit(self.root(), 0)?);
         while let Some((state, children, next)) = way.last_mut() {
@@ -166,6 +190,6 @@ impl Tree {
             let height = way.len() as u32;
             way.push(visit(child, height)?);
         }
-        Some(summary)
+        Ok(summary)
     }
 }

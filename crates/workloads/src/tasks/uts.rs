@@ -12,7 +12,7 @@ use kernel::prelude::*;
 
 use super::run::{Plan, SETTINGS as RUN, TALLIES_MAX, TaskProgram, check_work};
 use super::sha1;
-use super::tree::{CHILDREN_MAX, Kind, Shape, Summary, Tree, fingerprint};
+use super::tree::{CHILDREN_MAX, Kind, Limits, Shape, Summary, TooLarge, Tree, fingerprint};
 use super::worker::Worker;
 use crate::instance::{Instance, NamedInput, Purpose, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
@@ -278,14 +278,16 @@ impl TaskProgram<WORDS> for Search {
 fn uts(settings: &Settings) -> Result<Instance, BadSetting> {
     let (tree, plan) = (Tree::of(settings), Plan::of(settings)?);
     let nodes_max = settings.count("nodes-max");
-    let Some(summary) = tree.traverse(nodes_max) else {
-        return Err(settings.conflict(format!("the tree has more than {nodes_max} nodes: raise `nodes-max`")));
-    };
     let depth_max = TALLIES_MAX - HEIGHTS as u64 - 1;
-    if summary.depth() as u64 > depth_max {
-        let depth = summary.depth();
-        return Err(settings.conflict(format!("the tree has depth {depth}, but may have {depth_max}")));
-    }
+    let summary = tree.traverse(Limits { nodes: nodes_max, depth: depth_max }).map_err(|limit| {
+        settings.conflict(match limit {
+            TooLarge::Nodes => format!("the tree has more than {nodes_max} nodes: raise `nodes-max`"),
+            TooLarge::Depth => {
+                let cause = if tree.kind == Kind::Geometric { "depth" } else { "probability" };
+                format!("the tree is deeper than {depth_max}, the most there may be: lower `{cause}`")
+            }
+        })
+    })?;
     let program = Program::new("uts", move |host| async move {
         // The root's message is the seed behind zeros, and the word behind that.
         let root = [0, 0, 0, 0, tree.seed, 1 << 31, 0];

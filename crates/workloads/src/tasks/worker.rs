@@ -26,6 +26,7 @@ use super::front::{Entry, Fronts, Spare};
 use super::policy::Scopes;
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
+use crate::words::counted;
 
 /// All queues. A value that kernels carry along freely.
 #[derive(Clone, Copy, Debug)]
@@ -207,7 +208,8 @@ impl<const WORDS: usize> Worker<WORDS> {
             let (wave, group) = (self.w.index(), self.w.work_group());
             let message = format!(
                 "the queue of wavefront {wave} in work-group {group} overflows: \
-                 it holds {capacity} task-fronts; raise `wave-queue`"
+                 it holds {}; raise `wave-queue`",
+                counted(capacity.into(), "task-front")
             );
             self.w.fail(message).await;
         }

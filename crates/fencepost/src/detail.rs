@@ -1,0 +1,140 @@
+//! `fencepost list SUBJECT NAME`: all that there is to know of one thing.
+
+use std::io::Write;
+
+use lab::catalog;
+use lab::systems::Systems;
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::args::{ListArguments, Subject};
+use crate::list::{COLUMNS, text};
+use crate::output::write_json;
+use crate::table::{Side, Table, grouped};
+
+/// Shows the one of that name.
+pub(crate) fn detail(
+    arguments: &ListArguments,
+    name: &str,
+    entries: &[Value],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let names: Vec<String> = entries.iter().map(|entry| text(&entry["name"])).collect();
+    let Some(at) = names.iter().position(|known| known == name) else {
+        return Err(lab::Error::unknown(what(arguments.subject), name, &names).into());
+    };
+    let mut entry = entries[at].clone();
+    if arguments.json {
+        match arguments.subject {
+            Subject::Systems => entry["parameters"] = parameters(name)?,
+            Subject::Papers => entry["statements"] = json!(catalog::claims_of(name)?),
+            _ => {}
+        }
+        return write_json(out, &entry);
+    }
+    // A machine is shown as its file, to be copied and changed.
+    if arguments.subject == Subject::Systems {
+        return Ok(write!(out, "{}", Systems::default().text(name)?)?);
+    }
+    let mut head = Table::new(&[("", Side::Left)]).without_heading();
+    head.row([format!("{name}: {}", text(&entry["summary"]))]);
+    head.within(COLUMNS).write(out)?;
+    writeln!(out)?;
+    facts(&entry).within(COLUMNS).write(out)?;
+    for table in tables(arguments.subject, name, &entry)? {
+        writeln!(out)?;
+        table.within(COLUMNS).write(out)?;
+    }
+    Ok(())
+}
+
+fn what(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Systems => "system",
+        Subject::Protocols => "protocol",
+        Subject::Scenarios => "scenario",
+        Subject::Workloads => "workload",
+        Subject::Models => "model",
+        Subject::Papers => "paper",
+    }
+}
+
+fn parameters(name: &str) -> Result<Value, Failure> {
+    let system = Systems::default().load(name)?;
+    Ok(serde_json::to_value(system).unwrap_or(Value::Null))
+}
+
+/// The plain values of an entry, each with what it is.
+fn facts(entry: &Value) -> Table {
+    const FACTS: [(&str, &str); 9] = [
+        ("source", "origin"),
+        ("purpose", "purpose"),
+        ("protocol", "protocol"),
+        ("policy", "policy"),
+        ("scenario", "in full"),
+        ("claim", "claims"),
+        ("mappings", "mapping"),
+        ("claimed_by", "claimed by"),
+        ("claims", "claims"),
+    ];
+    let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]).without_heading();
+    for (key, name) in FACTS {
+        let value = entry.get(key).map_or(String::new(), text);
+        if !value.is_empty() {
+            table.row([name.to_owned(), value]);
+        }
+    }
+    if let Some(has) = entry["experiments"].as_bool() {
+        let name = text(&entry["name"]);
+        let how = if has { format!("fencepost reproduce {name}") } else { "none yet".to_owned() };
+        table.row(["experiments".to_owned(), how]);
+    }
+    table
+}
+
+fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Failure> {
+    let list = |key: &str| entry[key].as_array().cloned().unwrap_or_default();
+    let mut tables = Vec::new();
+    match subject {
+        Subject::Workloads => {
+            tables.push(settings(&list("settings")));
+            let inputs = list("inputs");
+            if !inputs.is_empty() {
+                let mut table = Table::new(&[("--input", Side::Left), ("meaning", Side::Left)]);
+                inputs.iter().for_each(|input| table.row([text(&input["name"]), text(&input["summary"])]));
+                tables.push(table);
+            }
+        }
+        Subject::Papers => {
+            let mut table = Table::new(&[("claim", Side::Left), ("where", Side::Left), ("says", Side::Left)]);
+            catalog::claims_of(name)?.into_iter().for_each(|c| table.row([c.id, c.place, c.says]));
+            tables.push(table);
+        }
+        _ => {}
+    }
+    Ok(tables)
+}
+
+/// What can be set with `--set NAME=VALUE`.
+fn settings(settings: &[Value]) -> Table {
+    let left = Side::Left;
+    let columns = [("--set", left), ("default", left), ("range or choices", left), ("meaning", left)];
+    let mut table = Table::new(&columns);
+    for setting in settings {
+        let range = setting["range"].as_array().map(|range| {
+            range.iter().map(|end| grouped(end.as_u64().unwrap_or(0))).collect::<Vec<_>>().join(" to ")
+        });
+        let cells = ["name", "default"].map(|key| text(&setting[key]));
+        let choices = setting["choices"].as_array().cloned().unwrap_or_default();
+        let range = range.unwrap_or_else(|| format!("{} choices:", choices.len()));
+        table.row(cells.into_iter().chain([range, text(&setting["meaning"])]));
+        for (at, choice) in choices.iter().enumerate() {
+            let meaning = text(&setting["choice_meanings"][at]);
+            table.row([String::new(), String::new(), text(choice), meaning]);
+        }
+    }
+    if settings.is_empty() {
+        table.row(["none".to_owned()]);
+    }
+    table
+}

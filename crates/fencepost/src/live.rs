@@ -1,0 +1,205 @@
+//! One line on the terminal behind standard error, drawn again and again.
+//!
+//! A thread of its own draws the line. Every writer to the line holds [`SHOWN`]. The
+//! lock of a standard stream is taken for one write only, and nobody waits for
+//! [`SHOWN`] while holding one: otherwise the drawing thread and the main thread
+//! could wait for each other.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use terminal_size::{Width, terminal_size_of};
+
+use crate::table::bar;
+
+/// How often the line is drawn. A command that ends sooner never shows it.
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// The width of a terminal that does not know its own.
+const USUAL_WIDTH: usize = 80;
+
+/// The length of the bar before the text.
+const BAR_LETTERS: usize = 24;
+
+/// Is the line on the screen?
+static SHOWN: Mutex<bool> = Mutex::new(false);
+
+/// What the line says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Words {
+    /// The part that is done, where that is known.
+    pub(crate) share: Option<f64>,
+    /// Numbers and names. The end of a text that is too long is cut off.
+    pub(crate) text: String,
+}
+
+/// The line, for as long as this value lives.
+#[derive(Debug)]
+pub(crate) struct Live(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Live {
+    /// Shows what `words` says now, and again every tenth of a second. Shows nothing
+    /// where no person looks: in a pipe, under continuous integration, and on a
+    /// terminal that cannot draw over a line.
+    pub(crate) fn start(words: impl Fn() -> Words + Send + 'static) -> Live {
+        if !is_wanted() {
+            return Live(None);
+        }
+        let (sender, receiver) = mpsc::channel();
+        let work = move || {
+            while receiver.recv_timeout(REDRAW) == Err(RecvTimeoutError::Timeout) {
+                draw(&words());
+            }
+        };
+        // A line that cannot be drawn is no reason to stop a run.
+        Live(std::thread::Builder::new().spawn(work).ok().map(|thread| (sender, thread)))
+    }
+
+    /// Takes the line away while `write` writes to standard output, if both are on a
+    /// terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        if self.0.is_none() || !io::stdout().is_terminal() {
+            return write();
+        }
+        let mut shown = lock();
+        erase(&mut shown);
+        write()
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let Some((sender, thread)) = self.0.take() else { return };
+        drop(sender);
+        thread.join().ok();
+        erase(&mut lock());
+    }
+}
+
+/// Takes the line away for good: nobody draws it again until the process ends.
+pub(crate) fn close() {
+    let mut shown = lock();
+    clear_echo(&mut shown);
+    std::mem::forget(shown);
+}
+
+/// Clears the `^C` that the terminal echoes, so that what comes next begins a line.
+pub(crate) fn after_interrupt() {
+    clear_echo(&mut lock());
+}
+
+fn clear_echo(shown: &mut bool) {
+    match *shown {
+        true => erase(shown),
+        false if io::stderr().is_terminal() => write("\n"),
+        false => {}
+    }
+}
+
+fn lock() -> MutexGuard<'static, bool> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Leaves the cursor at the start of the line, so that whatever comes next is
+/// written over it.
+fn draw(words: &Words) {
+    let mut shown = lock();
+    *shown = true;
+    let columns = match terminal_size_of(io::stderr()) {
+        Some((Width(columns @ 1..), _)) => usize::from(columns),
+        _ => USUAL_WIDTH,
+    };
+    write(&format!("\r{}\x1b[J\r", fit(words, columns)));
+}
+
+fn erase(shown: &mut bool) {
+    if std::mem::take(shown) {
+        write("\r\x1b[J");
+    }
+}
+
+fn write(text: &str) {
+    // A terminal that is gone is noticed by those who write results.
+    io::stderr().write_all(text.as_bytes()).ok();
+}
+
+fn is_wanted() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stderr().is_terminal() && !is_dumb && !is_set("CI")
+}
+
+/// The line for a terminal of so many columns. The last column stays empty, because
+/// some terminals begin a new line behind it.
+fn fit(words: &Words, columns: usize) -> String {
+    let room = columns.saturating_sub(1);
+    let text: String = words.text.chars().filter(|letter| !letter.is_control()).collect();
+    let width: usize = text.chars().map(columns_of).sum();
+    if width > room {
+        return cut(&text, room);
+    }
+    match words.share {
+        Some(share) if BAR_LETTERS + 1 + width <= room => {
+            format!("{:BAR_LETTERS$} {text}", bar(share, BAR_LETTERS))
+        }
+        _ => text,
+    }
+}
+
+/// The start of a text, and a mark that it goes on.
+fn cut(text: &str, room: usize) -> String {
+    let mut left = room.saturating_sub(1);
+    let fits = |letter: &char| {
+        let rest = left.checked_sub(columns_of(*letter));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    let start: String = text.chars().take_while(fits).collect();
+    if room == 0 { start } else { start + "…" }
+}
+
+/// How many columns a letter takes: two at most, from the first letters that are wide.
+fn columns_of(letter: char) -> usize {
+    const FIRST_WIDE: char = '\u{1100}';
+    const BLOCKS: core::ops::RangeInclusive<char> = '\u{2000}'..='\u{2e7f}';
+    if letter >= FIRST_WIDE && !BLOCKS.contains(&letter) { 2 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(share: Option<f64>, text: &str) -> Words {
+        Words { share, text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_line_is_always_narrower_than_the_terminal() {
+        let texts = ["", "[0:05] 12 of 340 tests under vi", "日本語の機械 で vec-add", &"x".repeat(300)];
+        for columns in 0..120 {
+            for text in texts {
+                let line = fit(&words(Some(0.5), text), columns);
+                let width: usize = line.chars().map(columns_of).sum();
+                assert!(width < columns.max(1), "{columns}: {line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_narrow_line_drops_the_bar_first_and_says_that_it_is_cut() {
+        let words = words(Some(0.5), "[0:05] 12 of 24 tests");
+        let half = "█".repeat(12) + &" ".repeat(12);
+        assert_eq!(fit(&words, 80), format!("{half} [0:05] 12 of 24 tests"));
+        assert_eq!(fit(&words, 40), "[0:05] 12 of 24 tests");
+        assert_eq!(fit(&words, 12), "[0:05] 12 …");
+        assert_eq!(fit(&words, 1), "");
+    }
+
+    #[test]
+    fn names_cannot_move_the_cursor() {
+        assert_eq!(fit(&words(None, "a\u{1b}[2J\nb"), 80), "a[2Jb");
+    }
+}

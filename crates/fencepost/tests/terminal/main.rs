@@ -1,0 +1,285 @@
+//! Every command on a terminal: it shows its progress, ends, and leaves the terminal
+//! as it was.
+#![cfg(unix)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod pty;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::scratch;
+use pty::{Left, Session, Setup, USUAL};
+
+const CTRL_C: u8 = 3;
+const WIDTHS: [u16; 3] = [40, 80, 200];
+
+/// Short commands, every one of the program, with their exit codes. `{}` is a folder
+/// as [`home`] makes it.
+const COMMANDS: &[(&str, i32)] = &[
+    ("", 2),
+    ("--help", 0),
+    ("rnu", 2),
+    ("list systems", 0),
+    ("list protocols", 0),
+    ("list scenarios", 0),
+    ("list workloads", 0),
+    ("list models", 0),
+    ("list papers", 0),
+    ("run -s hlrc-8cu -p vi -w vec-add --set n=4k", 0),
+    ("run -s hlrc-8cu -p vi -w spin-forever --patience 9000", 1),
+    ("run -s nowhere -p vi -w vec-add", 2),
+    ("compare -s hlrc-8cu --scenarios vi,no-l1 -w reduce --set n=4k", 0),
+    ("why vi no-l1 -s hlrc-8cu -w reduce --set n=4k --html why.html", 0),
+    ("reproduce hlrc --figure table6 --scale 1/1024 --seeds 1 --set sweeps=1", 0),
+    ("report results/hlrc", 0),
+    ("litmus litmus/c11/SB.litmus --model tso", 0),
+    ("litmus litmus/hrf --model hrf-indirect --json", 0),
+    ("verify vi --litmus litmus/hrf --operations 0", 0),
+    ("verify hlrc --litmus hlrc.litmus --operations 0 --charts charts", 1),
+    ("verify --replay charts/hlrc-1.trace", 1),
+    ("stress vi --episodes 64", 0),
+    ("race -s hrf-8cu -w race-missing-fence", 1),
+    ("graph info USA-road-d.BAY --scale 1/64", 0),
+    ("completions bash", 0),
+    ("man", 0),
+    ("man --dir man1", 0),
+];
+
+/// A folder in which every command finds what it reads.
+fn home(name: &str) -> PathBuf {
+    let folder = scratch(name);
+    let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::copy(tree.join("docs/findings/hlrc.litmus"), folder.join("hlrc.litmus")).unwrap();
+    std::os::unix::fs::symlink(tree.join("litmus"), folder.join("litmus")).unwrap();
+    folder
+}
+
+fn words(command: &str) -> Vec<&str> {
+    command.split_whitespace().collect()
+}
+
+fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&Left)) {
+    let folder = home(name);
+    for (command, code) in COMMANDS {
+        let left = Session::start(&words(command), &folder, setup).end();
+        assert_eq!(left.code, Some(*code), "{command}:\n{}", left.screen.contents());
+        left.assert_clean();
+        check(&left);
+    }
+}
+
+#[test]
+fn no_command_is_left_out_here() {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    fencepost::run(["fencepost", "--help"].map(OsString::from), &mut out, &mut err);
+    let help = String::from_utf8(out).unwrap();
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = listed.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() > 10, "{help}");
+    for name in names {
+        assert!(COMMANDS.iter().any(|(command, _)| words(command).first() == Some(&name)), "{name}");
+    }
+}
+
+#[test]
+fn every_command_ends_on_terminals_of_40_80_and_200_columns() {
+    std::thread::scope(|scope| {
+        for columns in WIDTHS {
+            let setup = Setup { columns, ..USUAL };
+            scope.spawn(move || run_all(&format!("columns-{columns}"), &setup, |_| {}));
+        }
+    });
+}
+
+#[test]
+fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
+    let plain = |left: &Left| {
+        assert!(!left.bytes.contains(&0x1b), "{}: {:?}", left.words, String::from_utf8_lossy(&left.bytes));
+    };
+    std::thread::scope(|scope| {
+        for (name, value) in [("TERM", "dumb"), ("CI", "true")] {
+            let variables = [(name, value)];
+            scope.spawn(move || {
+                run_all(&format!("with-{name}"), &Setup { variables: &variables, ..USUAL }, plain);
+            });
+        }
+    });
+}
+
+#[test]
+fn no_color_is_heeded() {
+    let no_color = |left: &Left| {
+        let text = String::from_utf8_lossy(&left.bytes);
+        let codes = text.split('\u{1b}').skip(1);
+        assert!(codes.clone().all(|code| code.starts_with("[J")), "{}: {text:?}", left.words);
+    };
+    run_all("no-color", &Setup { variables: &[("NO_COLOR", "1")], ..USUAL }, no_color);
+}
+
+#[test]
+fn either_stream_may_go_to_a_file_and_no_progress_gets_there() {
+    std::thread::scope(|scope| {
+        for stream in [1, 2] {
+            scope.spawn(move || {
+                let folder = scratch(&format!("to-file-{stream}"));
+                let path = folder.join("output");
+                let setup = Setup { redirected: Some((stream, &path)), ..USUAL };
+                run_all(&format!("redirected-{stream}"), &setup, |left| {
+                    let text = fs::read(&path).unwrap();
+                    assert!(!text.contains(&0x1b) && !text.contains(&b'\r'), "{}", left.words);
+                    let on_terminal = !left.screen.contents().trim().is_empty();
+                    // Results go to standard output, complaints to standard error.
+                    let has_results = left.code == Some(0);
+                    if has_results && left.words != "man --dir man1" {
+                        assert_eq!((stream == 1, stream == 2), (!text.is_empty(), on_terminal));
+                    }
+                });
+            });
+        }
+    });
+}
+
+/// Commands that take long, and what their progress line says.
+const LONG: &[(&str, &str)] = &[
+    ("run -s hlrc-8cu -p vi -w vec-add --set n=4m", "vec-add on hlrc-8cu: cycle"),
+    ("compare -s hlrc-8cu --scenarios vi,no-l1 -w vec-add --set n=4m", "0 of 2 runs: cycle"),
+    ("why vi no-l1 -s hlrc-8cu -w vec-add --set n=4m", "0 of 2 runs: cycle"),
+    ("race -s hlrc-8cu -w vec-add --set n=4m --seeds 9", "0 of 9 runs"),
+    ("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1", "cycle"),
+    ("litmus long.litmus --model rmo", "0 of 1 tests under rmo"),
+    ("verify vi --operations 0 --mutants --jobs 1", " of "),
+    ("stress vi --episodes 100000000", "of 100,000,000 episodes of vi"),
+];
+
+/// A litmus test that no search ends in a minute.
+fn long_test() -> String {
+    let threads = 5;
+    let mut text = String::from("C long\n{}\n");
+    for thread in 0..threads {
+        text.push_str(&format!("P{thread}(atomic_int* x, atomic_int* y) {{\n"));
+        for at in 0..4 {
+            text.push_str(&format!(
+                "  atomic_store_explicit(x, {}, memory_order_relaxed);\n",
+                thread * 9 + at
+            ));
+            text.push_str(&format!("  int r{at} = atomic_load_explicit(y, memory_order_relaxed);\n"));
+            text.push_str(&format!(
+                "  atomic_store_explicit(y, {}, memory_order_relaxed);\n",
+                thread * 9 + at
+            ));
+        }
+        text.push_str("}\n");
+    }
+    text + "exists (0:r0=1 /\\ 1:r0=2 /\\ 2:r3=1)\n"
+}
+
+#[test]
+fn a_long_command_shows_its_progress_on_one_line_and_ctrl_c_takes_it_away() {
+    std::thread::scope(|scope| {
+        for columns in WIDTHS {
+            scope.spawn(move || {
+                let folder = home(&format!("long-{columns}"));
+                fs::write(folder.join("long.litmus"), long_test()).unwrap();
+                for (command, progress) in LONG {
+                    let setup = Setup { columns, ..USUAL };
+                    let mut session = Session::start(&words(command), &folder, &setup);
+                    session.wait_for("[0:0");
+                    session.wait_for(&progress[..progress.len().min(16)]);
+                    let screen = session.screen();
+                    let text = screen.contents();
+                    assert_eq!(text.trim_end().lines().count(), 1, "{columns}, {command}:\n{text}");
+                    assert!(!screen.row_wrapped(0), "{columns}, {command}:\n{text}");
+                    assert!(!screen.hide_cursor());
+                    session.press(CTRL_C);
+                    let left = session.end();
+                    left.assert_clean();
+                    assert!(matches!(left.code, Some(1 | 130)), "{command}: {:?}", left.code);
+                }
+            });
+        }
+    });
+}
+
+/// Numbers that look random, the same ones in every run.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+#[test]
+fn ctrl_c_at_any_moment_ends_every_command_and_leaves_the_terminal_clean() {
+    let commands: Vec<&str> = COMMANDS
+        .iter()
+        .map(|(command, _)| *command)
+        .chain(LONG.iter().map(|(command, _)| *command))
+        .collect();
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            let commands = &commands;
+            scope.spawn(move || {
+                let folder = home(&format!("interrupted-{seed}"));
+                fs::write(folder.join("long.litmus"), long_test()).unwrap();
+                let mut draws = Draws(seed);
+                for command in commands {
+                    let session = Session::start(&words(command), &folder, &USUAL);
+                    std::thread::sleep(Duration::from_millis(draws.below(250)));
+                    session.press(CTRL_C);
+                    let left = session.end();
+                    // Before the handler is there, the system ends the process: no code.
+                    assert!(matches!(left.code, None | Some(0 | 1 | 2 | 130)), "{command}: {:?}", left.code);
+                    let text = left.screen.contents();
+                    // The terminal may echo the key behind the last line of a command.
+                    if left.code.is_some() && !text.ends_with("^C") {
+                        left.assert_clean();
+                    }
+                    assert!(!text.contains("panicked"), "{command}:\n{text}");
+                    let unfinished = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+                    let unfinished: Vec<_> =
+                        unfinished.filter(|name| name.to_string_lossy().ends_with(".unfinished")).collect();
+                    assert!(unfinished.is_empty(), "{command}: {unfinished:?}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn an_interrupted_reproduction_says_how_to_go_on() {
+    let folder = home("resume");
+    let command = words("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1");
+    let mut session = Session::start(&command, &folder, &USUAL);
+    session.wait_for("cycle");
+    session.press(CTRL_C);
+    let left = session.end();
+    let text = left.screen.contents();
+    let text = text.lines().collect::<Vec<_>>().join("\n");
+    assert_eq!(left.code, Some(130), "{text}");
+    assert!(text.contains("fencepost: interrupted: ") && text.contains("results/hlrc"), "{text}");
+    assert!(text.contains("the same command goes on with the others"), "{text}");
+    left.assert_clean();
+}
+
+#[test]
+fn json_of_several_litmus_tests_is_whole_on_a_terminal() {
+    let folder = scratch("json-on-terminal");
+    for name in ["a", "b", "c"] {
+        fs::write(folder.join(format!("{name}.litmus")), long_test()).unwrap();
+    }
+    let command = words("litmus . --model rmo --json --timeout 0.3 --jobs 1");
+    let left = Session::start(&command, &folder, &Setup { columns: 200, ..USUAL }).end();
+    let text = left.screen.contents();
+    // Complaints follow.
+    let found = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>().next();
+    let count = found.and_then(Result::ok).and_then(|found| found.as_array().map(Vec::len));
+    assert_eq!(count, Some(3), "{text}");
+    assert_eq!(left.code, Some(1));
+}

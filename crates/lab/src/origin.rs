@@ -1,0 +1,57 @@
+//! Where workloads, scenarios and models come from.
+
+/// Workloads after a paper or a benchmark. The others are ours.
+const WORKLOADS: [(&str, &str); 9] = [
+    ("sssp", "hLRC paper (MICRO 2016), section IV.A"),
+    ("color", "hLRC paper (MICRO 2016), section IV.A"),
+    ("pagerank", "hLRC paper (MICRO 2016), section IV.A"),
+    ("uts", "UTS benchmark (LCPC 2006), HRF paper (ASPLOS 2014), section 7"),
+    ("queens", "HRF paper (ASPLOS 2014), section 7: a program for its tasks"),
+    ("fib", "HRF paper (ASPLOS 2014), section 7: a program for its tasks"),
+    ("stencil", "HRF paper (ASPLOS 2014), Figure 3"),
+    ("race-block-barrier", "HRF paper (ASPLOS 2014), Figure 3, with a fault"),
+    ("pagerank-push", "ours, the usual push formulation"),
+];
+
+/// Models of memory, each after the work that states it.
+const MODELS: [(&str, &str); 12] = [
+    ("sc", "Lamport (1979)"),
+    ("tso", "Hechtman thesis (Duke 2014), section 2.2.2"),
+    ("rmo", "Hechtman thesis (Duke 2014), section 2.2.3; SPARC Architecture Manual 9 (1994)"),
+    ("drf", "Adve and Hill (ISCA 1990), HRF paper (ASPLOS 2014)"),
+    ("hrf-direct", "HRF paper (ASPLOS 2014), section 3"),
+    ("hrf-indirect", "HRF paper (ASPLOS 2014), section 4"),
+    ("c11", "Batty, Donaldson, Wickerson (POPL 2016)"),
+    ("rc11", "Lahav and others (PLDI 2017)"),
+    ("opencl", "Batty, Donaldson, Wickerson (POPL 2016)"),
+    ("opencl-rsp", "Wickerson and others (OOPSLA 2015)"),
+    ("ptx-6.0", "PTX ISA 6.0; Lustig and others (ASPLOS 2019)"),
+    ("ptx-7.5", "PTX ISA 7.5, chapter 8; Lustig, Cooksey, Giroux (ISCA 2022)"),
+];
+
+const OURS: &str = "ours";
+
+pub(crate) fn of_workload(name: &str) -> &'static str {
+    of(&WORKLOADS, name)
+}
+
+pub(crate) fn of_model(name: &str) -> &'static str {
+    of(&MODELS, name)
+}
+
+fn of(origins: &[(&str, &'static str)], name: &str) -> &'static str {
+    origins.iter().find(|(known, _)| *known == name).map_or(OURS, |(_, origin)| origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{model_names, workload_names};
+
+    #[test]
+    fn every_name_here_is_one_that_there_is_and_every_model_has_an_origin() {
+        assert!(WORKLOADS.iter().all(|(name, _)| workload_names().contains(name)));
+        assert!(MODELS.iter().all(|(name, _)| model_names().contains(name)));
+        assert!(model_names().iter().all(|name| of_model(name) != OURS));
+    }
+}
