@@ -139,7 +139,7 @@ fn group_width(group: &Group, bar: f64, most: f64) -> f64 {
 
 /// The widest bars with which all groups stand in one row, or bars of usual
 /// width and groups in several rows.
-fn rows_of<'a>(groups: &'a [Group], room: f64, view: View) -> (f64, Vec<Vec<&'a Group>>) {
+fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
     let most = room - GAP;
     let taken = |bar: f64| groups.iter().map(|group| group_width(group, bar, most) + GAP).sum::<f64>();
     let mut bar = BAR_MAX;
