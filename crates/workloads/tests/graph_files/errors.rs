@@ -153,7 +153,7 @@ fn what_is_wrong_with_a_dimacs_file_is_named() {
             ),
             (
                 "p sp 50000 1\n",
-                "g:1:12: a graph of 50000 vertices and 1 arcs takes at least 1.5 MiB to read, but at most 1.0 MiB may be used",
+                "g:1:12: a graph of 50000 vertices and 1 arc takes at least 1.5 MiB to read, but at most 1.0 MiB may be used",
             ),
         ],
     );
