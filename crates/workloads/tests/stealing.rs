@@ -219,7 +219,7 @@ fn a_queue_that_is_too_small_says_so() {
     let full = small(3, 3, true).err().unwrap_or_default();
     assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
     let many = small(3, 4, false).err().unwrap_or_default();
-    assert!(many.contains("queue 1 has 3 slots, but 4 tasks are to be in it"), "{many}");
+    assert!(many.contains("queue 1 has 3 slots, but is to start with 4 tasks"), "{many}");
 }
 
 /// What an atomic did, by the table's words.

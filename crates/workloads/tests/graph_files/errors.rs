@@ -66,7 +66,7 @@ fn what_is_wrong_with_a_matrix_is_named() {
         (&format!("{MTX} real general\n2 2 2\n1 2 1\n"), "g:4:1: the file ends here, expected entry 2 of 2"),
         (
             &format!("{MTX} real general\n2 2 1\n1 2 1\n2 1 1\n"),
-            "g:4:1: found `2`, expected the end of the file after 1 entries",
+            "g:4:1: found `2`, expected the end of the file after 1 entry",
         ),
         (&format!("{MTX} real general\n2 2 1\n1 3 1\n"), "g:3:3: found `3`, expected a column from 1 to 2"),
         (&format!("{MTX} real general\n2 2 1\n0 1 1\n"), "g:3:1: found `0`, expected a row from 1 to 2"),
@@ -145,7 +145,7 @@ fn what_is_wrong_with_a_dimacs_file_is_named() {
             ),
             ("p sp 3 1\na 1 2 3 4\n", "g:2:9: found `4`, expected the end of the line after an arc"),
             ("p sp 3 2\na 1 2 3\n", "g:3:1: the file ends here, expected arc 2 of 2"),
-            ("p sp 3 1\na 1 2 3\na 2 1 3\n", "g:3:1: found `a`, expected the end of the file after 1 arcs"),
+            ("p sp 3 1\na 1 2 3\na 2 1 3\n", "g:3:1: found `a`, expected the end of the file after 1 arc"),
             ("p sp 3 1\na 2 2 3\n", "g:2:3: found an arc from a vertex to itself, which the options refuse"),
             (
                 "p sp 3 2\na 1 2 3\na 1 2 1\n",
@@ -153,7 +153,7 @@ fn what_is_wrong_with_a_dimacs_file_is_named() {
             ),
             (
                 "p sp 50000 1\n",
-                "g:1:12: a graph of 50000 vertices and 1 arcs takes at least 1.5 MiB to read, but at most 1.0 MiB may be used",
+                "g:1:12: a graph of 50000 vertices and 1 arc takes at least 1.5 MiB to read, but at most 1.0 MiB may be used",
             ),
         ],
     );
