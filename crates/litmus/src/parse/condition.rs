@@ -46,7 +46,7 @@ pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), 
         cursor.advance();
         program.condition = Condition { quantifier, prop: proposition(cursor, program, 0)? };
     }
-    if asked || !program.observed.is_empty() {
+    if asked || !program.observed.is_empty() || program.filter.is_some() {
         Ok(())
     } else {
         Err(cursor.expected("`exists`, `~exists` or `forall`"))

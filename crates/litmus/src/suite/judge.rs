@@ -93,7 +93,7 @@ fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
     let line = text.lines().nth(place.line as usize - 1).unwrap_or("");
     let part = match program.dialect {
         Dialect::OpenCl | Dialect::C11 => 0,
-        Dialect::Ptx | Dialect::Lisa => usize::from(place.thread.0),
+        Dialect::Ptx | Dialect::Lisa | Dialect::Vulkan => usize::from(place.thread.0),
     };
     let before: usize = line.split('|').take(part).map(|cell| cell.chars().count() + 1).sum();
     let blanks = line.chars().skip(before).take_while(|c| c.is_whitespace()).count();
