@@ -56,17 +56,17 @@ pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
     Some(match name {
         "ATOM" => on.set(is_atomic),
         // Atomics, and accesses with availability or visibility, are non-private.
-        "NONPRIV" => on.set(|e| {
-            ["AV", "VIS"].iter().any(|mark| has_instruction_mark(e, mark)) || has(e, "NONPRIV")
-        }),
+        "NONPRIV" => {
+            on.set(|e| ["AV", "VIS"].iter().any(|mark| has_instruction_mark(e, mark)) || has(e, "NONPRIV"))
+        }
         "AV" | "VIS" => on.set(|e| has_instruction_mark(e, name)),
         // The read of a read-modify-write acquires, and its write releases.
         "ACQ" => on.set(|e| !e.writes() && e.order.acquires()),
         "REL" => on.set(|e| !e.reads() && e.order.releases()),
         // A control barrier without semantics is no memory barrier.
-        "F" => on.set(|e| {
-            e.is_fence() && !is_device_operation(e) && (e.order.acquires() || e.order.releases())
-        }),
+        "F" => {
+            on.set(|e| e.is_fence() && !is_device_operation(e) && (e.order.acquires() || e.order.releases()))
+        }
         "CBAR" => on.set(|e| e.meeting.is_some()),
         "QF" => on.set(|e| e.scope.is_some_and(|s| on.program.scopes.get(s).level == Level::Chiplet)),
         _ if SETS.contains(&name) => on.set(|e| has(e, name)),

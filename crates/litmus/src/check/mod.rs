@@ -27,6 +27,7 @@ mod oracle;
 mod outcome;
 mod report;
 mod search;
+mod spins;
 
 pub use dot::dot;
 pub use execution::Execution;
@@ -34,6 +35,7 @@ pub(crate) use explain::flag_text;
 pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
 pub(crate) use report::condition_text;
 pub use report::{Flag, Report, State};
+pub(crate) use spins::spinning;
 
 use std::collections::BTreeSet;
 
