@@ -34,7 +34,7 @@ fn another_tools_model_of_vulkan_says_the_same() {
     let other = other(&text);
     let own = litmus::cat::shipped("vulkan").expect("it is shipped").expect("it is a model");
     let (mut racy, mut several) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..250 {
         let text = random::test(seed);
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let [ours, theirs] = [&own, &other].map(|model| {
@@ -45,5 +45,5 @@ fn another_tools_model_of_vulkan_says_the_same() {
         racy += usize::from(ours.1);
         several += usize::from(ours.0.len() > 1);
     }
-    assert!((200..1400).contains(&racy) && several > 300, "{racy} race, {several} have several outcomes");
+    assert!((40..240).contains(&racy) && several > 50, "{racy} race, {several} have several outcomes");
 }
