@@ -15,6 +15,7 @@ fuzz_target!(|text: &str| {
         Dialect::Ptx => "ptx-7.5",
         Dialect::C11 => "rc11",
         Dialect::Lisa => "hrf-direct",
+        Dialect::Vulkan => "vulkan",
     };
     let Some(Ok(model)) = litmus::cat::shipped(name) else { return };
     let mut looks = 0;

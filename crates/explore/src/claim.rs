@@ -260,6 +260,10 @@ fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
         Dialect::C11 | Dialect::Lisa => {
             return Err(Silence::Undefined(String::from("nothing says which scopes its threads share")));
         }
+        Dialect::Vulkan => {
+            let what = "PTX has no private accesses and no storage classes";
+            return Err(Silence::Undefined(String::from(what)));
+        }
     }
     let lacks = |instr: &Instr| match instr {
         Instr::Fence(fence) => fence.remote,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use lab::experiment::Question;
+use litmus::progress::Scheduler;
 
 /// A laboratory for GPU memory: coherence protocols, memory models, and what
 /// synchronization costs.
@@ -274,6 +275,7 @@ pub(crate) struct GraphInfoArguments {
   fencepost litmus litmus/ptx/MP+cta.litmus --model ptx-7.5 --explain --dot mp.dot
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
   fencepost litmus litmus/c11 --model my-model.cat --json
+  fencepost litmus litmus/vulkan/spin.litmus --model vulkan --property liveness --scheduler hsa
   fencepost litmus --model opencl --expect litmus/opencl-expected.csv --quiet
 
 Exit codes: 0 success (whatever is allowed, forbidden or racy); 1 a test is not as expected, or
@@ -299,6 +301,16 @@ pub(crate) struct LitmusArguments {
     /// Definitions and instructions in front of a model of one's own
     #[arg(long, value_name = "FILE.bell")]
     pub(crate) bell: Option<PathBuf>,
+    /// What is asked of a test: its own condition, or whether all of its
+    /// executions end
+    #[arg(long, value_name = "PROPERTY", default_value = "condition")]
+    pub(crate) property: Property,
+    /// Which threads go on for certain (with --property liveness): every one
+    /// (fair), those that have taken a step (obe), the first that has not
+    /// ended (hsa), those before one that has taken a step (lobe), or hsa and
+    /// obe together [default: fair]
+    #[arg(long, value_name = "SCHEDULER")]
+    pub(crate) scheduler: Option<Scheduler>,
     /// Print JSON instead of herd's blocks
     #[arg(long)]
     pub(crate) json: bool,
@@ -315,7 +327,7 @@ pub(crate) struct LitmusArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
     /// A table of lines `file,1` or `file,0`, relative to it: is the test's
-    /// condition met?
+    /// condition met, or do all executions end?
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect: Option<PathBuf>,
     /// The same: is the test free of races?
@@ -519,6 +531,15 @@ pub(crate) enum RaceFree {
     HrfDirect,
     /// Heterogeneous-race-free, indirect: the links of a chain may be of different scopes
     HrfIndirect,
+}
+
+/// What is asked of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Property {
+    /// The test's own condition
+    Condition,
+    /// Does every execution end?
+    Liveness,
 }
 
 /// A reading of the scoped synchronization order.

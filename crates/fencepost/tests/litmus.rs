@@ -217,14 +217,42 @@ fn witnesses_of_a_forbidden_outcome_are_those_without_it() {
 }
 
 #[test]
+fn liveness_depends_on_the_scheduler() {
+    let spin = ours("vulkan/spin.litmus");
+    let ask = ["--model", "vulkan", "--property", "liveness"];
+    let fair = succeed(&[&[spin.as_str()], &ask[..]].concat());
+    assert_eq!(fair, "Test spin Liveness\nScheduler fair\nOk\nObservation spin Ends\n");
+    let hsa = succeed(&[&[spin.as_str()], &ask[..], &["--scheduler", "hsa"]].concat());
+    assert_eq!(
+        hsa,
+        "Test spin Liveness\nScheduler hsa\nNo\nObservation spin Spins\n\nThen for ever:\n  P0: line 6\n"
+    );
+    let (code, entries) = json(&[&[spin.as_str()], &ask[..], &["--scheduler", "obe"]].concat());
+    assert_eq!(code, 0);
+    assert_eq!((&entries[0]["property"], &entries[0]["scheduler"]), (&"liveness".into(), &"obe".into()));
+    assert_eq!(entries[0]["verdict"], false);
+    for (scheduler, expected) in [("lobe", 0), ("fair", 1)] {
+        let table = ours("vulkan-liveness-lobe.csv");
+        let args = [&ask[..], &["--scheduler", scheduler, "--expect", &table, "--quiet"]].concat();
+        let (code, out, _) = litmus(&args);
+        assert_eq!(code, expected, "{out}");
+    }
+    let refusal = refused(&[&spin, "--model", "vulkan", "--scheduler", "hsa"]);
+    assert!(refusal.contains("--scheduler goes with --property liveness"), "{refusal}");
+    let refusal = refused(&[&spin, "--model", "drf", "--property", "liveness"]);
+    assert!(refusal.contains("--property liveness goes with models"), "{refusal}");
+}
+
+#[test]
 fn json_has_the_promised_keys_for_every_model() {
     let keys = ["file", "test", "model", "condition", "verdict", "states", "races", "complete", "bound"];
     let models = litmus::cat::shipped_names();
-    assert_eq!(models.len(), 12);
+    assert_eq!(models.len(), 14);
     for model in models {
         let test = match model.name {
             "ptx-6.0" | "ptx-7.5" => ours("ptx/MP+cta.litmus"),
-            "opencl" | "opencl-rsp" => ours("opencl/MP+wg.litmus"),
+            "vulkan" => ours("vulkan/MP+wg.litmus"),
+            "opencl" | "opencl-scoped" | "opencl-rsp" => ours("opencl/MP+wg.litmus"),
             _ => ours("c11/SB+sc.litmus"),
         };
         let (code, entries) = json(&[&test, "--model", model.name]);

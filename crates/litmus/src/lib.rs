@@ -10,6 +10,7 @@
 //! * [`cat`] reads models, [`check`] finds what they allow, with [`exec`] below.
 //! * [`suite`] compares verdicts with a table of expected ones.
 //! * [`generate`] makes programs by the thousand.
+//! * [`progress`] looks for executions that go on for ever.
 //! * [`hrf`] explores executions under the models of the HRF family.
 
 pub mod cat;
@@ -19,4 +20,5 @@ pub mod generate;
 pub mod hrf;
 pub mod parse;
 pub mod program;
+pub mod progress;
 pub mod suite;

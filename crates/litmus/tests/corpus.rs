@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use litmus::hrf::{Model, Reading};
+use litmus::progress::Scheduler;
 use litmus::suite::{Asked, Comparison, Judge, Method, compare, expectations};
 
 fn corpus() -> PathBuf {
@@ -18,7 +19,10 @@ fn assert_table(table: &str, model: &str, asked: Asked) -> usize {
             Method::Clauses(Box::new(model))
         }
     };
-    let judge = Judge { method, unroll: None };
+    assert_judged(table, &Judge { method, unroll: None }, asked)
+}
+
+fn assert_judged(table: &str, judge: &Judge, asked: Asked) -> usize {
     let text = std::fs::read_to_string(corpus().join(table)).expect("the table is readable");
     let list = expectations(&text).expect("a table");
     for line in &list {
@@ -47,9 +51,11 @@ fn verdicts_are_as_the_tables_say() {
         "c11",
         "rc11",
         "opencl",
+        "opencl-scoped",
         "opencl-rsp",
         "ptx-6.0",
         "ptx-7.5",
+        "vulkan",
         "drf",
         "hrf-direct",
         "hrf-indirect",
@@ -61,9 +67,29 @@ fn verdicts_are_as_the_tables_say() {
 
 #[test]
 fn races_are_as_the_tables_say() {
-    for model in ["c11", "rc11", "opencl", "opencl-rsp", "drf", "hrf-direct", "hrf-indirect"] {
+    for model in [
+        "c11",
+        "rc11",
+        "opencl",
+        "opencl-scoped",
+        "opencl-rsp",
+        "vulkan",
+        "drf",
+        "hrf-direct",
+        "hrf-indirect",
+    ] {
         let count = assert_table(&format!("{model}-race-free.csv"), model, Asked::RaceFree);
         assert!(count >= 10, "{model} has {count} tests");
+    }
+}
+
+#[test]
+fn tests_end_as_the_tables_say() {
+    for scheduler in Scheduler::ALL {
+        let model = litmus::cat::shipped("vulkan").expect("it is shipped").expect("it is a model");
+        let judge = Judge { method: Method::Liveness(Box::new(model), scheduler), unroll: None };
+        let count = assert_judged(&format!("vulkan-liveness-{scheduler}.csv"), &judge, Asked::Verdict);
+        assert!(count >= 4, "{scheduler} has {count} tests");
     }
 }
 
@@ -77,7 +103,7 @@ fn every_test_with_a_verdict_is_in_some_table() {
             listed.extend(expectations(&text).expect("a table").into_iter().map(|e| e.file));
         }
     }
-    for folder in ["c11", "opencl", "ptx"] {
+    for folder in ["c11", "opencl", "ptx", "vulkan"] {
         for entry in std::fs::read_dir(corpus().join(folder)).expect("the folder is readable") {
             let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
             assert!(listed.contains(&format!("{folder}/{name}")), "{folder}/{name} is in a table");

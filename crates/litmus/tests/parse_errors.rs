@@ -14,6 +14,10 @@ fn ptx(rows: &str) -> String {
     error(&format!("PTX t\n{{ x=0; }}\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n{rows}\nexists (x=1)"))
 }
 
+fn vulkan(rows: &str) -> String {
+    error(&format!("VULKAN t\n{{ x=0; }}\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 0, qf 0 ;\n{rows}\nexists (x=1)"))
+}
+
 fn lisa(rows: &str) -> String {
     error(&format!(
         "LISA t\n{{ x=0; }}\nP0 | P1 ;\n{rows}\nscopes: (device (work_group P0) (work_group P1))\nexists (x=1)"
@@ -24,7 +28,7 @@ fn lisa(rows: &str) -> String {
 fn the_format_and_the_initial_state_come_first() {
     assert_eq!(
         error("SPARC t\n{}\nexists (x=1)"),
-        "line 1, column 1: found `SPARC`, expected `OPENCL`, `PTX`, `C` or `LISA` to name the format"
+        "line 1, column 1: found `SPARC`, expected `OPENCL`, `PTX`, `VULKAN`, `C` or `LISA` to name the format"
     );
     assert_eq!(
         error("C t\nP0(int* x) "),
@@ -165,6 +169,56 @@ fn ptx_code_is_checked() {
         "line 2, column 7: found `magic`, expected `generic`, `texture`, `surface` or `constant`"
     );
     assert_eq!(error("PTX t\n{ y @ generic aliases x; }"), "line 2, column 23: the test has no location `x`");
+}
+
+#[test]
+fn vulkan_code_is_checked() {
+    for (row, wanted) in [
+        (
+            "ld.atom.sc0 r0, x | ;",
+            "column 1: found `ld` without a scope, expected a scope: `.sg`, `.wg`, `.qf` or `.dv`",
+        ),
+        (
+            "st.av.sc0 x, 1 | ;",
+            "column 1: found `st` without a scope, expected a scope: `.sg`, `.wg`, `.qf` or `.dv`",
+        ),
+        ("st.vis.wg.sc0 x, 1 | ;", "column 1: `st` takes no `.vis`"),
+        ("ld.atom.rel.wg.sc0 r0, x | ;", "column 1: `ld` cannot have that order"),
+        ("| rmw.wg.sc0 r0, x, 1 ;", "column 3: found `rmw` without `.atom`, expected `rmw.atom`"),
+        (
+            "rmw.atom.wg.sc0.twice r0, x, 1 | ;",
+            "column 1: found `.twice`, expected an operation such as `.add`, `.exch` or `.cas`",
+        ),
+        ("ld.sc0.sc1 r0, x | ;", "column 1: found two storage classes, expected one of `.sc0` to `.sc3`"),
+        (
+            "membar.wg.semsc0 | ;",
+            "column 1: found `membar` without an order, expected `.acq`, `.rel` or `.acq_rel`",
+        ),
+        (
+            "cbar.acq_rel.wg.sc0 1 | ;",
+            "column 1: found `.sc0`, expected semantics of `cbar` such as `.semsc0`",
+        ),
+        ("avdevice.wg | ;", "column 1: found `avdevice` with a modifier, expected none"),
+        (
+            "ld.wg.dv.sc0 r0, x | ;",
+            "column 1: found `.dv` in `ld.wg.dv.sc0`, expected one order, one scope, and each of the other modifiers once",
+        ),
+        (
+            "fence.wg | ;",
+            "column 1: found `fence.wg`, expected an instruction such as `ld`, `st`, `rmw`, `membar` or `cbar`",
+        ),
+        ("bne r0, 1, L | ;", "column 5: thread P0 has no register `r0` here"),
+    ] {
+        assert_eq!(vulkan(row), format!("line 4, {wanted}"), "{row}");
+    }
+    assert_eq!(
+        error("VULKAN t\n{ x=0; }\n{ ssw 0 3; }\nP0@sg 0, wg 0, qf 0 ;\nst.sc0 x, 1 ;\nexists (x=1)"),
+        "line 3, column 9: the test has no thread P3"
+    );
+    assert_eq!(
+        error("VULKAN t\n{ y aliases x; }\nP0@sg 0, wg 0, qf 0 ;\nst.sc0 x, 1 ;\nexists (x=1)"),
+        "line 2, column 13: the test has no location `x`"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn every_test_of_the_sample_is_read() {
         return;
     };
     let mut read = 0;
-    for table in ["PTXv6_0", "PTXv7_5", "OPENCL", "OPENCL-DR"] {
+    for table in ["PTXv6_0", "PTXv7_5", "OPENCL", "OPENCL-DR", "VULKAN", "VULKAN-DR"] {
         for (file, _) in tests_of(&root.join(format!("{table}-expected.csv"))) {
             let text = std::fs::read_to_string(root.join(&file)).expect("the test is readable");
             let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
@@ -88,4 +88,14 @@ fn opencl_gives_the_verdicts_of_the_sample() {
 #[test]
 fn opencl_finds_the_races_of_the_sample() {
     assert_table("OPENCL-DR", "opencl", true);
+}
+
+#[test]
+fn vulkan_gives_the_verdicts_of_the_sample() {
+    assert_table("VULKAN", "vulkan", false);
+}
+
+#[test]
+fn vulkan_finds_the_races_of_the_sample() {
+    assert_table("VULKAN-DR", "vulkan", true);
 }

@@ -14,7 +14,7 @@ impl Dice {
     }
 }
 
-const TESTS: [&str; 5] = [
+const TESTS: [&str; 6] = [
     "OPENCL MP\n{ [x] = 0; [y] = 0; atomic_int z[2] = {0, 1}; 0:r9 = x; }\n\
      P0@wg 0, dev 0 (global int* x, local atomic_int* y) { *x = 1; atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_release, memory_scope_work_group); atomic_store_explicit(y, 1, memory_order_relaxed, memory_scope_work_group); barrier(CLK_GLOBAL_MEM_FENCE); }\n\
      P1@wg 0, dev 0 (global int* x, local atomic_int* y, global atomic_int* z) { int r = -1; while (atomic_load(y) == 0 && r != 3) { r = r + 1; } if (r > 0 || *x == 2) { r = *x; } else { r = atomic_fetch_add(z + 1, r); } barrier(CLK_GLOBAL_MEM_FENCE); }\n\
@@ -30,6 +30,9 @@ const TESTS: [&str; 5] = [
     "OPENCL tree\n{}\nP0 (global atomic_int* x) { atomic_store_explicit_remote(x, 1, memory_order_release, memory_scope_device); }\n\
      P1 (global atomic_int* x) { int r = await(x == 1, memory_order_acquire, S); }\n\
      scopeTree (device (work_group P0) (work_group P1))\nnamedScope S (P0 P1)\nexists (1:r=1)",
+    "VULKAN mp\n{ x=0; z aliases x; P1:r1=0; }\n{ ssw 0 1; }\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 1, qf 0 ;\n\
+     st.av.dv.sc0 x, 1 | L: ;\n membar.rel.dv.semsc0.semav | rmw.atom.acq_rel.wg.sc1.semsc0.semvis.add r0, z, 1 ;\n\
+     cbar.acq_rel.dv.semsc0 1, 1, 2 | bne r0, 1, L ;\n avdevice | ld.nonpriv.sc0 r1, x ;\nfilter (P1:r0 == 1)",
 ];
 
 const MODEL: &str = "\"own\"\ninclude \"stdlib.cat\"\nenum t = 'a || 'b\nlet rec hb = po | (hb; rf) and other = hb | co^-1\n\

@@ -147,7 +147,7 @@ fn a_small_patience_is_kept_as_soon_as_nobody_computes_any_more() {
     let long_before = Program::new("long-before", |host| async move {
         let flag = host.alloc::<u32>("flag", 1);
         let work = Kernel::new("work", move |w: Wave| async move {
-            kernel::charge(kernel::Class::FloatAdd, 25_000);
+            kernel::charge(Class::FloatAdd, 25_000);
             w.store(flag, 0u64, 0).await;
         });
         host.launch(work, Grid::new(1, 1)).await;
@@ -162,11 +162,11 @@ fn a_long_computation_is_waited_for_while_others_spin_and_a_spin_with_pauses_is_
     let program = |sets: bool| {
         with_flag(2, 1, move |w, flag| async move {
             if w.work_group() == 0 && sets {
-                kernel::charge(kernel::Class::FloatAdd, 10_000);
+                kernel::charge(Class::FloatAdd, 10_000);
                 w.atomic_store(flag, 0u64, 1, release(Level::Device)).await;
             }
             while w.atomic_load(flag, 0u64, acquire(Level::Device)).await == 0 {
-                kernel::charge(kernel::Class::FloatAdd, 1250);
+                kernel::charge(Class::FloatAdd, 1250);
             }
         })
     };

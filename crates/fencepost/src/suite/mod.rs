@@ -196,7 +196,9 @@ impl Sum {
         let count = |number: usize, one: &str, many: &str| {
             format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })
         };
-        let mut parts = vec![format!("{} met", self.met), format!("{} not met", self.not_met)];
+        let [met, not_met] =
+            if judge.asks_liveness() { ["always end", "may go on for ever"] } else { ["met", "not met"] };
+        let mut parts = vec![format!("{} {met}", self.met), format!("{} {not_met}", self.not_met)];
         if judge.tells_races() {
             parts.push(format!("{} with races", self.races));
         }

@@ -5,15 +5,20 @@ use std::path::{Path, PathBuf};
 use lab::catalog::model_names;
 use litmus::cat::{Model, Prelude, shipped, shipped_file};
 use litmus::hrf;
+use litmus::progress::Scheduler;
 use litmus::suite::{Judge, Method};
 
 use super::files::read_model;
 use crate::Failure;
-use crate::args::{LitmusArguments, RelaxedAs, SyncOrder};
+use crate::args::{LitmusArguments, Property, RelaxedAs, SyncOrder};
 
 /// The judge under the model that the arguments name.
 pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let method = match arguments.model.parse::<hrf::Model>() {
+        _ if arguments.property == Property::Liveness => liveness(arguments)?,
+        _ if arguments.scheduler.is_some() => {
+            return Err(Failure::BadInput(String::from("--scheduler goes with --property liveness")));
+        }
         Ok(model) => {
             model_options(arguments)?;
             Method::Explored(reading(arguments, model))
@@ -44,6 +49,18 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
             arguments.model
         ))),
     }
+}
+
+/// Looks for executions that go on for ever.
+fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
+    if arguments.model.parse::<hrf::Model>().is_ok() {
+        return Err(Failure::BadInput(format!(
+            "--property liveness goes with models of which executions are judged, not with `{}`",
+            arguments.model
+        )));
+    }
+    let model = Box::new(clauses(arguments)?);
+    Ok(Method::Liveness(model, arguments.scheduler.unwrap_or(Scheduler::Fair)))
 }
 
 fn reading(arguments: &LitmusArguments, model: hrf::Model) -> hrf::Reading {

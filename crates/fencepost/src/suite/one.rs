@@ -173,7 +173,12 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
             )),
         }
     };
-    compare(Asked::Verdict, expected.verdict, ["that the condition is met", "that the condition is not met"]);
+    let words = if answer.is_liveness() {
+        ["that all executions end", "one that goes on for ever"]
+    } else {
+        ["that the condition is met", "that the condition is not met"]
+    };
+    compare(Asked::Verdict, expected.verdict, words);
     compare(Asked::RaceFree, expected.race_free, ["no race", "a race"]);
     // What is not covered does not matter where all that was asked is decided.
     if outcome.expectations > 0 && outcome.unexpected.is_empty() {

@@ -6,6 +6,7 @@ use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region, ThreadId};
 
 use super::graph::Chosen;
+use super::vulkan;
 
 /// What a name stands for.
 pub(super) enum Base {
@@ -90,11 +91,17 @@ pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> u64 {
 
 /// Is the name defined by another format?
 pub(super) fn known_elsewhere(name: &str) -> bool {
-    ELSEWHERE.contains(&name)
+    ELSEWHERE.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
 }
 
 /// What `name` stands for on this skeleton, if the tool defines it.
 pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
+    if on.program.dialect == Dialect::Vulkan {
+        let own = vulkan::set(name, on).map(Base::Set);
+        if let Some(base) = own.or_else(|| vulkan::relation(name, on).map(Base::Rel)) {
+            return Some(base);
+        }
+    }
     set(name, on).map(Base::Set).or_else(|| relation(name, on))
 }
 
@@ -277,9 +284,7 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
 fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let dialect = on.program.dialect;
     let ptx = dialect == Dialect::Ptx;
-    let around = |level: Level| {
-        on.rows(move |a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
-    };
+    let around = |level: Level| same_level(on, level);
     Some(match name {
         "swi" => Base::Rel(around(Level::WorkItem)),
         "ssg" => Base::Rel(around(Level::SubGroup)),
@@ -302,6 +307,11 @@ fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "holds" => Base::Rel(on.rows(|a, b| reaches(on, a, b))),
         _ => return None,
     })
+}
+
+/// The pairs of events whose threads share a scope instance of the level.
+pub(super) fn same_level(on: &Skeleton<'_>, level: Level) -> Rows {
+    on.rows(|a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
 }
 
 /// A thread that only arrives announces what it did, and learns nothing.

@@ -16,7 +16,7 @@ pub struct Shipped {
 }
 
 /// All of them.
-const SHIPPED: [Shipped; 12] = [
+const SHIPPED: [Shipped; 14] = [
     Shipped { name: "sc", summary: "sequential consistency", text: include_str!("../../models/sc.cat") },
     Shipped {
         name: "tso",
@@ -51,6 +51,11 @@ const SHIPPED: [Shipped; 12] = [
     Shipped { name: "rc11", summary: "the repaired C11 model", text: include_str!("../../models/rc11.cat") },
     Shipped { name: "opencl", summary: "OpenCL 2.0", text: include_str!("../../models/opencl.cat") },
     Shipped {
+        name: "opencl-scoped",
+        summary: "OpenCL 2.0 with sequential consistency within scopes",
+        text: include_str!("../../models/opencl-scoped.cat"),
+    },
+    Shipped {
         name: "opencl-rsp",
         summary: "OpenCL 2.0 with remote-scope promotion",
         text: include_str!("../../models/opencl-rsp.cat"),
@@ -61,16 +66,22 @@ const SHIPPED: [Shipped; 12] = [
         summary: "PTX 7.5, with proxies",
         text: include_str!("../../models/ptx-7.5.cat"),
     },
+    Shipped {
+        name: "vulkan",
+        summary: "Vulkan, with availability and visibility",
+        text: include_str!("../../models/vulkan.cat"),
+    },
 ];
 
 /// What every model finds defined.
 pub(super) const STDLIB: &str = include_str!("../../models/stdlib.cat");
 
 /// Files that several of them include.
-const PARTS: [(&str, &str); 3] = [
+const PARTS: [(&str, &str); 4] = [
     ("stdlib.cat", STDLIB),
     ("hrf-parts.cat", include_str!("../../models/hrf-parts.cat")),
     ("opencl-parts.cat", include_str!("../../models/opencl-parts.cat")),
+    ("opencl-sc.cat", include_str!("../../models/opencl-sc.cat")),
 ];
 
 /// What the accesses and fences of another format are to a model of x86.

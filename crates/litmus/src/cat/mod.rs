@@ -13,6 +13,7 @@ mod library;
 mod parser;
 pub(crate) mod stage;
 mod value;
+mod vulkan;
 
 pub use ast::CheckKind;
 pub use library::{Shipped, shipped, shipped_file, shipped_names};

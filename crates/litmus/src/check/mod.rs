@@ -29,6 +29,7 @@ mod oracle;
 mod outcome;
 mod report;
 mod search;
+mod spins;
 
 pub use dot::dot;
 pub use execution::Execution;
@@ -36,6 +37,7 @@ pub(crate) use explain::flag_text;
 pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
 pub(crate) use report::condition_text;
 pub use report::{Flag, Report, State};
+pub(crate) use spins::spinning;
 
 use std::collections::BTreeSet;
 

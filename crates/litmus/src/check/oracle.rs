@@ -1,6 +1,8 @@
 //! The search against two oracles on small random programs: every candidate
 //! evaluated from scratch, and every interleaving run step by step.
 
+mod vulkan;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -285,6 +287,8 @@ fn pruning_loses_and_invents_no_execution() {
         let dialect = match of.name {
             name if name.starts_with("ptx") => Dialect::Ptx,
             name if name.starts_with("opencl") => Dialect::OpenCl,
+            // It has a test of its own.
+            "vulkan" => continue,
             // Their flags depend on `with`, which has a test of its own.
             "drf" | "hrf-direct" | "hrf-indirect" => continue,
             _ => Dialect::C11,

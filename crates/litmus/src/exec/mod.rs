@@ -6,7 +6,7 @@
 //! saying who reads from whom.
 
 pub mod event;
-mod live;
+pub(crate) mod live;
 pub mod matrix;
 mod meeting;
 pub mod skeleton;

@@ -111,7 +111,7 @@ impl<'p> Skeleton<'p> {
     /// ways through the code show all that these ways show.
     pub(crate) fn goes_on(&self, traces: &[&Trace]) -> bool {
         traces.iter().any(|trace| match &trace.stands {
-            None | Some(Stand::Loop) => false,
+            None | Some(Stand::Loop(_)) => false,
             Some(Stand::Await(loc, cmp, wanted)) => {
                 let word = Some(self.program.loc(*loc).physical);
                 let written = self.set(|e| e.writes() && e.thread.is_some() && self.word(e) == word);

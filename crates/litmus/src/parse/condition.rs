@@ -49,7 +49,7 @@ pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), 
         cursor.advance();
         program.condition = Condition { quantifier, prop: proposition(cursor, program, 0)? };
     }
-    if !asked {
+    if !asked && program.filter.is_none() {
         program.condition = Condition { quantifier: Quantifier::Forall, prop: Prop::True };
     }
     Ok(())

@@ -233,6 +233,9 @@ fn declaration(
     if dialect == Dialect::Ptx && cursor.is("@") {
         return alias(cursor, locations, &name, place);
     }
+    if dialect == Dialect::Vulkan && cursor.is_word("aliases") {
+        return name_again(cursor, locations, &name, place, Proxy::Generic);
+    }
     let index = if !bracket && cursor.eat("[") { Some(array_size(cursor)?) } else { None };
     if cursor.eat("=") {
         if cursor.is("{") {
@@ -351,6 +354,17 @@ fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Plac
         let expected = "`generic`, `texture`, `surface` or `constant`";
         return Err(TextError::expected(proxy_place, format!("`{word}`"), expected));
     };
+    name_again(cursor, locations, name, place, proxy)
+}
+
+/// Reads `aliases x`.
+fn name_again(
+    cursor: &mut Cursor,
+    locations: &mut Locations,
+    name: &str,
+    place: Place,
+    proxy: Proxy,
+) -> Result<(), TextError> {
     if !cursor.eat_word("aliases") {
         return Err(cursor.expected("`aliases`"));
     }

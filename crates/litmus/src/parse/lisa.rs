@@ -42,6 +42,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
         locations: locations.list,
         scopes,
         threads,
+        system_order: Vec::new(),
         filter: None,
         condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
         observed: Vec::new(),

@@ -1,4 +1,4 @@
-//! Litmus tests as text: four formats, one [`Program`].
+//! Litmus tests as text: five formats, one [`Program`].
 //!
 //! A test is a format's word and a name, an initial state in braces, the
 //! threads, and what is asked of the final states. Errors name the line, the
@@ -16,6 +16,7 @@ mod ptx;
 pub(crate) mod scanner;
 mod scopes;
 mod table;
+mod vulkan;
 
 pub use error::{Fault, Place, TextError};
 pub use hash::hash;
@@ -43,10 +44,11 @@ pub fn parse(text: &str) -> Result<Program, TextError> {
     match dialect(&lexed.keyword) {
         Some(Dialect::Ptx) => ptx::parse(lexed),
         Some(Dialect::Lisa) => lisa::parse(lexed),
+        Some(Dialect::Vulkan) => vulkan::parse(lexed),
         Some(dialect) => c::parse(lexed, dialect),
         None => {
             let found = format!("`{}`", lexed.keyword);
-            let expected = "`OPENCL`, `PTX`, `C` or `LISA` to name the format";
+            let expected = "`OPENCL`, `PTX`, `VULKAN`, `C` or `LISA` to name the format";
             Err(TextError::expected(lexed.keyword_place, found, expected))
         }
     }
@@ -56,6 +58,7 @@ fn dialect(keyword: &str) -> Option<Dialect> {
     match keyword.to_ascii_uppercase().as_str() {
         "OPENCL" => Some(Dialect::OpenCl),
         "PTX" => Some(Dialect::Ptx),
+        "VULKAN" => Some(Dialect::Vulkan),
         "C" | "C11" => Some(Dialect::C11),
         "LISA" | "BELL" => Some(Dialect::Lisa),
         _ => None,

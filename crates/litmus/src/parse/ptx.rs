@@ -24,6 +24,31 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     let place = cursor.place();
     let (placement, count) = header(&mut cursor)?;
     let scopes = placement.scopes(count, &PTX_ALONE, place)?;
+    columns(cursor, lexed.name, Form { dialect: Dialect::Ptx, locations, inits, scopes }, |column, labels| {
+        column.instruction(labels)
+    })
+}
+
+/// What a test in columns has read before its code.
+pub(super) struct Form {
+    pub(super) dialect: Dialect,
+    pub(super) locations: Locations,
+    pub(super) inits: Vec<init::RegisterInit>,
+    pub(super) scopes: Scopes,
+}
+
+/// Reads one instruction of a column.
+pub(super) type Reader = fn(&mut Column<'_>, &mut Labels) -> Result<(), TextError>;
+
+/// Reads the code in columns and what the test asks.
+pub(super) fn columns(
+    mut cursor: Cursor,
+    name: String,
+    form: Form,
+    reader: Reader,
+) -> Result<Program, TextError> {
+    let Form { dialect, mut locations, inits, scopes } = form;
+    let count = scopes.threads();
     let mut threads = init::threads(&inits, count)?;
     let table = table::cells(&mut cursor, count)?;
     let after = cursor.position();
@@ -32,15 +57,16 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
         let id = init::thread_id(number);
         let column_reader =
             Column { cursor: &mut cursor, id, scopes: &scopes, locations: &mut locations, thread };
-        threads[number] = column_reader.read(column)?;
+        threads[number] = column_reader.read(column, reader)?;
     }
     cursor.seek(after);
     let mut program = Program {
-        name: lexed.name,
-        dialect: Dialect::Ptx,
+        name,
+        dialect,
         locations: locations.list,
         scopes,
         threads,
+        system_order: Vec::new(),
         filter: None,
         condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
         observed: Vec::new(),
@@ -75,12 +101,12 @@ pub(super) fn header(cursor: &mut Cursor) -> Result<(Placement, usize), TextErro
 }
 
 /// One thread while it is read.
-struct Column<'p> {
-    cursor: &'p mut Cursor,
-    id: ThreadId,
-    scopes: &'p Scopes,
-    locations: &'p mut Locations,
-    thread: Thread,
+pub(super) struct Column<'p> {
+    pub(super) cursor: &'p mut Cursor,
+    pub(super) id: ThreadId,
+    pub(super) scopes: &'p Scopes,
+    pub(super) locations: &'p mut Locations,
+    pub(super) thread: Thread,
 }
 
 /// An opcode such as `atom.acq_rel.sys.add`, taken apart.
@@ -127,13 +153,13 @@ fn opcode(text: &str, place: Place) -> Opcode {
 }
 
 impl Column<'_> {
-    fn read(mut self, cells: &[usize]) -> Result<Thread, TextError> {
+    fn read(mut self, cells: &[usize], reader: Reader) -> Result<Thread, TextError> {
         let mut labels = Labels::default();
         for &cell in cells {
             self.cursor.seek(cell);
             labels.read(self.cursor, self.thread.code.len())?;
             if !table::at_cell_end(self.cursor) {
-                self.instruction(&mut labels)?;
+                reader(&mut self, &mut labels)?;
             }
             table::cell_end(self.cursor)?;
         }
@@ -141,7 +167,33 @@ impl Column<'_> {
         Ok(self.thread)
     }
 
-    fn emit(&mut self, line: u32, instr: Instr) -> usize {
+    /// An instruction that only computes or jumps.
+    pub(super) fn local(&mut self, word: &str, labels: &mut Labels) -> Result<Option<Instr>, TextError> {
+        Ok(Some(match word {
+            "mov" => {
+                let dst = self.register()?;
+                self.comma()?;
+                Instr::Assign { dst, value: self.value()? }
+            }
+            "add" | "sub" | "mul" | "div" | "and" | "or" | "xor" => self.arithmetic(word)?,
+            "goto" | "bra" => {
+                labels.jump(self.cursor, self.thread.code.len())?;
+                Instr::Jump { target: 0 }
+            }
+            "beq" | "bne" | "blt" | "bgt" | "ble" | "bge" => {
+                let cmp = comparison(word);
+                let left = self.value()?;
+                self.comma()?;
+                let right = self.value()?;
+                self.comma()?;
+                labels.jump(self.cursor, self.thread.code.len())?;
+                Instr::Branch { cond: Expr::binary(cmp, left, right), target: 0, join: None }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    pub(super) fn emit(&mut self, line: u32, instr: Instr) -> usize {
         self.thread.code.push(instr);
         self.thread.lines.push(line);
         self.thread.code.len() - 1
@@ -160,27 +212,12 @@ impl Column<'_> {
             "fence" => self.fence(&op)?,
             "membar" => self.membar(&op)?,
             "bar" | "barrier" => self.barrier(&op)?,
-            "mov" => {
-                let dst = self.register()?;
-                self.comma()?;
-                Instr::Assign { dst, value: self.value()? }
-            }
-            "add" | "sub" | "mul" | "div" | "and" | "or" | "xor" => self.arithmetic(&op)?,
-            "goto" | "bra" => {
-                labels.jump(self.cursor, self.thread.code.len())?;
-                Instr::Jump { target: 0 }
-            }
-            "beq" | "bne" | "blt" | "bgt" | "ble" | "bge" => {
-                let cmp = comparison(&op.text);
-                let left = self.value()?;
-                self.comma()?;
-                let right = self.value()?;
-                self.comma()?;
-                labels.jump(self.cursor, self.thread.code.len())?;
-                Instr::Branch { cond: Expr::binary(cmp, left, right), target: 0, join: None }
-            }
             "await" => self.wait(&op)?,
-            _ => {
+            other => {
+                if let Some(instr) = self.local(other, labels)? {
+                    self.emit(line, instr);
+                    return Ok(());
+                }
                 let expected = "an instruction such as `ld`, `st`, `atom`, `red`, `fence` or `bar`";
                 return Err(TextError::expected(place, format!("`{text}`"), expected));
             }
@@ -189,17 +226,17 @@ impl Column<'_> {
         Ok(())
     }
 
-    fn comma(&mut self) -> Result<(), TextError> {
+    pub(super) fn comma(&mut self) -> Result<(), TextError> {
         self.cursor.expect(",")
     }
 
-    fn register(&mut self) -> Result<Reg, TextError> {
+    pub(super) fn register(&mut self) -> Result<Reg, TextError> {
         let name = self.cursor.word("a register")?;
         Ok(init::register(&mut self.thread, &name))
     }
 
     /// A number or a register that the thread has.
-    fn value(&mut self) -> Result<Expr, TextError> {
+    pub(super) fn value(&mut self) -> Result<Expr, TextError> {
         if let Kind::Word(name) = self.cursor.peek().clone() {
             let place = self.cursor.place();
             self.cursor.advance();
@@ -215,7 +252,7 @@ impl Column<'_> {
     }
 
     /// `x`, `[x]`, or a register that holds an address.
-    fn address(&mut self) -> Result<Expr, TextError> {
+    pub(super) fn address(&mut self) -> Result<Expr, TextError> {
         let bracket = self.cursor.eat("[");
         let place = self.cursor.place();
         let name = self.cursor.word("a location")?;
@@ -426,24 +463,7 @@ impl Column<'_> {
                 return Err(TextError::expected(op.place, found, "`.sync` or `.arrive`"));
             }
         };
-        let first = self.value()?;
-        let (mut id, mut quorum) = (None, None);
-        if self.cursor.eat(",") {
-            id = Some(self.value()?);
-        }
-        if self.cursor.eat(",") {
-            quorum = Some(self.value()?);
-        }
-        // One register alone names the resource; one number alone is both.
-        let (instance, id): (Value, Expr) = match (first.as_const(), id) {
-            (Some(instance), Some(id)) => (instance, id),
-            (Some(instance), None) => (instance, Expr::Const(instance)),
-            (None, None) => (-1, first),
-            (None, Some(_)) => {
-                let sentence = "the first operand of a barrier with two is a number";
-                return Err(TextError::meaning(op.place, sentence));
-            }
-        };
+        let (instance, id, quorum) = self.barrier_operands(op.place)?;
         let group = self.scopes.around(self.id, "cta").ok_or_else(|| {
             TextError::meaning(op.place, format!("thread P{} stands in no `cta`", self.id.0))
         })?;
@@ -461,13 +481,39 @@ impl Column<'_> {
         }))
     }
 
-    fn arithmetic(&mut self, op: &Opcode) -> Result<Instr, TextError> {
+    /// Reads `instance [, id [, quorum]]`.
+    pub(super) fn barrier_operands(
+        &mut self,
+        place: Place,
+    ) -> Result<(Value, Expr, Option<Expr>), TextError> {
+        let first = self.value()?;
+        let (mut id, mut quorum) = (None, None);
+        if self.cursor.eat(",") {
+            id = Some(self.value()?);
+        }
+        if self.cursor.eat(",") {
+            quorum = Some(self.value()?);
+        }
+        // One register alone names the resource; one number alone is both.
+        let (instance, id) = match (first.as_const(), id) {
+            (Some(instance), Some(id)) => (instance, id),
+            (Some(instance), None) => (instance, Expr::Const(instance)),
+            (None, None) => (-1, first),
+            (None, Some(_)) => {
+                let sentence = "the first operand of a barrier with two is a number";
+                return Err(TextError::meaning(place, sentence));
+            }
+        };
+        Ok((instance, id, quorum))
+    }
+
+    fn arithmetic(&mut self, word: &str) -> Result<Instr, TextError> {
         let dst = self.register()?;
         self.comma()?;
         let left = self.value()?;
         self.comma()?;
         let right = self.value()?;
-        let operator = match op.text.as_str() {
+        let operator = match word {
             "add" => BinaryOp::Add,
             "sub" => BinaryOp::Sub,
             "mul" => BinaryOp::Mul,

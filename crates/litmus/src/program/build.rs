@@ -40,6 +40,7 @@ impl Builder {
                 locations: Vec::new(),
                 scopes,
                 threads: vec![Thread::default(); threads],
+                system_order: Vec::new(),
                 filter: None,
                 condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
                 observed: Vec::new(),

@@ -66,6 +66,8 @@ pub enum Dialect {
     C11,
     /// LISA with scope trees.
     Lisa,
+    /// Vulkan shaders, as instructions with the operands of SPIR-V.
+    Vulkan,
 }
 
 impl Dialect {
@@ -77,6 +79,7 @@ impl Dialect {
             Dialect::Ptx => "PTX",
             Dialect::C11 => "C",
             Dialect::Lisa => "LISA",
+            Dialect::Vulkan => "VULKAN",
         }
     }
 }
@@ -174,6 +177,9 @@ pub struct Program {
     pub scopes: Scopes,
     /// The threads.
     pub threads: Vec<Thread>,
+    /// Whose operations the system puts before whose: Vulkan's
+    /// system-synchronizes-with.
+    pub system_order: Vec<(ThreadId, ThreadId)>,
     /// Executions that do not end so are not looked at.
     pub filter: Option<Prop>,
     /// What the test asks.

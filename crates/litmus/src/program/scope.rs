@@ -10,8 +10,8 @@ pub(crate) fn level_of(kind: &str) -> Level {
         "wi" | "work_item" | "workitem" | "thread" => Level::WorkItem,
         "sg" | "sub_group" | "subgroup" | "warp" | "wavefront" | "wave" => Level::SubGroup,
         "wg" | "work_group" | "workgroup" | "cta" | "block" => Level::WorkGroup,
-        "chiplet" | "cluster" => Level::Chiplet,
-        "dev" | "device" | "gpu" | "agent" | "kernel" => Level::Device,
+        "chiplet" | "cluster" | "qf" | "queue_family" => Level::Chiplet,
+        "dev" | "dv" | "device" | "gpu" | "agent" | "kernel" => Level::Device,
         "sys" | "system" | "all" | "all_svm_devices" | "all_devices" => Level::System,
         _ => Level::Named,
     }
@@ -103,6 +103,12 @@ impl Scopes {
         }
         scopes.add(Level::System, "system", 0, ThreadSet::first(threads));
         scopes
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.instances.iter().filter(|s| s.level == Level::WorkItem).count()
     }
 
     /// Adds an instance.

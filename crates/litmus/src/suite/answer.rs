@@ -9,6 +9,7 @@ use crate::check::{self, Flag, Report};
 use crate::hrf::{self, Advice, Verdict};
 use crate::parse::TextError;
 use crate::program::{Program, Quantifier};
+use crate::progress;
 
 use super::judge::{Judge, Method};
 
@@ -17,6 +18,7 @@ use super::judge::{Judge, Method};
 pub(super) enum Finding {
     Explored(Box<Verdict>),
     Clauses(Report),
+    Liveness(progress::Report),
 }
 
 /// What a model says of a test.
@@ -35,7 +37,14 @@ impl Answer<'_> {
         match &self.finding {
             Finding::Explored(verdict) => verdict.condition_met(self.program),
             Finding::Clauses(report) => report.verdict,
+            Finding::Liveness(report) => report.verdict,
         }
+    }
+
+    /// Is the question whether all executions end?
+    #[must_use]
+    pub fn is_liveness(&self) -> bool {
+        self.judge.asks_liveness()
     }
 
     /// Was everything covered?
@@ -44,6 +53,7 @@ impl Answer<'_> {
         match &self.finding {
             Finding::Explored(verdict) => verdict.incomplete.is_none(),
             Finding::Clauses(report) => report.complete,
+            Finding::Liveness(report) => report.bound.is_none(),
         }
     }
 
@@ -53,6 +63,7 @@ impl Answer<'_> {
         match &self.finding {
             Finding::Explored(verdict) => verdict.incomplete.map(|incomplete| incomplete.to_string()),
             Finding::Clauses(report) => report.bound.clone(),
+            Finding::Liveness(report) => report.bound.clone(),
         }
     }
 
@@ -62,6 +73,7 @@ impl Answer<'_> {
     pub fn is_decided(&self) -> bool {
         match &self.finding {
             Finding::Clauses(report) => report.decided,
+            Finding::Liveness(report) => report.bound.is_none(),
             Finding::Explored(verdict) => verdict.is_decided(self.program),
         }
     }
@@ -72,6 +84,7 @@ impl Answer<'_> {
         match &self.finding {
             Finding::Explored(verdict) => !verdict.is_race_free(),
             Finding::Clauses(report) => report.has_race(),
+            Finding::Liveness(_) => false,
         }
     }
 
@@ -81,6 +94,7 @@ impl Answer<'_> {
         match &self.finding {
             Finding::Explored(verdict) => verdict.herd_block(self.program),
             Finding::Clauses(report) => report.herd_block(),
+            Finding::Liveness(report) => report.block(),
         }
     }
 
@@ -90,6 +104,7 @@ impl Answer<'_> {
         match &self.finding {
             Finding::Explored(verdict) => verdict.json(self.program, file),
             Finding::Clauses(report) => report.json(self.program, file),
+            Finding::Liveness(report) => report.json(self.program, file),
         }
     }
 
@@ -103,6 +118,7 @@ impl Answer<'_> {
                 let races = report.flags.iter().filter(|flag| flag.is_race());
                 races.map(|flag| check::flag_text(self.program, flag)).collect()
             }
+            Finding::Liveness(report) => report.describe(self.program),
         }
     }
 
@@ -126,7 +142,8 @@ impl Answer<'_> {
                 }
                 Ok(text)
             }
-            (Finding::Clauses(_), Method::Explored(_)) => Ok(String::new()),
+            (Finding::Liveness(report), _) => Ok(report.describe(self.program)),
+            (Finding::Clauses(_), _) => Ok(String::new()),
         }
     }
 
@@ -148,7 +165,10 @@ impl Answer<'_> {
             (Finding::Clauses(report), Method::Clauses(model)) => {
                 self.draw_report(report, model, &title, stop)?
             }
-            (Finding::Clauses(_), Method::Explored(_)) => None,
+            (Finding::Liveness(report), _) => report.execution().map(|execution| {
+                check::dot(self.program, execution, &format!("{title}: it goes on for ever"), &[])
+            }),
+            (Finding::Clauses(_), _) => None,
         };
         Ok(drawn.unwrap_or_else(|| {
             let title = title.replace(['"', '\\'], "_");

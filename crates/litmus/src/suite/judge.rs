@@ -5,6 +5,7 @@ use crate::check;
 use crate::hrf::{self, CheckError, Reading};
 use crate::parse::{Place, TextError};
 use crate::program::{Dialect, Program};
+use crate::progress::{self, Scheduler};
 
 use super::answer::{Answer, Finding};
 
@@ -15,6 +16,8 @@ pub enum Method {
     Explored(Reading),
     /// Candidate executions are judged by the clauses of a model in cat.
     Clauses(Box<Model>),
+    /// Executions that go on for ever are looked for, under such a model.
+    Liveness(Box<Model>, Scheduler),
 }
 
 /// Answers what a model says of tests.
@@ -33,8 +36,14 @@ impl Judge {
     pub fn name(&self) -> &str {
         match &self.method {
             Method::Explored(reading) => reading.model.name(),
-            Method::Clauses(model) => &model.name,
+            Method::Clauses(model) | Method::Liveness(model, _) => &model.name,
         }
+    }
+
+    /// Is the question whether all executions end?
+    #[must_use]
+    pub fn asks_liveness(&self) -> bool {
+        matches!(self.method, Method::Liveness(..))
     }
 
     /// Does the model tell racy programs from others?
@@ -43,6 +52,7 @@ impl Judge {
         match &self.method {
             Method::Explored(_) => true,
             Method::Clauses(model) => model.tells_races(),
+            Method::Liveness(..) => false,
         }
     }
 
@@ -66,6 +76,9 @@ impl Judge {
             }
             Method::Clauses(model) => {
                 Finding::Clauses(check::check(program, model, &mut self.options(stop))?)
+            }
+            Method::Liveness(model, scheduler) => {
+                Finding::Liveness(progress::liveness(program, model, *scheduler, &mut self.options(stop))?)
             }
         };
         Ok(Answer { judge: self, program, finding })
@@ -93,7 +106,7 @@ fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
     let line = text.lines().nth(place.line as usize - 1).unwrap_or("");
     let part = match program.dialect {
         Dialect::OpenCl | Dialect::C11 => 0,
-        Dialect::Ptx | Dialect::Lisa => usize::from(place.thread.0),
+        Dialect::Ptx | Dialect::Lisa | Dialect::Vulkan => usize::from(place.thread.0),
     };
     let before: usize = line.split('|').take(part).map(|cell| cell.chars().count() + 1).sum();
     let blanks = line.chars().skip(before).take_while(|c| c.is_whitespace()).count();

@@ -62,8 +62,8 @@ pub(crate) enum Stand {
     Await(LocId, BinaryOp, Sym),
     /// In front of a barrier.
     Barrier(Meeting),
-    /// Behind a round of a loop that changed nothing.
-    Loop,
+    /// Behind a round of a loop that changed nothing, and began with this event.
+    Loop(usize),
 }
 
 /// All ways through one thread.
@@ -353,7 +353,8 @@ impl Run<'_> {
                 .all(|((old, new), live)| !live || (old.value == new.value && old.from == new.from));
             if !wrote && same {
                 let read = state.trace.events.len() > *since;
-                self.stand(state, Stand::Loop);
+                let since = *since;
+                self.stand(state, Stand::Loop(since));
                 // Of several such rounds any one could be the only one.
                 let first = !core::mem::replace(&mut state.trace.idle, true);
                 state.trace.whole = false;

@@ -43,6 +43,7 @@ pub(super) fn parse(lexed: Lexed, dialect: Dialect) -> Result<Program, TextError
         locations: Vec::new(),
         scopes,
         threads: init::threads(&registers, count)?,
+        system_order: Vec::new(),
         filter: None,
         condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
         observed: Vec::new(),

@@ -1,0 +1,91 @@
+//! The sets and relations that a model finds defined in Vulkan tests.
+
+use crate::exec::event::{Event, EventKind};
+use crate::exec::skeleton::{Rows, Skeleton};
+use crate::program::Level;
+
+/// The sets that only Vulkan tests define. Those of storage classes and semantics
+/// are there even if the test has none of them.
+pub(super) const SETS: [&str; 20] = [
+    "ATOM",
+    "NONPRIV",
+    "AV",
+    "VIS",
+    "SEMAV",
+    "SEMVIS",
+    "AVDEVICE",
+    "VISDEVICE",
+    "CBAR",
+    "QF",
+    "SC0",
+    "SC1",
+    "SC2",
+    "SC3",
+    "SEMSC0",
+    "SEMSC1",
+    "SEMSC2",
+    "SEMSC3",
+    "REL",
+    "ACQ",
+];
+
+/// The relations that only Vulkan tests define.
+pub(super) const RELATIONS: [&str; 2] = ["sqf", "ssw"];
+
+fn is_device_operation(event: &Event) -> bool {
+    event.kind == EventKind::Fence && event.scope.is_none()
+}
+
+fn is_atomic(event: &Event) -> bool {
+    !event.is_fence() && event.order.is_atomic()
+}
+
+fn has(event: &Event, tag: &str) -> bool {
+    event.tags.iter().any(|own| own == tag)
+}
+
+/// Atomic accesses make available and visible what they write and read.
+fn has_instruction_mark(event: &Event, tag: &str) -> bool {
+    match tag {
+        "AV" => event.writes() && (is_atomic(event) || has(event, tag)),
+        _ => event.reads() && (is_atomic(event) || has(event, tag)),
+    }
+}
+
+pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+    Some(match name {
+        "ATOM" => on.set(is_atomic),
+        // Atomics, and accesses with availability or visibility, are non-private.
+        "NONPRIV" => {
+            on.set(|e| ["AV", "VIS"].iter().any(|mark| has_instruction_mark(e, mark)) || has(e, "NONPRIV"))
+        }
+        "AV" | "VIS" => on.set(|e| has_instruction_mark(e, name)),
+        // The read of a read-modify-write acquires, and its write releases.
+        "ACQ" => on.set(|e| !e.writes() && e.order.acquires()),
+        "REL" => on.set(|e| !e.reads() && e.order.releases()),
+        // A control barrier without semantics is no memory barrier.
+        "F" => {
+            on.set(|e| e.is_fence() && !is_device_operation(e) && (e.order.acquires() || e.order.releases()))
+        }
+        "CBAR" => on.set(|e| e.meeting.is_some()),
+        "QF" => on.set(|e| e.scope.is_some_and(|s| on.program.scopes.get(s).level == Level::Chiplet)),
+        _ if SETS.contains(&name) => on.set(|e| has(e, name)),
+        _ => return None,
+    })
+}
+
+pub(super) fn relation(name: &str, on: &Skeleton<'_>) -> Option<Rows> {
+    Some(match name {
+        "sqf" => super::base::same_level(on, Level::Chiplet),
+        "ssw" => on.rows(|a, b| match (a.thread, b.thread) {
+            (Some(first), Some(later)) => on.program.system_order.contains(&(first, later)),
+            _ => false,
+        }),
+        // The same reference: one name of one word.
+        "vloc" => on.rows(|a, b| {
+            let reference = |e: &Event| e.loc.map(|loc| on.program.loc(loc).generic);
+            a.loc.is_some() && reference(a) == reference(b)
+        }),
+        _ => return None,
+    })
+}

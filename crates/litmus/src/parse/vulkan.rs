@@ -1,0 +1,358 @@
+//! Vulkan tests: `st.atom.rel.wg.sc0.semsc0 y, 1`, `cbar.acq_rel.wg.semsc0 1`.
+//!
+//! An instruction's modifiers are the operands of SPIR-V: the scope, the memory
+//! semantics with their storage classes, and the memory operands.
+
+use crate::program::{
+    Access, Barrier, Cas, Dialect, Expr, Fence, Instr, Level, Order, Program, RmwOp, ScopeId, ThreadId,
+    ThreadSet,
+};
+
+use super::cursor::Cursor;
+use super::error::{Place, TextError};
+use super::init::{self, Locations};
+use super::lexer::{Kind, Lexed};
+use super::ptx::{self, Column, Form};
+use super::table::Labels;
+
+/// Without a placement, each thread is a work-group of one queue family.
+const ALONE: [(&str, bool); 4] = [("sg", false), ("wg", false), ("qf", true), ("dv", true)];
+
+/// The storage classes and their semantics, and the other marks that a model sees
+/// as sets.
+const MARKS: [&str; 13] = [
+    "sc0", "sc1", "sc2", "sc3", "semsc0", "semsc1", "semsc2", "semsc3", "semav", "semvis", "av", "vis",
+    "nonpriv",
+];
+
+/// Reads a Vulkan test.
+pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
+    let mut cursor = Cursor::new(lexed.tokens);
+    let mut locations = Locations::new();
+    let inits = init::block(&mut cursor, Dialect::Vulkan, &mut locations)?;
+    let mut order = Vec::new();
+    while cursor.is("{") {
+        system_order(&mut cursor, &mut order)?;
+    }
+    let place = cursor.place();
+    let (placement, count) = ptx::header(&mut cursor)?;
+    let mut scopes = placement.scopes(count, &ALONE, place)?;
+    if !scopes.iter().any(|(_, scope)| scope.level == Level::Device) {
+        scopes.add(Level::Device, "device", 0, ThreadSet::first(count));
+    }
+    let mut system_order = Vec::new();
+    for (thread, place) in order.iter().flat_map(|pair: &[(usize, Place); 2]| pair) {
+        if *thread >= count {
+            return Err(TextError::meaning(*place, format!("the test has no thread P{thread}")));
+        }
+    }
+    for [(first, _), (later, _)] in order {
+        system_order.push((ThreadId(first as u8), ThreadId(later as u8)));
+    }
+    let form = Form { dialect: Dialect::Vulkan, locations, inits, scopes };
+    let mut program = ptx::columns(cursor, lexed.name, form, instruction)?;
+    program.system_order = system_order;
+    Ok(program)
+}
+
+/// Reads `{ ssw 0 1; ssw 1 2; }`: whose operations system-synchronize with whose.
+fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Result<(), TextError> {
+    cursor.expect("{")?;
+    while !cursor.eat("}") {
+        if cursor.eat(";") {
+            continue;
+        }
+        if !cursor.eat_word("ssw") {
+            return Err(cursor.expected("`ssw` and two threads, or `}`"));
+        }
+        order.push([thread(cursor)?, thread(cursor)?]);
+        if !cursor.is("}") && !cursor.eat(";") {
+            return Err(cursor.expected("`;` or `}`"));
+        }
+    }
+    Ok(())
+}
+
+/// A thread's number: `0` or `P0`.
+fn thread(cursor: &mut Cursor) -> Result<(usize, Place), TextError> {
+    let place = cursor.place();
+    let number = match cursor.peek() {
+        Kind::Number(number) => usize::try_from(*number).ok(),
+        Kind::Word(word) => super::cursor::thread_number(word),
+        _ => None,
+    };
+    match number {
+        Some(number) => {
+            cursor.advance();
+            Ok((number, place))
+        }
+        None => Err(cursor.expected("a thread's number")),
+    }
+}
+
+/// An opcode such as `st.atom.rel.wg.sc0.semsc0`, taken apart.
+struct Opcode {
+    word: String,
+    place: Place,
+    atomic: bool,
+    order: Option<Order>,
+    scope: Option<String>,
+    marks: Vec<String>,
+    function: Option<String>,
+}
+
+fn opcode(text: &str, place: Place) -> Result<Opcode, TextError> {
+    let mut parts = text.split('.');
+    let mut of = Opcode {
+        word: parts.next().unwrap_or_default().to_owned(),
+        place,
+        atomic: false,
+        order: None,
+        scope: None,
+        marks: Vec::new(),
+        function: None,
+    };
+    for part in parts {
+        let twice = match part {
+            "atom" => core::mem::replace(&mut of.atomic, true),
+            "acq" => of.order.replace(Order::Acquire).is_some(),
+            "rel" => of.order.replace(Order::Release).is_some(),
+            "acq_rel" => of.order.replace(Order::AcqRel).is_some(),
+            "rlx" => of.order.replace(Order::Relaxed).is_some(),
+            "sg" | "wg" | "qf" | "dv" => of.scope.replace(part.to_owned()).is_some(),
+            _ if MARKS.contains(&part) => {
+                let mark = part.to_ascii_uppercase();
+                let twice = of.marks.contains(&mark);
+                of.marks.push(mark);
+                twice
+            }
+            _ => of.function.replace(part.to_owned()).is_some(),
+        };
+        if twice {
+            let expected = "one order, one scope, and each of the other modifiers once";
+            return Err(TextError::expected(place, format!("`.{part}` in `{text}`"), expected));
+        }
+    }
+    Ok(of)
+}
+
+impl Opcode {
+    fn has(&self, mark: &str) -> bool {
+        self.marks.iter().any(|own| own == mark)
+    }
+
+    fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> TextError {
+        TextError::expected(self.place, found, expected)
+    }
+
+    /// There is no modifier that is none of the format's.
+    fn no_function(&self) -> Result<(), TextError> {
+        match &self.function {
+            None => Ok(()),
+            Some(other) => Err(self.wrong(
+                format!("`.{other}`"),
+                format!("modifiers of `{}` such as `.atom`, `.wg` or `.sc0`", self.word),
+            )),
+        }
+    }
+
+    /// The scope instance around the thread.
+    fn scope(&self, column: &Column<'_>) -> Result<ScopeId, TextError> {
+        let Some(name) = &self.scope else {
+            let expected = "a scope: `.sg`, `.wg`, `.qf` or `.dv`";
+            return Err(self.wrong(format!("`{}` without a scope", self.word), expected));
+        };
+        column.scopes.around(column.id, name).ok_or_else(|| {
+            TextError::meaning(self.place, format!("thread P{} stands in no `{name}`", column.id.0))
+        })
+    }
+}
+
+fn instruction(column: &mut Column<'_>, labels: &mut Labels) -> Result<(), TextError> {
+    let place = column.cursor.place();
+    let text = column.cursor.word("an instruction such as `ld.sc0`")?;
+    let op = opcode(&text, place)?;
+    let instr = match op.word.as_str() {
+        "ld" => load(column, &op)?,
+        "st" => store(column, &op)?,
+        "rmw" => read_modify_write(column, &op)?,
+        "membar" => memory_barrier(column, &op)?,
+        "cbar" => control_barrier(column, &op)?,
+        "avdevice" | "visdevice" => device_operation(&op)?,
+        word => {
+            let local = if text == word { column.local(word, labels)? } else { None };
+            local.ok_or_else(|| {
+                op.wrong(format!("`{text}`"), "an instruction such as `ld`, `st`, `rmw`, `membar` or `cbar`")
+            })?
+        }
+    };
+    column.emit(place.line, instr);
+    Ok(())
+}
+
+/// The access of an instruction whose order may be one of `orders`.
+fn access(
+    column: &Column<'_>,
+    op: &Opcode,
+    address: Expr,
+    orders: &[Order],
+    not: &[&str],
+) -> Result<Access, TextError> {
+    if let Some(mark) = not.iter().find(|mark| op.has(mark)) {
+        let sentence = format!("`{}` takes no `.{}`", op.word, mark.to_ascii_lowercase());
+        return Err(TextError::meaning(op.place, sentence));
+    }
+    let classes = ["SC0", "SC1", "SC2", "SC3"];
+    let given = classes.iter().filter(|class| op.has(class)).count();
+    if given > 1 {
+        return Err(op.wrong("two storage classes", "one of `.sc0` to `.sc3`"));
+    }
+    let mut access = Access::plain(address);
+    access.tags.clone_from(&op.marks);
+    if given == 0 {
+        access.tags.push("SC0".to_owned());
+    }
+    match op.order {
+        Some(order) if !op.atomic => {
+            let word = if order == Order::Relaxed { "rlx" } else { "acq or .rel" };
+            return Err(op.wrong(format!("`.{word}` without `.atom`"), "`.atom` in front of it"));
+        }
+        Some(order) if !orders.contains(&order) => {
+            let sentence = format!("`{}` cannot have that order", op.word);
+            return Err(TextError::meaning(op.place, sentence));
+        }
+        order if op.atomic => access.order = order.unwrap_or(Order::Relaxed),
+        _ => {}
+    }
+    let scoped = op.atomic || op.has("AV") || op.has("VIS");
+    if scoped || op.scope.is_some() {
+        access.scope = Some(op.scope(column)?);
+    }
+    Ok(access)
+}
+
+/// A load, or `ld r0, 2`, which only sets a register.
+fn load(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
+    op.no_function()?;
+    let dst = column.register()?;
+    column.comma()?;
+    if matches!(column.cursor.peek(), Kind::Number(_) | Kind::Mark("-")) {
+        return Ok(Instr::Assign { dst, value: column.value()? });
+    }
+    let address = column.address()?;
+    let access = access(column, op, address, &[Order::Relaxed, Order::Acquire], &["AV"])?;
+    Ok(Instr::Load { dst, access })
+}
+
+fn store(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
+    op.no_function()?;
+    let address = column.address()?;
+    column.comma()?;
+    let value = column.value()?;
+    let access = access(column, op, address, &[Order::Relaxed, Order::Release], &["VIS"])?;
+    Ok(Instr::Store { access, value })
+}
+
+/// `rmw.atom.wg.sc0.add r0, x, 1`; without a function it exchanges.
+fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
+    const ORDERS: [Order; 4] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
+    if !op.atomic {
+        return Err(op.wrong("`rmw` without `.atom`", "`rmw.atom`"));
+    }
+    let dst = column.register()?;
+    column.comma()?;
+    let address = column.address()?;
+    let access = access(column, op, address, &ORDERS, &[])?;
+    column.comma()?;
+    let operand = column.value()?;
+    let function = match op.function.as_deref().unwrap_or("exch") {
+        "cas" => {
+            column.comma()?;
+            let desired = column.value()?;
+            let order_failure = match access.order {
+                Order::Release => Order::Relaxed,
+                Order::AcqRel => Order::Acquire,
+                order => order,
+            };
+            let expected = operand;
+            let (dst, success, weak) = (Some(dst), None, false);
+            let cas = Cas { dst, success, access, expected, desired, order_failure, weak };
+            return Ok(Instr::Cas(Box::new(cas)));
+        }
+        "add" => RmwOp::Add,
+        "sub" => RmwOp::Sub,
+        "mul" => RmwOp::Mul,
+        "div" => RmwOp::Div,
+        "and" => RmwOp::And,
+        "or" => RmwOp::Or,
+        "xor" => RmwOp::Xor,
+        "min" => RmwOp::Min,
+        "max" => RmwOp::Max,
+        "inc" => RmwOp::Inc,
+        "dec" => RmwOp::Dec,
+        "exch" => RmwOp::Exchange,
+        other => {
+            return Err(op.wrong(format!("`.{other}`"), "an operation such as `.add`, `.exch` or `.cas`"));
+        }
+    };
+    Ok(Instr::Rmw { dst: Some(dst), access, op: function, operand })
+}
+
+/// Only semantics, no access: their marks.
+fn semantics(op: &Opcode) -> Result<Vec<String>, TextError> {
+    op.no_function()?;
+    match op.marks.iter().find(|mark| !mark.starts_with("SEM")) {
+        None if !op.atomic => Ok(op.marks.clone()),
+        found => {
+            let mark = found.map_or_else(|| "atom".to_owned(), |mark| mark.to_ascii_lowercase());
+            Err(op.wrong(format!("`.{mark}`"), format!("semantics of `{}` such as `.semsc0`", op.word)))
+        }
+    }
+}
+
+fn memory_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
+    let tags = semantics(op)?;
+    let Some(order) = op.order.filter(|order| *order != Order::Relaxed) else {
+        return Err(op.wrong("`membar` without an order", "`.acq`, `.rel` or `.acq_rel`"));
+    };
+    let scope = Some(op.scope(column)?);
+    Ok(Instr::Fence(Fence { order, scope, global: true, local: true, proxy: None, remote: false, tags }))
+}
+
+/// `cbar.acq_rel.wg.semsc0 instance [, id [, count]]`.
+fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
+    let tags = semantics(op)?;
+    let order = op.order.unwrap_or(Order::Relaxed);
+    let group = op.scope(column)?;
+    let (instance, id, quorum) = column.barrier_operands(op.place)?;
+    Ok(Instr::Barrier(Barrier {
+        group,
+        scope: group,
+        order,
+        instance,
+        id,
+        quorum,
+        arrive: false,
+        global: true,
+        local: true,
+        tags,
+    }))
+}
+
+/// `avdevice`, `visdevice`: what the device's memory dependencies do.
+fn device_operation(op: &Opcode) -> Result<Instr, TextError> {
+    let bare = op.marks.is_empty() && op.order.is_none() && op.scope.is_none() && !op.atomic;
+    op.no_function()?;
+    if !bare {
+        return Err(op.wrong(format!("`{}` with a modifier", op.word), "none"));
+    }
+    Ok(Instr::Fence(Fence {
+        order: Order::Plain,
+        scope: None,
+        global: true,
+        local: true,
+        proxy: None,
+        remote: false,
+        tags: vec![op.word.to_ascii_uppercase()],
+    }))
+}

@@ -1,0 +1,210 @@
+//! Runs that never end: every interleaving over one memory, as a graph, and the
+//! cycles in it on which the scheduler keeps its promise.
+
+use std::collections::HashMap;
+
+use super::machine::{Machine, State};
+use super::scheduler::Scheduler;
+use super::{Run, Step};
+
+/// The most states that are told apart.
+const STATES_MAX: usize = 400_000;
+/// After so many states it is asked whether to go on.
+const STOP_INTERVAL: usize = 1024;
+
+/// What was found.
+pub(super) struct Search {
+    pub(super) run: Option<Run>,
+    /// Were all states seen?
+    pub(super) complete: bool,
+}
+
+/// The graph of all states.
+struct Graph {
+    states: Vec<State>,
+    /// For each state the threads that step from it, and where to.
+    edges: Vec<Vec<(usize, usize)>>,
+    /// The step by which each state was found first.
+    parent: Vec<Option<(usize, usize)>>,
+    complete: bool,
+}
+
+/// Looks for a run that never ends although the scheduler keeps its promise.
+pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn FnMut() -> bool) -> Search {
+    let graph = explore(machine, stop);
+    let part = parts(&graph.edges);
+    let count = part.iter().max().map_or(0, |last| last + 1);
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (state, &part) in part.iter().enumerate() {
+        members[part].push(state);
+    }
+    // The part that is found first has the shortest way to it.
+    members.sort_by_key(|members| members.first().copied());
+    let found = members.iter().find(|members| goes_on(machine, scheduler, &graph, &part, members));
+    Search { run: found.map(|members| graph.run(&part, members)), complete: graph.complete }
+}
+
+fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
+    let start = machine.start();
+    let mut known = HashMap::from([(start.clone(), 0usize)]);
+    let mut graph = Graph { states: vec![start], edges: Vec::new(), parent: vec![None], complete: true };
+    while graph.edges.len() < graph.states.len() {
+        let at = graph.edges.len();
+        if graph.states.len() > STATES_MAX || (at.is_multiple_of(STOP_INTERVAL) && stop()) {
+            graph.complete = false;
+            graph.edges.resize(graph.states.len(), Vec::new());
+            break;
+        }
+        let mut edges = Vec::new();
+        for thread in 0..graph.states[at].threads.len() {
+            let Some(next) = machine.step(&graph.states[at], thread) else { continue };
+            let to = *known.entry(next).or_insert_with_key(|next| {
+                graph.states.push(next.clone());
+                graph.parent.push(Some((at, thread)));
+                graph.states.len() - 1
+            });
+            edges.push((thread, to));
+        }
+        graph.edges.push(edges);
+    }
+    graph
+}
+
+/// Is there a cycle through these states, which reach one another, on which every
+/// thread steps that the scheduler must let go on? Threads that wait at a barrier
+/// cannot step.
+fn goes_on(
+    machine: &Machine<'_>,
+    scheduler: Scheduler,
+    graph: &Graph,
+    part: &[usize],
+    members: &[usize],
+) -> bool {
+    let own = part[members[0]];
+    let (mut stepping, mut able) = (0u64, 0u64);
+    for &state in members {
+        for &(thread, to) in &graph.edges[state] {
+            able |= 1 << thread;
+            stepping |= u64::from(part[to] == own) << thread;
+        }
+    }
+    // Who has ended and who has begun is the same in all of them.
+    let state = &graph.states[members[0]];
+    let promised = scheduler.guaranteed(machine.unfinished(state), state.stepped);
+    stepping != 0 && promised & able & !stepping == 0
+}
+
+/// For each state the number of its strongly connected part (Tarjan's algorithm,
+/// without recursion).
+fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
+    const NONE: usize = usize::MAX;
+    let n = edges.len();
+    let (mut part, mut index, mut low) = (vec![NONE; n], vec![NONE; n], vec![0; n]);
+    let (mut stack, mut work) = (Vec::new(), Vec::new());
+    let (mut clock, mut count) = (0, 0);
+    for root in 0..n {
+        if index[root] != NONE {
+            continue;
+        }
+        work.push((root, 0));
+        while let Some((at, edge)) = work.pop() {
+            if edge == 0 {
+                index[at] = clock;
+                low[at] = clock;
+                clock += 1;
+                stack.push(at);
+            }
+            if let Some(&(_, to)) = edges[at].get(edge) {
+                work.push((at, edge + 1));
+                if index[to] == NONE {
+                    work.push((to, 0));
+                } else if part[to] == NONE {
+                    low[at] = low[at].min(index[to]);
+                }
+                continue;
+            }
+            if low[at] == index[at] {
+                while let Some(member) = stack.pop() {
+                    part[member] = count;
+                    if member == at {
+                        break;
+                    }
+                }
+                count += 1;
+            }
+            if let Some(&(parent, _)) = work.last() {
+                low[parent] = low[parent].min(low[at]);
+            }
+        }
+    }
+    part
+}
+
+impl Graph {
+    /// The way to these states, and a round through them on which each thread steps
+    /// that can.
+    fn run(&self, part: &[usize], members: &[usize]) -> Run {
+        let own = part[members[0]];
+        let begin = members[0];
+        let mut prefix = Vec::new();
+        let mut at = begin;
+        while let Some((from, thread)) = self.parent[at] {
+            prefix.push(self.step(from, thread));
+            at = from;
+        }
+        prefix.reverse();
+        let mut round = Vec::new();
+        let mut at = begin;
+        let mut done = 0u64;
+        // From each step to the nearest one of a thread that has not stepped yet.
+        while let Some(steps) = self.way(part, own, at, |_, (thread, _)| done >> thread & 1 == 0) {
+            for &(from, (thread, to)) in &steps {
+                round.push(self.step(from, thread));
+                done |= 1 << thread;
+                at = to;
+            }
+        }
+        if at != begin
+            && let Some(steps) = self.way(part, own, at, |_, (_, to)| to == begin)
+        {
+            round.extend(steps.iter().map(|&(from, (thread, _))| self.step(from, thread)));
+        }
+        Run { prefix, round }
+    }
+
+    fn step(&self, from: usize, thread: usize) -> Step {
+        Step { thread, pc: self.states[from].threads[thread].pc }
+    }
+
+    /// The shortest way from `start` within the part whose last step is wanted.
+    fn way(
+        &self,
+        part: &[usize],
+        own: usize,
+        start: usize,
+        wanted: impl Fn(usize, (usize, usize)) -> bool,
+    ) -> Option<Vec<(usize, (usize, usize))>> {
+        let mut from: HashMap<usize, (usize, (usize, usize))> = HashMap::new();
+        let mut queue = std::collections::VecDeque::from([start]);
+        while let Some(at) = queue.pop_front() {
+            for &edge in self.edges[at].iter().filter(|(_, to)| part[*to] == own) {
+                if wanted(at, edge) {
+                    let mut steps = vec![(at, edge)];
+                    let mut back = at;
+                    while back != start {
+                        let step = from[&back];
+                        steps.push(step);
+                        back = step.0;
+                    }
+                    steps.reverse();
+                    return Some(steps);
+                }
+                if edge.1 != start && !from.contains_key(&edge.1) {
+                    from.insert(edge.1, (at, edge));
+                    queue.push_back(edge.1);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,145 @@
+//! What a search for executions that go on for ever found.
+
+use core::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::cat::Model;
+use crate::check::{Execution, narrate};
+use crate::program::Program;
+
+use super::{Scheduler, Step, Witness};
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The test's name.
+    pub test: String,
+    /// The model's name.
+    pub model: String,
+    /// Who promises what.
+    pub scheduler: Scheduler,
+    /// Does no execution go on for ever?
+    pub verdict: bool,
+    /// What shows the contrary.
+    pub witness: Option<Witness>,
+    /// What was not covered, in words.
+    pub bound: Option<String>,
+}
+
+pub(super) fn report(
+    program: &Program,
+    model: &Model,
+    scheduler: Scheduler,
+    witness: Option<Witness>,
+    gaps: &[String],
+) -> Report {
+    let verdict = witness.is_none();
+    let bound = (verdict && !gaps.is_empty()).then(|| gaps.join("; "));
+    Report { test: program.name.clone(), model: model.name.clone(), scheduler, verdict, witness, bound }
+}
+
+impl Report {
+    /// The answer in lines such as herd's.
+    #[must_use]
+    pub fn block(&self) -> String {
+        let mut text = format!("Test {} Liveness\nScheduler {}\n", self.test, self.scheduler);
+        text.push_str(if self.verdict { "Ok\n" } else { "No\n" });
+        if let Some(bound) = &self.bound {
+            let _ = writeln!(text, "Incomplete {bound}");
+        }
+        let word = match (self.verdict, &self.bound) {
+            (false, _) => "Spins",
+            (true, None) => "Ends",
+            (true, Some(_)) => "Undecided",
+        };
+        let _ = writeln!(text, "Observation {} {word}", self.test);
+        text
+    }
+
+    /// The execution that shows it, where it is one of the model's.
+    #[must_use]
+    pub fn execution(&self) -> Option<&Execution> {
+        match &self.witness {
+            Some(Witness::Execution(execution, _)) => Some(execution),
+            _ => None,
+        }
+    }
+
+    /// How it goes on for ever, in words.
+    #[must_use]
+    pub fn describe(&self, program: &Program) -> String {
+        match &self.witness {
+            None => String::new(),
+            Some(Witness::Run(run)) => {
+                let mut text = String::new();
+                if !run.prefix.is_empty() {
+                    text.push_str("First:\n");
+                    steps(program, &run.prefix, &mut text);
+                }
+                text.push_str("Then for ever:\n");
+                steps(program, &run.round, &mut text);
+                text
+            }
+            Some(Witness::Execution(execution, threads)) => {
+                let names: Vec<String> = threads.iter().map(|thread| format!("P{thread}")).collect();
+                let mut text = narrate(program, execution);
+                let _ = writeln!(text, "Then {} for ever.", spin_words(&names));
+                text
+            }
+        }
+    }
+
+    /// The answer as JSON; `file` is the test's file as it was given.
+    #[must_use]
+    pub fn json(&self, program: &Program, file: &str) -> Value {
+        let witness = match &self.witness {
+            None => Value::Null,
+            Some(Witness::Run(run)) => {
+                let list = |steps: &[Step]| steps.iter().map(|s| step_json(program, *s)).collect::<Vec<_>>();
+                json!({ "first": list(&run.prefix), "for_ever": list(&run.round) })
+            }
+            Some(Witness::Execution(_, threads)) => json!({ "spinning": threads }),
+        };
+        json!({
+            "file": file,
+            "test": self.test,
+            "model": self.model,
+            "property": "liveness",
+            "scheduler": self.scheduler.name(),
+            "condition": Value::Null,
+            "verdict": self.verdict,
+            "states": [],
+            "races": [],
+            "witness": witness,
+            "complete": self.bound.is_none(),
+            "decided": self.bound.is_none(),
+            "bound": self.bound,
+        })
+    }
+}
+
+fn spin_words(names: &[String]) -> String {
+    match names {
+        [one] => format!("{one} spins"),
+        [first @ .., last] => format!("{} and {last} spin", first.join(", ")),
+        [] => String::from("nobody spins"),
+    }
+}
+
+fn line(program: &Program, step: Step) -> u32 {
+    program.threads.get(step.thread).and_then(|t| t.lines.get(step.pc)).copied().unwrap_or(0)
+}
+
+/// One line for the steps that a thread takes one after the other.
+fn steps(program: &Program, steps: &[Step], text: &mut String) {
+    for group in steps.chunk_by(|a, b| a.thread == b.thread) {
+        let lines: Vec<String> = group.iter().map(|step| line(program, *step).to_string()).collect();
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        let _ = writeln!(text, "  P{}: {word} {}", group[0].thread, lines.join(", "));
+    }
+}
+
+fn step_json(program: &Program, step: Step) -> Value {
+    json!({ "thread": step.thread, "line": line(program, step) })
+}

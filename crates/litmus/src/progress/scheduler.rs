@@ -1,0 +1,96 @@
+//! Which threads a scheduler promises to let go on.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// A forward-progress model of the GPU literature: T. Sorensen, H. Evrard and
+/// A. F. Donaldson (CONCUR 2018), T. Sorensen and others (OOPSLA 2021). Threads are
+/// ordered by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scheduler {
+    /// Every thread goes on.
+    Fair,
+    /// Occupancy-bound: a thread that has taken a step goes on.
+    Obe,
+    /// HSA: of the threads that have not ended, the one of the lowest number goes on.
+    Hsa,
+    /// Linear occupancy-bound: a thread goes on if it or one of a higher number has
+    /// taken a step.
+    Lobe,
+    /// What HSA promises and what occupancy-bound promises.
+    HsaObe,
+}
+
+impl Scheduler {
+    /// All of them.
+    pub const ALL: [Scheduler; 5] =
+        [Scheduler::Fair, Scheduler::Obe, Scheduler::Hsa, Scheduler::Lobe, Scheduler::HsaObe];
+
+    /// The name by which it is asked for.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheduler::Fair => "fair",
+            Scheduler::Obe => "obe",
+            Scheduler::Hsa => "hsa",
+            Scheduler::Lobe => "lobe",
+            Scheduler::HsaObe => "hsa-obe",
+        }
+    }
+
+    /// Of the threads in `unfinished` those that go on for certain, where those in
+    /// `stepped` have taken a step. Bit `i` stands for thread `i`.
+    #[must_use]
+    pub const fn guaranteed(self, unfinished: u64, stepped: u64) -> u64 {
+        let lowest = unfinished & unfinished.wrapping_neg();
+        match self {
+            Scheduler::Fair => unfinished,
+            Scheduler::Obe => unfinished & stepped,
+            Scheduler::Hsa => lowest,
+            Scheduler::Lobe if stepped == 0 => 0,
+            Scheduler::Lobe => unfinished & (u64::MAX >> stepped.leading_zeros()),
+            Scheduler::HsaObe => lowest | (unfinished & stepped),
+        }
+    }
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Scheduler {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Scheduler, String> {
+        let known = Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == name);
+        known.ok_or_else(|| {
+            let names: Vec<_> = Scheduler::ALL.iter().map(|s| s.name()).collect();
+            format!("`{name}` is no scheduler; there are {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scheduler::{Fair, Hsa, HsaObe, Lobe, Obe};
+
+    #[test]
+    fn each_scheduler_promises_what_its_paper_says() {
+        // Threads 1, 2 and 3 have not ended, and 0 and 2 have taken a step.
+        let (unfinished, stepped) = (0b1110, 0b0101);
+        assert_eq!(Fair.guaranteed(unfinished, stepped), 0b1110);
+        assert_eq!(Obe.guaranteed(unfinished, stepped), 0b0100);
+        assert_eq!(Hsa.guaranteed(unfinished, stepped), 0b0010);
+        assert_eq!(Lobe.guaranteed(unfinished, stepped), 0b0110);
+        assert_eq!(HsaObe.guaranteed(unfinished, stepped), 0b0110);
+    }
+
+    #[test]
+    fn before_the_first_step_only_some_promise_anything() {
+        let promises = [Fair, Obe, Hsa, Lobe, HsaObe].map(|s| s.guaranteed(0b11, 0));
+        assert_eq!(promises, [0b11, 0, 0b01, 0, 0b01]);
+        assert_eq!(Lobe.guaranteed(u64::MAX, 1 << 63), u64::MAX);
+    }
+}
