@@ -112,7 +112,7 @@ impl Skeleton<'_> {
     }
 
     /// Can the generations complete one after the other?
-    fn in_order(&self, arrivals: &[u64], meets: &Rows) -> bool {
+    fn in_order(&self, arrivals: &[u64], meets: &[u64]) -> bool {
         let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
         let generation = |arrival: u64| {
             let with = members(arrival).fold(arrival, |set, event| set | meets[event]);
@@ -165,8 +165,8 @@ fn is_same(a: &Meeting, b: &Meeting) -> bool {
 /// Completes the barrier once more in every way, or leaves it.
 fn complete(
     barrier: &Counted,
-    next: &mut Vec<usize>,
-    meets: &mut Rows,
+    next: &mut [usize],
+    meets: &mut [u64],
     left: &mut usize,
     found: &mut BTreeSet<Rows>,
 ) {
@@ -181,7 +181,7 @@ fn complete(
     // It ends if all who are left go on without it, and are too few.
     let rest = |&thread: &usize| &barrier.arrivals[thread][next[thread]..];
     if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events == 0 || a.arrive) {
-        found.insert(meets.clone());
+        found.insert(meets.to_vec());
     }
     for_each_subset(&ready, barrier.count, &mut Vec::new(), &mut |threads| {
         let events: Vec<u64> = threads.iter().map(|&t| barrier.arrivals[t][next[t]].events).collect();

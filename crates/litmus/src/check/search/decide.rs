@@ -14,6 +14,15 @@ enum Decision {
     Read(usize, u64),
 }
 
+/// How it goes on.
+enum Next {
+    Decide(Decision),
+    /// All decisions are taken.
+    Complete,
+    /// A read has nothing left to read, or a check fails.
+    DeadEnd,
+}
+
 /// What is undone when a decision is taken back.
 #[derive(Clone, Default)]
 pub(super) struct Saved {
@@ -36,10 +45,10 @@ pub(super) struct Reached {
 impl<V: Visitor> Search<'_, '_, V> {
     pub(super) fn decide(&mut self, depth: usize, mut reached: Reached) -> Result<(), Halt> {
         self.nodes += 1;
-        let Some(decision) = self.next(&mut reached)? else { return Ok(()) };
-        match decision {
-            None => self.complete(),
-            Some(Decision::Read(read, domain)) => {
+        match self.next_step(&mut reached)? {
+            Next::DeadEnd => Ok(()),
+            Next::Complete => self.complete(),
+            Next::Decide(Decision::Read(read, domain)) => {
                 for write in members(domain) {
                     self.save(depth);
                     if self.read_from(write, read) {
@@ -49,7 +58,7 @@ impl<V: Visitor> Search<'_, '_, V> {
                 }
                 Ok(())
             }
-            Some(Decision::Pair(a, b)) => {
+            Next::Decide(Decision::Pair(a, b)) => {
                 for (first, later) in [(a, b), (b, a)] {
                     if self.linear.iter().any(|form| form.refuses_co(first, later)) {
                         continue;
@@ -77,17 +86,16 @@ impl<V: Visitor> Search<'_, '_, V> {
         if self.settle(deps)? { self.decide(depth + 1, reached) } else { Ok(()) }
     }
 
-    /// The next open decision: none inside if all are taken, none outside if a
-    /// read has nothing left to read. Reads with one choice are decided on
+    /// Looks for the next open decision. Reads with one choice are decided on
     /// the way.
-    fn next(&mut self, reached: &mut Reached) -> Result<Option<Option<Decision>>, Halt> {
+    fn next_step(&mut self, reached: &mut Reached) -> Result<Next, Halt> {
         if let Some(decision) = self.narrow_read() {
-            return Ok(Some(Some(decision)));
+            return Ok(Next::Decide(decision));
         }
         while let Some(&(a, b)) = self.pairs.get(reached.pair) {
             let settled = (self.co[a] | self.apart[a] | self.before[a]) >> b & 1 == 1;
             if !settled {
-                return Ok(Some(Some(Decision::Pair(a, b))));
+                return Ok(Next::Decide(Decision::Pair(a, b)));
             }
             reached.pair += 1;
         }
@@ -100,7 +108,7 @@ impl<V: Visitor> Search<'_, '_, V> {
             let domain = self.domain(read);
             if domain.count_ones() > 1 {
                 if forced && !self.settle(DEP_RF)? {
-                    return Ok(None);
+                    return Ok(Next::DeadEnd);
                 }
                 if forced {
                     // What was forced may have narrowed this one.
@@ -108,18 +116,17 @@ impl<V: Visitor> Search<'_, '_, V> {
                     forced = false;
                     continue;
                 }
-                return Ok(Some(Some(Decision::Read(read, domain))));
+                return Ok(Next::Decide(Decision::Read(read, domain)));
             }
             if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, read) {
-                return Ok(None);
+                return Ok(Next::DeadEnd);
             }
             forced = true;
         }
         if forced && !self.settle(DEP_RF)? {
-            return Ok(None);
+            return Ok(Next::DeadEnd);
         }
-        // Settling adds no open decisions behind the last one.
-        Ok(Some(None))
+        Ok(Next::Complete)
     }
 
     /// Of the read-modify-writes that take certain values only, the one with

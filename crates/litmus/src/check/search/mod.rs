@@ -360,7 +360,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
                 self.save(1);
                 let possible = self.order(first, later) && self.settle(DEP_CO)?;
                 self.restore(1);
-                if !possible && !(self.order(later, first) && self.settle(DEP_CO)?) {
+                if !(possible || self.order(later, first) && self.settle(DEP_CO)?) {
                     return Ok(false);
                 }
             }
