@@ -82,7 +82,7 @@ fn a_star_is_a_product_before_an_operand_and_a_closure_before_anything_else() {
 
 #[test]
 fn relations_obey_their_laws() {
-    assert_same("fr", "rf^-1; co");
+    assert_same("fr", "(rf^-1; co) \\ id");
     assert_same("rfe | rfi", "rf");
     assert_same("po-loc", "po & loc");
     assert_same("com", "rf | co | fr");

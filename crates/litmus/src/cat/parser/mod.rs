@@ -11,7 +11,7 @@ use super::ast::{Binding, Bindings, Check, CheckKind, Name, Pattern, Step};
 use super::lexer::{Kind, Token, lex};
 
 /// What may stand where a step begins.
-const STEPS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag`, `include` or another step";
+const STEPS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step";
 
 /// How deeply a model may be nested.
 const DEPTH_MAX: usize = 120;

@@ -45,7 +45,7 @@ impl Stager<'_, '_, '_> {
 
     /// Solves a definition that depends on no choice, whatever its parts are,
     /// as herd does: from nothing on, one part after the other, until no part
-    /// grows. Of another one it finds which parts are sets.
+    /// changes. Of another one it finds which parts are sets.
     fn iterate(&mut self, bindings: &Bindings, names: &[Name], scope: &Scope) -> Result<Iterated, TextError> {
         let mut values = vec![Value::Nothing; names.len()];
         let mut inner = scope.clone();
@@ -54,7 +54,7 @@ impl Stager<'_, '_, '_> {
         }
         let rounds_max = names.len() * self.graph.events * self.graph.events + 2;
         for round in 0..rounds_max {
-            let mut grew = false;
+            let mut changed = false;
             let mut open = false;
             for (index, binding) in bindings.list.iter().enumerate() {
                 let value = self.expr(&binding.body, &inner)?;
@@ -62,7 +62,7 @@ impl Stager<'_, '_, '_> {
                     Value::Set(bounds) | Value::Rel(bounds) => !self.graph.is_static(bounds.low),
                     _ => false,
                 };
-                grew |= !self.is_within(&value, &values[index]);
+                changed |= !self.is_within(&value, &values[index]) || !self.is_within(&values[index], &value);
                 inner = inner.with(names[index], value.clone());
                 values[index] = value;
             }
@@ -70,7 +70,7 @@ impl Stager<'_, '_, '_> {
             if open && (round >= names.len() || values.iter().all(|v| !matches!(v, Value::Nothing))) {
                 return Ok(Iterated::Open(values.iter().map(|v| matches!(v, Value::Set(_))).collect()));
             }
-            if !grew && !open {
+            if !changed && !open {
                 let mut after = scope.clone();
                 for (&name, value) in names.iter().zip(values) {
                     after = after.with(name, value);
