@@ -108,8 +108,11 @@ fn understood(text: &str) -> Result<(), String> {
     }
 }
 
-/// The subcommand and the options exist.
+/// The subcommand and the options exist, if it is ours.
 fn named(text: &str) -> Result<(), String> {
+    if !text.starts_with("fencepost ") {
+        return Ok(());
+    }
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let words: Vec<&str> = text.split(' ').collect();
     let code = fencepost::run(["fencepost", words[1], "--help"].map(OsString::from), &mut out, &mut err);

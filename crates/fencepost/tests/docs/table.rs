@@ -141,4 +141,5 @@ pub(crate) const NAMED: &[&str] = &[
     "fencepost verify --replay",
     "fencepost stress",
     "fencepost why",
+    "cargo fmt",
 ];
