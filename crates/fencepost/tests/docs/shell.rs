@@ -1,7 +1,6 @@
 //! Runs command lines as a reader does: in a shell, with `fencepost` installed.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +15,6 @@ pub(crate) struct Printed {
 pub(crate) struct Shell {
     folder: PathBuf,
     home: PathBuf,
-    pub(crate) variables: Vec<(&'static str, OsString)>,
 }
 
 impl Shell {
@@ -24,20 +22,22 @@ impl Shell {
         let home = folder.with_extension("home");
         fs::remove_dir_all(&home).ok();
         fs::create_dir_all(&home).unwrap();
-        Shell { folder: folder.to_owned(), home, variables: Vec::new() }
+        Shell { folder: folder.to_owned(), home }
     }
 
     pub(crate) fn run(&self, command: &str, fencepost: &Path) -> Printed {
         let installed = fencepost.parent().unwrap().to_owned();
         let others = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths([installed].into_iter().chain(env::split_paths(&others))).unwrap();
+        // The tools of the toolchain itself need nothing of the reader's home.
+        let tools = Path::new(env!("CARGO")).parent().unwrap().to_owned();
+        let path = [installed, tools].into_iter().chain(env::split_paths(&others));
+        let path = env::join_paths(path).unwrap();
         let output = Command::new("sh")
             .args(["-c", &format!("{{ {command}\n}} 2>&1")])
             .current_dir(&self.folder)
             .env("PATH", path)
             .env("HOME", &self.home)
             .env_remove("FENCEPOST_BLESS")
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .output()
             .unwrap();
