@@ -611,6 +611,7 @@ pub(crate) struct WhyArguments {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
+  mkdir -p ~/.local/share/bash-completion/completions
   fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
 pub(crate) struct CompletionsArguments {
     /// The shell

@@ -1,5 +1,6 @@
 //! `fencepost verify`.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -267,17 +268,78 @@ fn title(finding: &Finding, tests: &[Arc<Test>]) -> String {
     )
 }
 
+/// The verdict first, then what refutes it, then what was covered.
 fn show(
     verification: &Verification,
     tests: &[Arc<Test>],
     charts: &[Option<Replay>],
-    (sampled, seed): (usize, u64),
+    sample: (usize, u64),
     seconds: f64,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let claims: Vec<String> =
         verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
     writeln!(out, "{}: {}", verification.protocol, claims.join(", "))?;
+    for (gap, count) in &verification.gaps {
+        writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
+    }
+    for why in &verification.unproved {
+        writeln!(out, "  not proved: {why}")?;
+    }
+    show_findings(verification, tests, charts, out)?;
+    show_counts(verification, sample, seconds, out)?;
+    if let Some(mutants) = &verification.mutants {
+        show_mutants(mutants, out)?;
+    }
+    show_rows(verification, out)
+}
+
+/// Draws what refutes a claim, or breaks a basic guarantee, for the first time.
+/// The other findings have a line each.
+fn show_findings(
+    verification: &Verification,
+    tests: &[Arc<Test>],
+    charts: &[Option<Replay>],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut refuted = BTreeSet::new();
+    let mut others = Vec::new();
+    for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
+        let is_new = finding.models.iter().filter(|model| refuted.insert(model.as_str())).count() > 0;
+        if at > 0 && !is_new {
+            others.push(finding);
+            continue;
+        }
+        writeln!(out)?;
+        match replay {
+            Some(replay) => write!(out, "{}", chart::text(replay, &title(finding, tests)))?,
+            None => writeln!(out, "{}", title(finding, tests))?,
+        }
+    }
+    if !others.is_empty() {
+        writeln!(out, "\nAlso found, and drawn by --charts DIR:")?;
+    }
+    for finding in others {
+        let claims = if finding.models.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", finding.models.join(", "))
+        };
+        let (test, why) = (&tests[finding.test].name, &finding.violation.why);
+        writeln!(out, "  {claims}{test}: {why}\n    {}", finding.bounds)?;
+    }
+    if !verification.findings.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn show_counts(
+    verification: &Verification,
+    (sampled, seed): (usize, u64),
+    seconds: f64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let number = |n: usize| grouped(n as u64);
     writeln!(
         out,
@@ -298,47 +360,40 @@ fn show(
         grouped(verification.states),
         grouped(verification.transitions)
     )?;
-    for (gap, count) in &verification.gaps {
-        writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
-    }
-    for why in &verification.unproved {
-        writeln!(out, "  not proved: {why}")?;
-    }
     for (why, count) in &verification.unsupported {
         writeln!(out, "  left out, where no machine can run them: {why} ({count} test{})", plural(*count))?;
     }
+    Ok(())
+}
+
+fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, no claim speaks of {}, \
+         and {} are equivalent",
+        mutants.killed.len(),
+        mutants.total(),
+        mutants.survivors.len(),
+        mutants.undecided.len(),
+        mutants.unreached.len(),
+        mutants.unasked.len(),
+        mutants.equivalent.len()
+    )?;
+    for name in &mutants.survivors {
+        writeln!(out, "    survives: {name}")?;
+    }
+    for name in &mutants.misargued {
+        writeln!(out, "    argued to be equivalent, and killed: {name}")?;
+    }
+    Ok(())
+}
+
+fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Failure> {
     let (total, unreached) = &verification.rows;
     writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
     for rows in unreached.chunk_by(|row, next| (row.table, row.state) == (next.table, next.state)) {
         let events: Vec<&str> = rows.iter().map(|row| row.event).collect();
         writeln!(out, "    not reached: {} in {}: {}", rows[0].table, rows[0].state, events.join(", "))?;
-    }
-    if let Some(mutants) = &verification.mutants {
-        writeln!(
-            out,
-            "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, no claim speaks of {}, \
-             and {} are equivalent",
-            mutants.killed.len(),
-            mutants.total(),
-            mutants.survivors.len(),
-            mutants.undecided.len(),
-            mutants.unreached.len(),
-            mutants.unasked.len(),
-            mutants.equivalent.len()
-        )?;
-        for name in &mutants.survivors {
-            writeln!(out, "    survives: {name}")?;
-        }
-        for name in &mutants.misargued {
-            writeln!(out, "    argued to be equivalent, and killed: {name}")?;
-        }
-    }
-    for (finding, replay) in verification.findings.iter().zip(charts) {
-        writeln!(out)?;
-        match replay {
-            Some(replay) => write!(out, "{}", chart::text(replay, &title(finding, tests)))?,
-            None => writeln!(out, "{}", title(finding, tests))?,
-        }
     }
     Ok(())
 }

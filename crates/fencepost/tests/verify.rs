@@ -127,6 +127,25 @@ fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_a
     assert_eq!(written(), expected);
 }
 
+/// The verdict, what refutes it, and only then what was covered.
+#[test]
+fn what_a_reader_wants_comes_first() {
+    let found = shipped("docs/findings/hlrc.litmus");
+    let (code, out, _) = verify(&with_one_test(&found, &["hlrc"]));
+    assert_eq!(code, 1);
+    let at = |text: &str| out.find(text).unwrap_or_else(|| panic!("no `{text}` in\n{out}"));
+    assert_eq!(at("hlrc: drf refuted, opencl refuted\n"), 0);
+    let chart = at("L1[0]     L2[0]");
+    let order =
+        [chart, at("drf forbids"), at("Also found"), at("1 test, "), at("rows fired"), at("not reached: ")];
+    assert!(order.is_sorted(), "{order:?}\n{out}");
+    assert_eq!(out.matches("L1[0]     L2[0]").count(), 1, "one chart refutes both claims:\n{out}");
+    assert_eq!(out.matches("  opencl: ").count(), 2, "the other findings have a line each:\n{out}");
+    let (_, json, _) = verify(&with_one_test(&found, &["hlrc", "--json"]));
+    let report: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["violations"].as_array().unwrap().len(), 3);
+}
+
 #[test]
 fn a_sample_is_called_one_and_is_the_same_for_a_seed() {
     let test = shipped("litmus/caches/told-where.litmus");

@@ -1,6 +1,6 @@
 //! The pages of the models say what the models' files say.
 //!
-//! `UPDATE_PAGES=1 cargo test -p litmus --test pages` writes them anew.
+//! `FENCEPOST_BLESS=1 cargo test -p litmus --test pages` writes them anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -142,10 +142,10 @@ fn every_model_has_a_page_that_says_what_its_file_says() {
             assert!(before.contains(word), "{}: no {word}", model.name);
         }
         let wanted = format!("{before}{BEGIN}\n{}{END}{after}", render(model.name, model.text));
-        if std::env::var_os("UPDATE_PAGES").is_some() {
+        if std::env::var_os("FENCEPOST_BLESS").is_some() {
             std::fs::write(&path, wanted).expect("the page can be written");
         } else {
-            assert!(page == wanted, "{}: the page is out of date; run with UPDATE_PAGES=1", model.name);
+            assert!(page == wanted, "{}: the page is out of date; run with FENCEPOST_BLESS=1", model.name);
         }
     }
     let pages = std::fs::read_dir(&folder).expect("the folder is readable").count();

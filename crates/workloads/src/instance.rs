@@ -1,14 +1,11 @@
-//! Workloads, their register, and what one makes.
+//! What a workload is, and what it makes.
 
 use core::fmt;
 
 use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
-use crate::settings::{BadSetting, Setting, Settings, known_names};
-use crate::{
-    diagnosis, histogram, host_flag, locks, messages, pagerank, races, reduce, stealing, stencil, stress,
-    tasks, vectors,
-};
+use crate::settings::{BadSetting, Setting, Settings};
+use crate::tasks;
 
 /// What a workload is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,66 +118,4 @@ pub(crate) const GROUP_ITEMS: u64 = 256;
 pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     let waves = (GROUP_ITEMS as u32).div_ceil(shape.lanes.max(1));
     Grid::new(items.div_ceil(GROUP_ITEMS) as u32, waves)
-}
-
-static ALL: [&Workload; 29] = [
-    &vectors::VEC_COPY,
-    &vectors::VEC_ADD,
-    &vectors::CACHE_REUSE,
-    &reduce::REDUCE,
-    &histogram::HISTOGRAM,
-    &pagerank::PAGERANK_PUSH,
-    &stealing::SSSP,
-    &stealing::COLOR,
-    &stealing::PAGERANK,
-    &tasks::UTS,
-    &tasks::QUEENS,
-    &tasks::FIB,
-    &stencil::STENCIL,
-    &messages::MESSAGE_PASSING,
-    &host_flag::HOST_FLAG,
-    &locks::LOCK_COUNTER,
-    &locks::FG_SHARE,
-    &stress::L1_RESIDENT,
-    &stress::RANDOM_MISS,
-    &diagnosis::SPIN_FOREVER,
-    &diagnosis::BARRIER_SKIP,
-    &diagnosis::SPIN_UNDISPATCHED,
-    &races::MISSING_FENCE,
-    &races::NARROW_SCOPE,
-    &races::UNLOCKED_UPDATE,
-    &races::BLOCK_BARRIER,
-    &races::TWO_SCOPE_LOCK,
-    &races::PLAIN_SPIN,
-    &races::NO_ACQUIRE,
-];
-
-/// All workloads.
-#[must_use]
-pub fn all() -> &'static [&'static Workload] {
-    &ALL
-}
-
-/// The workload of a name.
-///
-/// # Errors
-/// A sentence that names the nearest known one.
-pub fn find(name: &str) -> Result<&'static Workload, String> {
-    let known: Vec<&str> = ALL.iter().map(|w| w.name).collect();
-    ALL.iter()
-        .find(|w| w.name == name)
-        .copied()
-        .ok_or_else(|| format!("there is no workload `{name}`; {}", known_names(name, &known)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_workload_gets_the_nearest_name() {
-        let message = find("vec-ad").map(|w| w.name).err().unwrap_or_default();
-        assert!(message.starts_with("there is no workload `vec-ad`; did you mean `vec-add`?"), "{message}");
-        assert_eq!(find("vec-add").map(|w| w.name), Ok("vec-add"));
-    }
 }

@@ -6,14 +6,8 @@
 
 use proto::{Info, Protocol};
 
-pub mod denovo;
-pub mod hlrc;
-pub mod no_l1;
 pub mod parts;
 pub mod registration;
-pub mod rsp;
-pub mod vi;
-pub mod vi_targeted;
 
 /// Something that is done with a protocol chosen by name.
 pub trait Visit {
@@ -23,32 +17,31 @@ pub trait Visit {
     fn visit<P: Protocol>(self) -> Self::Output;
 }
 
+/// Each line names a module of this crate and the protocols that it holds.
 macro_rules! protocols {
-    ($($protocol:ty),+ $(,)?) => {
+    ($($module:ident :: {$($protocol:ident),+ $(,)?}),+ $(,)?) => {
+        $(pub mod $module;)+
+
         /// What all protocols say of themselves.
-        pub const ALL: &[Info] = &[$(<$protocol as Protocol>::INFO),+];
+        pub const ALL: &[Info] = &[$($(<$module::$protocol as Protocol>::INFO),+),+];
 
         /// Does something with the protocol of that name; `None` if there is none.
         pub fn with<V: Visit>(name: &str, visit: V) -> Option<V::Output> {
-            $(
-                if name == <$protocol as Protocol>::INFO.name {
-                    return Some(visit.visit::<$protocol>());
+            $($(
+                if name == <$module::$protocol as Protocol>::INFO.name {
+                    return Some(visit.visit::<$module::$protocol>());
                 }
-            )+
+            )+)+
             None
         }
     };
 }
 
 protocols! {
-    vi::Vi,
-    vi_targeted::ViTargeted,
-    no_l1::NoL1,
-    rsp::Rsp,
-    rsp::RspRepaired,
-    hlrc::Hlrc,
-    hlrc::HlrcNoprio,
-    hlrc::HlrcRepaired,
-    denovo::DenovoB,
-    denovo::DenovoRprio,
+    vi::{Vi},
+    vi_targeted::{ViTargeted},
+    no_l1::{NoL1},
+    rsp::{Rsp, RspRepaired},
+    hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
+    denovo::{DenovoB, DenovoRprio},
 }

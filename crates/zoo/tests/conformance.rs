@@ -138,7 +138,7 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
     for_all(Bounded);
 }
 
-/// `UPDATE_PAGES=1 cargo test -p zoo` writes the pages anew.
+/// `FENCEPOST_BLESS=1 cargo test -p zoo` writes the pages anew.
 #[test]
 fn the_generated_part_of_every_page_is_what_the_code_says() {
     #[derive(Clone, Copy)]
@@ -153,10 +153,10 @@ fn the_generated_part_of_every_page_is_what_the_code_says() {
             let on_disk =
                 std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             let wanted = page::splice(&on_disk, &page::render::<P>()).unwrap();
-            if std::env::var_os("UPDATE_PAGES").is_some() {
+            if std::env::var_os("FENCEPOST_BLESS").is_some() {
                 std::fs::write(&path, wanted).unwrap();
             } else {
-                assert!(on_disk == wanted, "{name}: the page is out of date; run with UPDATE_PAGES=1");
+                assert!(on_disk == wanted, "{name}: the page is out of date; run with FENCEPOST_BLESS=1");
             }
         }
     }

@@ -21,7 +21,7 @@
 //! * `is_registered`, for lines that flushes and invalidations leave alone.
 //!
 //! Its page needs the two marker lines of [`page::BEGIN`] and [`page::END`];
-//! `UPDATE_PAGES=1 cargo test -p zoo --test table3` fills in what is between.
+//! `FENCEPOST_BLESS=1 cargo test -p zoo --test table3` fills in what is between.
 
 mod accounting;
 mod bench;

@@ -41,7 +41,7 @@ fn render<C: Column>() -> String {
     out
 }
 
-/// `UPDATE_PAGES=1 cargo test -p zoo --test table3` writes the page anew.
+/// `FENCEPOST_BLESS=1 cargo test -p zoo --test table3` writes the page anew.
 pub(crate) fn is_shown<C: Column>() {
     let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols");
     let path = pages.join(format!("{}.md", C::NAME));
@@ -49,9 +49,13 @@ pub(crate) fn is_shown<C: Column>() {
     let (head, rest) = page.split_once(BEGIN).expect("the page has the line that begins the table");
     let (_, tail) = rest.split_once(END).expect("the page has the line that ends the table");
     let wanted = format!("{head}{BEGIN}{}{END}{tail}", render::<C>());
-    if std::env::var_os("UPDATE_PAGES").is_some() {
+    if std::env::var_os("FENCEPOST_BLESS").is_some() {
         std::fs::write(&path, wanted).expect("the page can be written");
     } else {
-        assert!(page == wanted, "{}: the table on its page is out of date; run with UPDATE_PAGES=1", C::NAME);
+        assert!(
+            page == wanted,
+            "{}: the table on its page is out of date; run with FENCEPOST_BLESS=1",
+            C::NAME
+        );
     }
 }

@@ -1,0 +1,158 @@
+//! Every command line of every page is run, and prints what the page shows.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+
+use crate::page::{Page, Step};
+use crate::printed::{blessed, fits};
+use crate::shell::Shell;
+use crate::table::{FOUND, INSTEAD, NAMED};
+use crate::{guides, tree};
+
+pub(crate) const FENCEPOST: &str = env!("CARGO_BIN_EXE_fencepost");
+
+/// A graph of three vertices, in the format that readers most often have.
+const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
+
+#[test]
+fn every_command_of_the_pages_prints_what_they_show() {
+    let pages = Page::all().into_iter();
+    let pages: Vec<Page> =
+        pages.filter(|page| !guides::NAMES.contains(&&*page.name) && !page.steps().is_empty()).collect();
+    assert!(pages.len() > 8, "{} pages", pages.len());
+    let (waiting, complaints) = (Mutex::new(pages.iter()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some(page) = waiting.lock().unwrap().next() else { break };
+                    complaints.lock().unwrap().extend(follow(page));
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().unwrap();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
+}
+
+/// Runs a page in a clone of its own, in which readers have put their files.
+fn follow(page: &Page) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(page.name.replace('/', "-"));
+    tree::copy(&folder);
+    fs::create_dir_all(folder.join(".ci")).unwrap();
+    tree::copy_file(&tree::root().join(".ci/run"), &folder.join(".ci/run"));
+    let shell = Shell::new(&folder);
+    fs::write(folder.join("my-graph.mtx"), GRAPH).unwrap();
+    fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
+    assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
+    // From the last to the first, so that what is blessed moves nothing that comes.
+    let mut results: Vec<_> =
+        page.steps().iter().map(|step| (step.output, run(page, step, &shell))).collect();
+    results.reverse();
+    let mut complaints = Vec::new();
+    for (output, result) in results {
+        let printed = match result {
+            Ok(printed) => printed,
+            Err(complaint) => {
+                complaints.push(complaint);
+                continue;
+            }
+        };
+        complaints.extend(output.and_then(|fence| compare(page, fence, &printed)));
+    }
+    complaints
+}
+
+/// What the commands of a step print.
+fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
+    let mut printed = String::new();
+    for command in &step.commands {
+        let place = format!("{}:{}: {}", page.name, command.line, command.text);
+        let text = match command.text.split_once("cargo run --release --bin fencepost -- ") {
+            Some(("", arguments)) => format!("fencepost {arguments}"),
+            _ => command.text.clone(),
+        };
+        if NAMED.contains(&&*text) {
+            named(&text).map_err(|why| format!("{place}\n{why}"))?;
+            continue;
+        }
+        understood(&text).map_err(|why| format!("{place}\n{why}"))?;
+        let instead = INSTEAD.iter().find(|(of, ..)| *of == text).map(|(_, instead, _)| *instead);
+        if instead.is_none() && text.contains("cargo ") {
+            return Err(format!("{place}\nnobody says how to run it: see table.rs"));
+        }
+        let expected = i32::from(FOUND.contains(&&*text));
+        let found = shell.run(instead.unwrap_or(&text), Path::new(FENCEPOST));
+        if found.code != expected {
+            return Err(format!("{place}\nexit code {}, not {expected}:\n{}", found.code, found.text));
+        }
+        printed.push_str(&found.text);
+    }
+    Ok(printed)
+}
+
+/// The whole command line is one that `fencepost` takes.
+fn understood(text: &str) -> Result<(), String> {
+    let Some(arguments) = text.strip_prefix("fencepost ") else { return Ok(()) };
+    let words = arguments.split(' ').take_while(|word| *word != ">").map(OsString::from);
+    let words = [OsString::from("fencepost")].into_iter().chain(words);
+    let mut err = Vec::new();
+    match fencepost::refuses(words, &mut Vec::new(), &mut err) {
+        None => Ok(()),
+        Some(_) => Err(String::from_utf8_lossy(&err).into_owned()),
+    }
+}
+
+/// The subcommand and the options exist, if it is ours.
+fn named(text: &str) -> Result<(), String> {
+    if !text.starts_with("fencepost ") {
+        return Ok(());
+    }
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let words: Vec<&str> = text.split(' ').collect();
+    let code = fencepost::run(["fencepost", words[1], "--help"].map(OsString::from), &mut out, &mut err);
+    let help = String::from_utf8(out).unwrap();
+    match words[2..].iter().find(|word| !help.contains(**word)) {
+        None if code == 0 => Ok(()),
+        _ => Err(String::from("there is no such command")),
+    }
+}
+
+/// Compares, or writes the page anew.
+pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String> {
+    let shown = &page.fences[fence];
+    if fits(&shown.text, printed) {
+        return None;
+    }
+    let place = format!("{}:{}", page.name, shown.line);
+    if env::var_os("FENCEPOST_BLESS").is_none() {
+        return Some(format!(
+            "{place}: FENCEPOST_BLESS=1 cargo test --test docs accepts what is printed; shown:\n{}\nprinted:\n{printed}",
+            shown.text
+        ));
+    }
+    match blessed(&shown.text, printed) {
+        Some(text) => page.replace(fence, &text),
+        None => return Some(format!("{place}: mend by hand what is shown of\n{printed}")),
+    }
+    None
+}
+
+/// What is said of a command line that no page has is no longer true.
+#[test]
+fn every_command_that_something_is_known_of_stands_in_a_page() {
+    let mut all = BTreeSet::new();
+    for page in Page::all() {
+        all.extend(page.steps().into_iter().flat_map(|step| step.commands).map(|command| command.text));
+    }
+    let known = INSTEAD.iter().map(|(command, ..)| command).chain(FOUND).chain(NAMED);
+    for command in known {
+        assert!(all.contains(*command), "no page has the command line {command}");
+    }
+    assert!(INSTEAD.iter().all(|(.., why)| !why.is_empty()));
+}

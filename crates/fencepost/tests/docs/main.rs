@@ -1,0 +1,28 @@
+//! The pages keep their word: every command line is run and prints what the
+//! page shows, every guide works when it is followed to the letter, and every
+//! link leads to a file.
+//!
+//! `FENCEPOST_BLESS=1 cargo test --test docs` writes what is printed into the
+//! pages.
+
+mod commands;
+mod guides;
+mod page;
+mod printed;
+mod shell;
+mod table;
+mod tree;
+
+use page::Page;
+
+#[test]
+fn every_link_of_a_page_leads_to_a_file() {
+    for page in Page::all() {
+        let folder = page.path.parent().unwrap().to_owned();
+        let links = page.prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.starts_with("http") && !link.starts_with('#')) {
+            let file = link.split('#').next().unwrap();
+            assert!(folder.join(file).exists(), "{}: {link}", page.name);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What is known of the command lines of the pages.
+
+/// A command line that is not run as it stands: what is run in its place, and
+/// why. What is printed is compared where the page shows it.
+pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
+    ("cargo test --workspace", "grep -q 'cargo test --workspace' .ci/run", "these are the tests"),
+    ("cargo test -p zoo", "test -f crates/zoo/Cargo.toml", "a part of these tests"),
+    (
+        "cargo fmt --all && rustfmt crates/zoo/src/*/mod.rs",
+        "grep -q 'cargo fmt --all --check' .ci/run && grep -q 'rustfmt --check crates/zoo/src/[*]/mod.rs' .ci/run",
+        "a step of the checks",
+    ),
+    (
+        "cargo clippy --workspace --all-targets -- -D warnings",
+        "grep -q 'cargo clippy --workspace --all-targets --locked -- -D warnings' .ci/run",
+        "a step of the checks",
+    ),
+    (
+        "cargo doc --workspace --no-deps",
+        "grep -q 'cargo doc --workspace --no-deps' .ci/run",
+        "a step of the checks",
+    ),
+    ("cargo bench -p fencepost", "test -f crates/fencepost/benches/speed.rs", "measures for minutes"),
+    (
+        "cargo bench -p explore --bench episodes -- vi 500",
+        "test -f crates/explore/benches/episodes.rs",
+        "measures for minutes",
+    ),
+    (
+        "cargo run --release -p litmus --example hrf_search 3 5 2",
+        "test -f crates/litmus/examples/hrf_search.rs",
+        "searches for hours",
+    ),
+    ("cargo +nightly fuzz run system_toml", "test -f fuzz/fuzz_targets/system_toml.rs", "has no end"),
+    ("cargo install cargo-fuzz", "true", "fetches a tool"),
+    ("FENCEPOST_BLESS=1 cargo test", "true", "writes into the repository"),
+    ("cargo install --path crates/fencepost", "test -f crates/fencepost/Cargo.toml", "builds for minutes"),
+    (
+        "fencepost verify vi",
+        "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0",
+        "an hour",
+    ),
+    (
+        "fencepost verify vi --operations 5",
+        "fencepost verify vi --operations 1 --timeout 1 || test $? = 1",
+        "many hours; what was covered in a second is said",
+    ),
+    (
+        "fencepost verify vi --sample 2000",
+        "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0 --sample 20",
+        "an hour",
+    ),
+    (
+        "fencepost verify vi --no-symmetry",
+        "fencepost verify vi --no-symmetry --litmus litmus/caches/told-where.litmus --operations 0",
+        "hours",
+    ),
+    (
+        "fencepost verify vi --mutants",
+        "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0 --mutants || test $? = 1",
+        "hours; one test leaves mutants alive",
+    ),
+    (
+        "fencepost verify --all --mutants --table docs/verification.md",
+        "fencepost verify --all --litmus litmus/caches/told-where.litmus --operations 0 --table docs/verification.md",
+        "a day",
+    ),
+    (
+        "fencepost verify vi --litmus litmus/c11/MP.litmus --operations 0 --sample 2000",
+        "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0 --sample 20",
+        "half a minute",
+    ),
+    (
+        "fencepost verify hlrc --charts charts",
+        "fencepost verify hlrc --charts charts --litmus docs/findings/hlrc.litmus --operations 0",
+        "an hour",
+    ),
+    ("fencepost stress vi", "fencepost stress vi --episodes 200", "10 s"),
+    (
+        "fencepost stress --all --episodes 100000 --timeout 600",
+        "fencepost stress --all --episodes 50 --timeout 600",
+        "10 minutes",
+    ),
+    ("fencepost stress vi --episodes 50000", "fencepost stress vi --episodes 200", "20 s"),
+    (
+        "fencepost reproduce hlrc --scale 1/16 --seeds 1",
+        "fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1",
+        "minutes",
+    ),
+    (
+        "fencepost reproduce hlrc",
+        "fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1",
+        "hours",
+    ),
+    (
+        "fencepost reproduce hlrc --figure fig4 --seeds 3",
+        "fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1",
+        "an hour",
+    ),
+    ("fencepost reproduce hrf", "fencepost reproduce hrf --figure litmus", "minutes"),
+    ("fencepost reproduce hrf --figure fig10", "fencepost reproduce hrf --figure litmus", "a minute"),
+    (
+        "fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --advise",
+        "fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --advise \
+         --set vertices=300 --set edges=900",
+        "a minute",
+    ),
+    (
+        "fencepost run --system hlrc-128cu --scenario steal-only --workload sssp --set sweeps=20",
+        "fencepost run --system hlrc-128cu --scenario steal-only --workload sssp --set sweeps=2 \
+         --set vertices=3000 --set edges=9000",
+        "half a minute",
+    ),
+    (
+        "fencepost run --system titan-v --protocol vi --workload vec-add",
+        "fencepost run --system titan-v --protocol vi --workload vec-add --set n=10_000",
+        "3 s",
+    ),
+];
+
+/// Command lines that end with exit code 1: they show a protocol that does not
+/// keep its claim, or a race.
+pub(crate) const FOUND: &[&str] = &[
+    "fencepost verify hlrc --litmus docs/findings/hlrc.litmus --operations 0",
+    "fencepost verify hlrc --charts charts",
+    "fencepost verify --replay charts/hlrc-1.trace",
+    "fencepost verify --replay docs/findings/hlrc.trace",
+    "fencepost verify --replay docs/findings/hlrc.trace --system hlrc-8cu",
+    "fencepost race --system hrf-8cu --workload race-block-barrier",
+    "fencepost race --system hrf-8cu --workload race-missing-fence",
+    "fencepost race --system hrf-8cu --policy work-group --workload lock-counter --seeds 3",
+    "fencepost stress vi-targeted --model hrf-indirect",
+];
+
+/// What a page names without saying how to type it in full. The subcommand and
+/// the options must exist.
+pub(crate) const NAMED: &[&str] = &[
+    "fencepost run",
+    "fencepost run --json",
+    "fencepost verify",
+    "fencepost verify --replay",
+    "fencepost stress",
+    "fencepost why",
+    "cargo fmt",
+];

@@ -1,0 +1,49 @@
+//! The repository, and copies of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn root() -> PathBuf {
+    fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
+}
+
+/// The files of a repository, as paths from its root. What is hidden or was
+/// built is no part of it.
+pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
+            let kind = entry.file_type().unwrap();
+            if name.to_string_lossy().starts_with('.') || name == "target" || name == "results" {
+                continue;
+            }
+            match kind.is_dir() {
+                true if !entry.path().join("CACHEDIR.TAG").exists() => folders.push(path),
+                true => {}
+                false if kind.is_file() => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files
+}
+
+/// A copy of the repository. The times of the files stay, so that what was
+/// built from them is up to date.
+pub(crate) fn copy(to: &Path) {
+    let root = root();
+    fs::remove_dir_all(to).ok();
+    for file in files(&root) {
+        copy_file(&root.join(&file), &to.join(&file));
+    }
+}
+
+pub(crate) fn copy_file(from: &Path, to: &Path) {
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    fs::copy(from, to).unwrap();
+    let modified = fs::metadata(from).unwrap().modified().unwrap();
+    fs::File::options().write(true).open(to).unwrap().set_modified(modified).unwrap();
+}
