@@ -250,6 +250,7 @@ texts! {
     "opencl/MP+one-region.litmus"
     "opencl/MP+wg-apart.litmus"
     "opencl/MP+wg.litmus"
+    "opencl/SB+sc-wg.litmus"
     "opencl/barrier+local.litmus"
     "opencl/barrier.litmus"
     "opencl/push.litmus"
@@ -331,6 +332,10 @@ mod tests {
         let mut there = BTreeSet::new();
         for folder in std::fs::read_dir(&root).expect("the folder is there") {
             let folder = folder.expect("it can be read").path();
+            // No machine runs Vulkan's availability and visibility operations.
+            if folder.ends_with("vulkan") {
+                continue;
+            }
             let Ok(files) = std::fs::read_dir(&folder) else { continue };
             for file in files {
                 let path = file.expect("it can be read").path();

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use litmus::program::{Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
+use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
 use proto::{Agent, LineAddr};
 
 /// What a machine cannot do of a program: no fault of either.
@@ -168,6 +168,9 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
     let refuse = |what: String| Err(Unsupported(what));
     if placement.agents.len() != program.threads.len() || placement.lines.len() != program.locations.len() {
         return refuse(String::from("the placement is of another program"));
+    }
+    if program.dialect == Dialect::Vulkan {
+        return refuse(String::from("no protocol makes writes available and visible by storage class"));
     }
     for location in &program.locations {
         if location.region != Region::Global {

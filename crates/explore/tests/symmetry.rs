@@ -181,9 +181,11 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
                 named.retain(|&(thread, _), _| promise.race_free || thread != MEMORY);
                 named
             };
+            // A search that a fault ends has seen outcomes in the order of names.
+            let is_whole = all.violation.is_none();
             Seen {
                 states: all.states,
-                outcomes: all.outcomes.iter().map(named).collect(),
+                outcomes: all.outcomes.iter().filter(|_| is_whole).map(named).collect(),
                 race_free: promise.race_free,
                 verdict: judged.violation.map(|v| (v.fault, v.moves.len())),
             }

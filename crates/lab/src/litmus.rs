@@ -11,7 +11,9 @@ use explore::{SILENT_MAX, rmw_kind};
 use kernel::Program as KernelProgram;
 use kernel::prelude::{Answer, Array, Grid, Kernel, Lanes, Lds, Level, Order, RmwKind, Semantics, Wave};
 use kernel::rng::Rng;
-use litmus::program::{Access, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address};
+use litmus::program::{
+    Access, Dialect, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address,
+};
 
 /// What a test has that no kernel has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +117,9 @@ fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
 
 pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
     let refuse = |what: &str| Err(Unsupported(what.to_owned()));
+    if test.dialect == Dialect::Vulkan {
+        return refuse("availability and visibility by storage class");
+    }
     for (thread, code) in test.threads.iter().map(|t| &t.code).enumerate() {
         for instr in code {
             if let Some(scope) = instr.scope() {

@@ -14,7 +14,7 @@ const WORKLOADS: [(&str, &str); 9] = [
 ];
 
 /// Models of memory, each after the work that states it.
-const MODELS: [(&str, &str); 12] = [
+const MODELS: [(&str, &str); 14] = [
     ("sc", "Lamport (1979)"),
     ("tso", "Hechtman thesis (Duke 2014), section 2.2.2"),
     ("rmo", "Hechtman thesis (Duke 2014), section 2.2.3; SPARC Architecture Manual 9 (1994)"),
@@ -24,9 +24,11 @@ const MODELS: [(&str, &str); 12] = [
     ("c11", "Batty, Donaldson, Wickerson (POPL 2016)"),
     ("rc11", "Lahav and others (PLDI 2017)"),
     ("opencl", "Batty, Donaldson, Wickerson (POPL 2016)"),
+    ("opencl-scoped", "Batty, Donaldson, Wickerson (POPL 2016), the scoped reading"),
     ("opencl-rsp", "Wickerson and others (OOPSLA 2015)"),
     ("ptx-6.0", "PTX ISA 6.0; Lustig and others (ASPLOS 2019)"),
     ("ptx-7.5", "PTX ISA 7.5, chapter 8; Lustig, Cooksey, Giroux (ISCA 2022)"),
+    ("vulkan", "Vulkan specification, appendix on the memory model"),
 ];
 
 const OURS: &str = "ours";

@@ -336,7 +336,7 @@ pub(super) fn with_interval(value: &Interval) -> String {
     with_interval_apart(value, &[])
 }
 
-/// The same; the mean does not look like a threshold that it differs from.
+/// The same; no number looks like a threshold that it differs from.
 pub(super) fn with_interval_apart(value: &Interval, thresholds: &[f64]) -> String {
     if value.high > value.low {
         let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high, thresholds);

@@ -33,14 +33,15 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// A mean and the ends of its interval, with as many decimals as tell them apart,
-/// and the mean from what it is compared with.
+/// A mean and the ends of its interval, with as many decimals as tell them apart
+/// and each from what it is compared with.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
         decimals += 1;
     }
-    let decimals = apart_decimals(mean, thresholds, decimals);
+    let of = |value| apart_decimals(value, thresholds, decimals);
+    let decimals = of(mean).max(of(low)).max(of(high));
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 

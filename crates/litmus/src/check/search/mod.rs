@@ -200,6 +200,9 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
                 None => evaluated.push(number),
             }
         }
+        // A write reads nothing, and a read comes nowhere in coherence order.
+        let events = &skeleton.events;
+        rules.atomic.retain(|rule| events[rule.read].reads() && events[rule.write].writes());
         evaluated.sort_by_key(|&number| checks[number].plan.len());
         let symbolic =
             skeleton.values.iter().zip(&skeleton.events).any(|(v, e)| e.writes() && v.constant().is_none())
