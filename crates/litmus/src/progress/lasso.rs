@@ -1,7 +1,7 @@
 //! Runs that never end: every interleaving over one memory, as a graph, and the
 //! cycles in it on which the scheduler keeps its promise.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::machine::{Machine, State};
 use super::scheduler::Scheduler;
@@ -46,7 +46,7 @@ pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn
 
 fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
     let start = machine.start();
-    let mut known = HashMap::from([(start.clone(), 0usize)]);
+    let mut known = BTreeMap::from([(start.clone(), 0usize)]);
     let mut graph = Graph { states: vec![start], edges: Vec::new(), parent: vec![None], complete: true };
     while graph.edges.len() < graph.states.len() {
         let at = graph.edges.len();
@@ -184,7 +184,7 @@ impl Graph {
         start: usize,
         wanted: impl Fn(usize, (usize, usize)) -> bool,
     ) -> Option<Vec<(usize, (usize, usize))>> {
-        let mut from: HashMap<usize, (usize, (usize, usize))> = HashMap::new();
+        let mut from: BTreeMap<usize, (usize, (usize, usize))> = BTreeMap::new();
         let mut queue = std::collections::VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
             for &edge in self.edges[at].iter().filter(|(_, to)| part[*to] == own) {

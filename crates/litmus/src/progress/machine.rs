@@ -10,7 +10,7 @@ const LOCAL_MAX: usize = 64;
 type BarrierKey = (ScopeId, Value, Value);
 
 /// Where all threads are, and what memory and registers hold.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct State {
     pub(super) threads: Vec<ThreadState>,
     pub(super) memory: Vec<Value>,
@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) stepped: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ThreadState {
     pub(super) pc: usize,
     registers: Vec<Value>,
