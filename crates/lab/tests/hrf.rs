@@ -120,7 +120,7 @@ fn the_examples_of_the_models_come_out_as_claimed_without_any_run() {
     for id in ["hrf.fig2", "hrf.fig5.same-wg", "hrf.fig5.other-wg", "hrf.fig6", "hrf.fig7"] {
         assert_eq!(claim(&results, id).status, Status::Reproduced, "{:?}", claim(&results, id));
     }
-    assert_eq!(claim(&results, "hrf.fig10.uts").status, Status::NotRun);
+    assert!(results.claims.iter().all(|claim| !claim.id.starts_with("hrf.fig10")), "they were not asked for");
 }
 
 fn own(name: &str, litmus: &str) -> PathBuf {

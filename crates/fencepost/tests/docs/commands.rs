@@ -16,6 +16,13 @@ use crate::{guides, tree};
 
 pub(crate) const FENCEPOST: &str = env!("CARGO_BIN_EXE_fencepost");
 
+/// A model of a reader.
+const OWN_MODEL: &str = "\
+\"own\"
+include \"cos.cat\"
+acyclic po | rf | co | fr as sc
+";
+
 /// A graph of three vertices, in the format that readers most often have.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
 
@@ -48,6 +55,9 @@ fn follow(page: &Page) -> Vec<String> {
     tree::copy_file(&tree::root().join(".ci/run"), &folder.join(".ci/run"));
     let shell = Shell::new(&folder);
     fs::write(folder.join("my-graph.mtx"), GRAPH).unwrap();
+    fs::write(folder.join("own.cat"), OWN_MODEL).unwrap();
+    fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
+    fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
     fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
     assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
     // From the last to the first, so that what is blessed moves nothing that comes.
