@@ -33,8 +33,8 @@ fn every_test_of_the_sample_is_read() {
     assert!(read > 100, "the sample has {read} entries");
 }
 
-/// Tests with tens of thousands of final states. Their loops go round in vain only, so
-/// that one bound on loops shows what others do.
+/// Tests with tens of thousands of final states. No round of their loops changes
+/// anything, so they are checked with one bound on loops.
 const LARGE: [&str; 2] = ["xf-barrier-cbar-rlx-1.litmus", "xf-barrier-load-rlx-2.litmus"];
 
 /// Checks each test of a table and gives those whose verdict is wrong.

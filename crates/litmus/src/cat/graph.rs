@@ -154,7 +154,7 @@ impl Graph {
         if set { 1 } else { self.events }
     }
 
-    /// The value of a node: its rows, or one word for a set.
+    /// The value of a node: its rows, or one set.
     pub(crate) fn value(&self, id: NodeId) -> &[EventSet] {
         let node = self.node(id);
         &self.arena[node.at as usize..node.at as usize + self.size(node.set)]

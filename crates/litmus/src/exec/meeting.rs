@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::exec::set::{EVENTS_MAX, EventSet, members};
 use crate::program::{ThreadId, ThreadSet, Value};
 
 use super::event::Meeting;
 use super::matrix::is_acyclic;
+use super::set::{EVENTS_MAX, EventSet, members};
 use super::skeleton::{Rows, Skeleton};
 use super::unfold::{Stand, Trace};
 

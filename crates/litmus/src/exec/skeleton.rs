@@ -1,14 +1,14 @@
 //! One choice of a way for every thread: the events and all that does not
 //! depend on who reads from whom.
 
-use crate::exec::set::{EVENTS_MAX, EventSet, members};
 use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet};
 
 use super::event::{Event, EventKind};
+use super::set::{EVENTS_MAX, EventSet, members};
 use super::sym::{Sym, Unknown};
 use super::unfold::{Stand, Trace};
 
-/// A rows-of-words relation.
+/// A relation: for each event those that it is related to.
 pub type Rows = Vec<EventSet>;
 
 /// The events of an execution and their fixed relations.
