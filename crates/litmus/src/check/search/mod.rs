@@ -193,7 +193,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         let mut linear = Vec::new();
         let mut evaluated = Vec::new();
         for (number, check) in checks.iter().enumerate() {
-            if check.flag || setting.unchecked || rules.take(&graph, number, check, &same_word) {
+            if check.flag || setting.unchecked || rules.take(&graph, number, check, &same_word, skeleton) {
                 continue;
             }
             match Linear::of(&graph, check) {

@@ -5,7 +5,9 @@
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
 use crate::cat::stage::StagedCheck;
+use crate::exec::event::Event;
 use crate::exec::set::{EventSet, members};
+use crate::exec::skeleton::Skeleton;
 
 /// No write of `between` may come, in coherence order, behind the write that
 /// `read` reads and before `write`.
@@ -42,6 +44,7 @@ impl Rules {
         number: usize,
         check: &StagedCheck,
         same_word: &[EventSet],
+        on: &Skeleton<'_>,
     ) -> bool {
         if check.kind != CheckKind::Empty || check.negated || check.flag || graph.node(check.low).set {
             return false;
@@ -54,8 +57,8 @@ impl Rules {
                 self.within_co.push((number, first));
                 false
             }
-            Op::Inter(a, b) if graph.is_static(a) => self.take_atomic(graph, a, b),
-            Op::Inter(a, b) if graph.is_static(b) => self.take_atomic(graph, b, a),
+            Op::Inter(a, b) if graph.is_static(a) => self.take_atomic(graph, a, b, on),
+            Op::Inter(a, b) if graph.is_static(b) => self.take_atomic(graph, b, a, on),
             _ => false,
         }
     }
@@ -74,13 +77,15 @@ impl Rules {
     }
 
     /// `empty pairs & ((fr & a); (co & b))`
-    fn take_atomic(&mut self, graph: &Graph, pairs: NodeId, path: NodeId) -> bool {
+    /// Pairs of other events than a read and a write have no such path.
+    fn take_atomic(&mut self, graph: &Graph, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
             return false;
         };
-        for (read, &row) in graph.value(pairs).iter().enumerate() {
-            for write in members(row) {
+        let (reads, writes) = (on.set(Event::reads), on.set(Event::writes));
+        for read in members(reads) {
+            for write in members(graph.value(pairs)[read] & writes) {
                 let between: EventSet =
                     members(fr[read]).filter(|&other| other != write && co[other].has(write)).collect();
                 if !between.is_empty() {
