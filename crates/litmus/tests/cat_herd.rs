@@ -327,6 +327,23 @@ fn files_that_include_themselves_end() {
     assert!(error.to_string().contains("again.cat:1:"), "{error}");
 }
 
+/// An event beside itself, or a pair with a fence, has no write in between.
+#[test]
+fn atomicity_may_be_asked_of_other_pairs_than_halves() {
+    let thread = |number: usize| {
+        format!(
+            "P{number}(atomic_int* x) {{ int r = atomic_fetch_add_explicit(x, 1, memory_order_seq_cst); atomic_thread_fence(memory_order_seq_cst); }}\n"
+        )
+    };
+    let test = format!("C updates\n{{}}\n{}{}{}exists (x=3)", thread(0), thread(1), thread(2));
+    for pairs in ["rmw", "[RMW] | rmw", "[F] | rmw", "(F * W) | rmw", "(rmw & ext) | rmw | id"] {
+        let model = format!(
+            "let pairs = {pairs}\nacyclic po-loc | rf | co | fr\nempty pairs & (fr; co) as atomicity"
+        );
+        assert_eq!(counts(&test, &model), (6, 0), "{pairs}");
+    }
+}
+
 fn herd_models() -> Option<PathBuf> {
     let folder = std::env::var_os("FENCEPOST_HERD_MODELS").map(PathBuf::from);
     if folder.is_none() {

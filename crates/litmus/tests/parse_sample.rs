@@ -33,6 +33,10 @@ fn every_test_of_the_sample_is_read() {
     assert!(read > 100, "the sample has {read} entries");
 }
 
+/// Tests with tens of thousands of final states. No round of their loops changes
+/// anything, so they are checked with one bound on loops.
+const LARGE: [&str; 2] = ["xf-barrier-cbar-rlx-1.litmus", "xf-barrier-load-rlx-2.litmus"];
+
 /// Checks each test of a table and gives those whose verdict is wrong.
 fn wrong_verdicts(
     root: &std::path::Path,
@@ -44,6 +48,9 @@ fn wrong_verdicts(
     let model = litmus::cat::shipped(model).expect("the model is shipped").expect("it is a model");
     let mut wrong = Vec::new();
     for (file, expected) in tests_of(&root.join(format!("{table}-expected.csv"))) {
+        if unroll != 0 && LARGE.iter().any(|large| file.ends_with(large)) {
+            continue;
+        }
         let text = std::fs::read_to_string(root.join(&file)).expect("the test is readable");
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
         let mut options = litmus::check::Options { unroll, ..Default::default() };

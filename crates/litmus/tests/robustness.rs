@@ -254,7 +254,7 @@ fn deep_and_long_tests_are_refused_or_read() {
     let program = litmus::parse::parse(&long).expect("a test");
     let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
     let report = check(&program, &model, &mut Options::default()).expect("it fits");
-    assert!(!report.complete && report.bound.is_some_and(|b| b.contains("64 events")));
+    assert!(!report.complete && report.bound.is_some_and(|b| b.contains("128 events")));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The sets and relations that a model finds defined.
 
 use crate::exec::event::{Event, EventKind};
-use crate::exec::matrix;
+use crate::exec::set::EventSet;
 use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region, ThreadId};
 
@@ -11,7 +11,7 @@ use super::vulkan;
 /// What a name stands for.
 pub(super) enum Base {
     /// A set of events.
-    Set(u64),
+    Set(EventSet),
     /// A relation that is known.
     Rel(Rows),
     /// A relation that the search chooses.
@@ -21,7 +21,7 @@ pub(super) enum Base {
     /// Reads-from, coherence and from-reads together.
     Com,
     /// The last writes.
-    FinalWrites(u64),
+    FinalWrites(EventSet),
 }
 
 /// The sets and relations that only some formats define.
@@ -63,7 +63,7 @@ const ELSEWHERE: [&str; 34] = [
 ];
 
 /// The writes.
-pub(super) fn writes(on: &Skeleton<'_>) -> u64 {
+pub(super) fn writes(on: &Skeleton<'_>) -> EventSet {
     on.set(Event::writes)
 }
 
@@ -74,18 +74,18 @@ pub(super) fn has_c_updates(on: &Skeleton<'_>) -> bool {
 
 /// Where only `ordered` writes need an order, the others stand in front of them,
 /// by their numbers: the pairs of writes of one word that are the other way round.
-pub(super) fn needless_orders(on: &Skeleton<'_>, ordered: u64) -> Rows {
+pub(super) fn needless_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
     let number = |event: &Event| on.events.iter().position(|other| core::ptr::eq(other, event));
     on.rows(|a, b| {
         let (Some(from), Some(to)) = (number(a), number(b)) else { return false };
-        let is_ordered = |event: usize| ordered >> event & 1 == 1;
+        let is_ordered = |event: usize| ordered.has(event);
         let writes = [a, b].iter().all(|e| e.writes() && e.thread.is_some()) && on.word(a) == on.word(b);
         writes && !is_ordered(to) && (is_ordered(from) || from > to)
     })
 }
 
 /// The accesses of the location of that name.
-pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> u64 {
+pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> EventSet {
     on.set(|e| e.loc.is_some_and(|loc| on.program.loc(loc).name == name))
 }
 
@@ -120,7 +120,7 @@ fn order(event: &Event, dialect: Dialect) -> Order {
     }
 }
 
-fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let dialect = on.program.dialect;
     let ptx = dialect == Dialect::Ptx;
     let of_order = |wanted: Order| on.set(|e| e.thread.is_some() && order(e, dialect) == wanted);
@@ -132,10 +132,10 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
         "F" => on.set(Event::is_fence),
         "I" | "IW" => on.set(|e| e.thread.is_none()),
         "RMW" => on.set(|e| e.rmw),
-        "emptyset" | "NExp" | "ADDR" => 0,
+        "emptyset" | "NExp" | "ADDR" => EventSet::EMPTY,
         "Exp" => on.set(|_| true),
         // Locks are not among the instructions of any format.
-        "LK" | "UL" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => 0,
+        "LK" | "UL" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => EventSet::EMPTY,
         // Accesses and fences with an order are atomic.
         "A" | "ATOMIC" => on.set(|e| !e.is_fence() && e.order.is_atomic()),
         "NA" | "PLAIN" | "P" => on.set(|e| !e.is_fence() && !e.order.is_atomic()),
@@ -146,7 +146,7 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
         "ACQ_REL" | "AR" => of_order(Order::AcqRel),
         "SC" => of_order(Order::SeqCst),
         // Consume is read as acquire, so no event has that order.
-        "CON" if !ptx => 0,
+        "CON" if !ptx => EventSet::EMPTY,
         "B" | "BARRIER" => on.set(|e| e.meeting.is_some()),
         "EF" => on.set(|e| e.kind == EventKind::BarrierEntry),
         "XF" => on.set(|e| e.kind == EventKind::BarrierExit),
@@ -179,7 +179,7 @@ fn path(event: &Event) -> Option<Proxy> {
 }
 
 /// The events whose operation names a scope of that level.
-fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let level = match name {
         "WI" => Level::WorkItem,
         "SG" => Level::SubGroup,
@@ -200,7 +200,7 @@ pub(super) fn tag_of(name: &str) -> String {
 }
 
 /// The events annotated with a tag.
-pub(super) fn tagged(tag: &str, on: &Skeleton<'_>) -> u64 {
+pub(super) fn tagged(tag: &str, on: &Skeleton<'_>) -> EventSet {
     on.set(|e| e.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
 }
 
@@ -219,7 +219,7 @@ pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
 }
 
 /// The events annotated so in a LISA test, written as there or with a capital.
-fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let lower = tag_of(name);
     let fits = |tag: &String| tag == name || *tag == lower || tag.eq_ignore_ascii_case(name);
     let has = |e: &Event| e.tags.iter().any(fits);
@@ -239,16 +239,16 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     // An initial write has a thread of its own.
     let internal = || {
         let mut rows = on.rows(same_thread);
-        rows.iter_mut().enumerate().for_each(|(i, row)| *row |= 1 << i);
+        rows.iter_mut().enumerate().for_each(|(i, row)| row.insert(i));
         rows
     };
     let external = || {
         let mut rows = on.rows(|a, b| !same_thread(a, b));
-        rows.iter_mut().enumerate().for_each(|(i, row)| *row &= !(1 << i));
+        rows.iter_mut().enumerate().for_each(|(i, row)| row.remove(i));
         rows
     };
     let masked = |mut rows: Rows, mask: &Rows| {
-        rows.iter_mut().zip(mask).for_each(|(r, m)| *r &= m);
+        rows.iter_mut().zip(mask).for_each(|(r, &m)| *r &= m);
         rows
     };
     Some(match name {
@@ -269,14 +269,14 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "data" => Base::Rel(on.data.clone()),
         "ctrl" => Base::Rel(on.ctrl.clone()),
         "rmw" | "amo" => Base::Rel(on.rmw.clone()),
-        "lxsx" | "emptyrel" | "iico_data" | "iico_ctrl" | "iico_order" => Base::Rel(vec![0; n]),
+        "lxsx" | "emptyrel" | "iico_data" | "iico_ctrl" | "iico_order" => Base::Rel(vec![EventSet::EMPTY; n]),
         // One access has one event here.
         "sm" | "si" => Base::Rel(on.rows(|a, b| !a.is_fence() && core::ptr::eq(a, b))),
         "loc" => Base::Rel(same_location(on)),
         "int" => Base::Rel(internal()),
         "ext" => Base::Rel(external()),
-        "id" => Base::Rel((0..n).map(|i| 1 << i).collect()),
-        "unv" => Base::Rel(vec![matrix::all(n); n]),
+        "id" => Base::Rel((0..n).map(EventSet::only).collect()),
+        "unv" => Base::Rel(vec![EventSet::below(n); n]),
         _ => return scope_relation(name, on),
     })
 }
@@ -319,7 +319,7 @@ fn meetings(on: &Skeleton<'_>) -> Rows {
     let mut rows = on.meets.clone();
     for (event, to) in on.events.iter().enumerate() {
         if to.meeting.is_some_and(|m| m.arrive) {
-            rows.iter_mut().for_each(|row| *row &= !(1 << event));
+            rows.iter_mut().for_each(|row| row.remove(event));
         }
     }
     rows

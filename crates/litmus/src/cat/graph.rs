@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use crate::exec::matrix;
+use crate::exec::set::EventSet;
 use crate::parse::Place;
 
 /// The number of a node.
@@ -112,9 +113,9 @@ pub(crate) struct Graph {
     pub(crate) events: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) groups: Vec<Group>,
-    pub(crate) arena: Vec<u64>,
+    pub(crate) arena: Vec<EventSet>,
     known: BTreeMap<Op, NodeId>,
-    constants: BTreeMap<(bool, Vec<u64>), NodeId>,
+    constants: BTreeMap<(bool, Vec<EventSet>), NodeId>,
     constant_count: u32,
 }
 
@@ -153,8 +154,8 @@ impl Graph {
         if set { 1 } else { self.events }
     }
 
-    /// The value of a node: its rows, or one word for a set.
-    pub(crate) fn value(&self, id: NodeId) -> &[u64] {
+    /// The value of a node: its rows, or one set.
+    pub(crate) fn value(&self, id: NodeId) -> &[EventSet] {
         let node = self.node(id);
         &self.arena[node.at as usize..node.at as usize + self.size(node.set)]
     }
@@ -162,13 +163,13 @@ impl Graph {
     fn push(&mut self, op: Op, set: bool, deps: Deps, vars: u64) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         let at = self.arena.len() as u32;
-        self.arena.resize(self.arena.len() + self.size(set), 0);
+        self.arena.resize(self.arena.len() + self.size(set), EventSet::EMPTY);
         self.nodes.push(Node { op, set, deps, vars, at });
         id
     }
 
     /// A constant relation or set.
-    pub(crate) fn constant(&mut self, set: bool, rows: Vec<u64>) -> NodeId {
+    pub(crate) fn constant(&mut self, set: bool, rows: Vec<EventSet>) -> NodeId {
         if let Some(&id) = self.constants.get(&(set, rows.clone())) {
             return id;
         }
@@ -181,17 +182,17 @@ impl Graph {
     }
 
     pub(crate) fn empty(&mut self, set: bool) -> NodeId {
-        let rows = vec![0; self.size(set)];
+        let rows = vec![EventSet::EMPTY; self.size(set)];
         self.constant(set, rows)
     }
 
     pub(crate) fn full(&mut self, set: bool) -> NodeId {
-        let rows = vec![matrix::all(self.events); self.size(set)];
+        let rows = vec![EventSet::below(self.events); self.size(set)];
         self.constant(set, rows)
     }
 
     pub(crate) fn identity(&mut self) -> NodeId {
-        let rows = (0..self.events).map(|i| 1 << i).collect();
+        let rows = (0..self.events).map(EventSet::only).collect();
         self.constant(false, rows)
     }
 
@@ -206,7 +207,7 @@ impl Graph {
     }
 
     fn is_full(&self, id: NodeId) -> bool {
-        self.is_static(id) && self.value(id).iter().all(|&row| row == matrix::all(self.events))
+        self.is_static(id) && self.value(id).iter().all(|&row| row == EventSet::below(self.events))
     }
 
     /// Adds an operation, or finds it, or computes it at once.
@@ -290,8 +291,8 @@ impl Graph {
             return b;
         }
         if let Some(set) = self.static_identity(a) {
-            let all = matrix::all(self.events);
-            let rows = (0..self.events).map(|row| all & (set >> row & 1).wrapping_neg()).collect();
+            let all = EventSet::below(self.events);
+            let rows = (0..self.events).map(|row| all.when(set.has(row))).collect();
             let mask = self.constant(false, rows);
             return self.inter(mask, b);
         }
@@ -309,12 +310,12 @@ impl Graph {
     }
 
     /// The set of which `id` is the identity, if it is a known one.
-    fn static_identity(&self, id: NodeId) -> Option<u64> {
+    fn static_identity(&self, id: NodeId) -> Option<EventSet> {
         if !self.is_static(id) {
             return None;
         }
         let rows = self.value(id);
-        let is_identity = rows.iter().enumerate().all(|(event, row)| row & !(1 << event) == 0);
+        let is_identity = rows.iter().enumerate().all(|(event, row)| row.without(event).is_empty());
         is_identity.then(|| matrix::range(rows))
     }
 
@@ -418,15 +419,15 @@ impl Graph {
         match op {
             Op::Union(a, b) => {
                 let (a, b) = (&before[place(a)..][..size], &before[place(b)..][..size]);
-                out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = a | b);
+                out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = a | b);
             }
             Op::Inter(a, b) => {
                 let (a, b) = (&before[place(a)..][..size], &before[place(b)..][..size]);
-                out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = a & b);
+                out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = a & b);
             }
             Op::Minus(a, b) => {
                 let (a, b) = (&before[place(a)..][..size], &before[place(b)..][..size]);
-                out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = a & !b);
+                out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = a & !b);
             }
             Op::Seq(a, b) => {
                 matrix::seq(out, &before[place(a)..][..size], &before[place(b)..][..size]);
@@ -438,11 +439,11 @@ impl Graph {
             }
             Op::Identity(s) => {
                 let set = before[place(s)];
-                out.iter_mut().enumerate().for_each(|(i, o)| *o = set & 1 << i);
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = EventSet::only(i).when(set.has(i)));
             }
             Op::Product(s, t) => {
                 let (s, t) = (before[place(s)], before[place(t)]);
-                out.iter_mut().enumerate().for_each(|(i, o)| *o = t & (s >> i & 1).wrapping_neg());
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = t.when(s.has(i)));
             }
             Op::Domain(a) => out[0] = matrix::domain(&before[place(a)..][..self.events]),
             Op::Range(a) => out[0] = matrix::range(&before[place(a)..][..self.events]),
@@ -455,7 +456,7 @@ impl Graph {
         let of = core::mem::take(&mut self.groups[usize::from(group)]);
         for &var in &of.vars {
             let (at, size) = (self.node(var).at as usize, self.size(self.node(var).set));
-            self.arena[at..at + size].fill(0);
+            self.arena[at..at + size].fill(EventSet::EMPTY);
         }
         // A monotone definition adds at least one pair a round.
         let rounds_max = of.vars.len() * self.events * self.events + 2;
@@ -505,7 +506,7 @@ impl Graph {
     }
 
     /// Sets the value of a choice.
-    pub(crate) fn set_value(&mut self, id: NodeId, rows: &[u64]) {
+    pub(crate) fn set_value(&mut self, id: NodeId, rows: &[EventSet]) {
         let at = self.node(id).at as usize;
         self.arena[at..at + rows.len()].copy_from_slice(rows);
     }

@@ -1,6 +1,7 @@
 //! The sets and relations that a model finds defined in Vulkan tests.
 
 use crate::exec::event::{Event, EventKind};
+use crate::exec::set::EventSet;
 use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::Level;
 
@@ -52,7 +53,7 @@ fn has_instruction_mark(event: &Event, tag: &str) -> bool {
     }
 }
 
-pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<u64> {
+pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     Some(match name {
         "ATOM" => on.set(is_atomic),
         // Atomics, and accesses with availability or visibility, are non-private.

@@ -1,7 +1,7 @@
 //! An execution that was found, kept for reports, drawings and explanations.
 
 use crate::exec::event::{Event, EventKind};
-use crate::exec::matrix::members;
+use crate::exec::set::{EventSet, members};
 use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::{Dialect, FenceProxy, Order, Program, Proxy, Value};
 
@@ -144,10 +144,10 @@ const fn proxy_name(proxy: Proxy) -> &'static str {
 }
 
 /// The pairs of a transitive order that do not follow from others.
-pub(crate) fn reduced(rows: &[u64]) -> Vec<(usize, usize)> {
+pub(crate) fn reduced(rows: &[EventSet]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (from, &row) in rows.iter().enumerate() {
-        let implied = members(row).fold(0, |set, via| set | rows[via]);
+        let implied = members(row).fold(EventSet::EMPTY, |set, via| set | rows[via]);
         pairs.extend(members(row & !implied).map(|to| (from, to)));
     }
     pairs

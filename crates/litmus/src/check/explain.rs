@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use crate::cat::{CheckKind, Model, stage};
 use crate::exec::matrix;
+use crate::exec::set::EventSet;
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{Unfolding, numbers_of, unfold};
 use crate::parse::TextError;
@@ -65,8 +66,11 @@ pub fn refusals(
             return Ok(true);
         }
         let staged = stage::stage(model, &skeleton)?;
-        let syncs =
-            if staged.uses_sync_fence { fence_orders(&skeleton) } else { vec![vec![0; skeleton.len()]] };
+        let syncs = if staged.uses_sync_fence {
+            fence_orders(&skeleton)
+        } else {
+            vec![vec![EventSet::EMPTY; skeleton.len()]]
+        };
         for number in 0..staged.checks.len() {
             let check = &staged.checks[number];
             let known = refusals.iter().any(|r| r.check == check.name);
@@ -109,7 +113,7 @@ struct Wanted<'a, 'p> {
     skeleton: &'a Skeleton<'p>,
     wanted: &'a Prop,
     check: usize,
-    found: Option<(Execution, Vec<u64>)>,
+    found: Option<(Execution, Vec<EventSet>)>,
     stop: &'a mut dyn FnMut() -> bool,
     stopped: bool,
 }
@@ -152,18 +156,15 @@ impl Visitor for Wanted<'_, '_> {
 }
 
 /// The events that break a check: a shortest cycle, or the first pair.
-fn offence(kind: CheckKind, rows: &[u64]) -> Vec<usize> {
+fn offence(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
     match kind {
         CheckKind::Acyclic => matrix::shortest_cycle(rows).unwrap_or_default(),
         CheckKind::Irreflexive => {
-            (0..rows.len()).find(|&e| rows[e] >> e & 1 == 1).map(|e| vec![e]).unwrap_or_default()
+            (0..rows.len()).find(|&e| rows[e].has(e)).map(|e| vec![e]).unwrap_or_default()
         }
-        CheckKind::Empty => rows
-            .iter()
-            .enumerate()
-            .find(|(_, row)| **row != 0)
-            .map(|(from, row)| vec![from, row.trailing_zeros() as usize])
-            .unwrap_or_default(),
+        CheckKind::Empty => {
+            rows.iter().enumerate().find_map(|(from, row)| Some(vec![from, row.first()?])).unwrap_or_default()
+        }
     }
 }
 

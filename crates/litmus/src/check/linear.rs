@@ -7,19 +7,20 @@
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
 use crate::cat::stage::StagedCheck;
-use crate::exec::matrix::{self, members};
+use crate::exec::matrix;
+use crate::exec::set::{EventSet, members};
 
 /// One such check.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
     /// Which part of each choice the relation holds.
-    rf: Vec<u64>,
-    co: Vec<u64>,
-    fr: Vec<u64>,
+    rf: Vec<EventSet>,
+    co: Vec<EventSet>,
+    fr: Vec<EventSet>,
     /// For each read the writes whose part of reads-from the relation holds.
-    rf_into: Vec<u64>,
+    rf_into: Vec<EventSet>,
     /// The relation so far, closed.
-    pub(crate) closure: Vec<u64>,
+    pub(crate) closure: Vec<EventSet>,
 }
 
 impl Linear {
@@ -31,32 +32,34 @@ impl Linear {
         }
         let n = graph.events;
         let mut of = Linear {
-            rf: vec![0; n],
-            co: vec![0; n],
-            fr: vec![0; n],
-            rf_into: vec![0; n],
-            closure: vec![0; n],
+            rf: vec![EventSet::EMPTY; n],
+            co: vec![EventSet::EMPTY; n],
+            fr: vec![EventSet::EMPTY; n],
+            rf_into: vec![EventSet::EMPTY; n],
+            closure: vec![EventSet::EMPTY; n],
         };
         let root = match graph.node(check.low).op {
             // The closure of a relation has the same cycles.
             Op::Plus(inner) => inner,
             _ => check.low,
         };
-        let everything = vec![matrix::all(n); n];
+        let everything = vec![EventSet::below(n); n];
         if !of.take(graph, root, &everything) {
             return None;
         }
         matrix::close(&mut of.closure);
         for (write, row) in of.rf.iter().enumerate() {
-            members(*row).for_each(|read| of.rf_into[read] |= 1 << write);
+            members(*row).for_each(|read| of.rf_into[read].insert(write));
         }
         Some(of)
     }
 
     /// Adds the part of a term of the union that lies `within` these rows;
     /// false if it is of another form.
-    fn take(&mut self, graph: &Graph, id: NodeId, within: &[u64]) -> bool {
-        let and = |rows: &[u64]| -> Vec<u64> { within.iter().zip(rows).map(|(w, row)| w & row).collect() };
+    fn take(&mut self, graph: &Graph, id: NodeId, within: &[EventSet]) -> bool {
+        let and = |rows: &[EventSet]| -> Vec<EventSet> {
+            within.iter().zip(rows).map(|(&w, &row)| w & row).collect()
+        };
         if graph.is_static(id) {
             self.closure.iter_mut().zip(and(graph.value(id))).for_each(|(c, row)| *c |= row);
             return true;
@@ -66,7 +69,7 @@ impl Linear {
             Op::Inter(a, b) if graph.is_static(a) => self.take(graph, b, &and(graph.value(a))),
             Op::Inter(a, b) if graph.is_static(b) => self.take(graph, a, &and(graph.value(b))),
             Op::Minus(a, b) if graph.is_static(b) => {
-                let rest: Vec<u64> = graph.value(b).iter().map(|row| !row).collect();
+                let rest: Vec<EventSet> = graph.value(b).iter().map(|&row| !row).collect();
                 self.take(graph, a, &and(&rest))
             }
             Op::Chosen(chosen, false) => {
@@ -76,7 +79,7 @@ impl Linear {
                     Chosen::Fr => &mut self.fr,
                     Chosen::SyncFence | Chosen::With(_) => return false,
                 };
-                part.iter_mut().zip(within).for_each(|(part, row)| *part |= row);
+                part.iter_mut().zip(within).for_each(|(part, &row)| *part |= row);
                 true
             }
             _ => false,
@@ -91,18 +94,16 @@ impl Linear {
     /// Adds one edge; false if it closes a cycle.
     #[inline]
     fn add(&mut self, from: usize, to: usize) -> bool {
-        if from == to || self.closure[to] >> from & 1 == 1 {
+        if from == to || self.closure[to].has(from) {
             return false;
         }
-        if self.closure[from] >> to & 1 == 1 {
+        if self.closure[from].has(to) {
             return true;
         }
-        let reached = self.closure[to] | 1 << to;
+        let reached = self.closure[to].with(to);
         self.closure[from] |= reached;
         for row in &mut self.closure {
-            // All ones if this row reaches `from`, else zero.
-            let reaches = (*row >> from & 1).wrapping_neg();
-            *row |= reached & reaches;
+            *row |= reached.when(row.has(from));
         }
         true
     }
@@ -110,34 +111,32 @@ impl Linear {
     /// Says that `read` reads from `write`.
     #[inline]
     pub(crate) fn add_rf(&mut self, write: usize, read: usize) -> bool {
-        self.rf[write] >> read & 1 == 0 || self.add(write, read)
+        !self.rf[write].has(read) || self.add(write, read)
     }
 
     /// Says that `first` comes before each of `later` in coherence order.
     #[inline]
-    pub(crate) fn add_co(&mut self, first: usize, later: u64) -> bool {
+    pub(crate) fn add_co(&mut self, first: usize, later: EventSet) -> bool {
         self.add_all(first, later & self.co[first])
     }
 
     /// Says that what `read` reads comes before each of `later`.
     #[inline]
-    pub(crate) fn add_fr(&mut self, read: usize, later: u64) -> bool {
+    pub(crate) fn add_fr(&mut self, read: usize, later: EventSet) -> bool {
         self.add_all(read, later & self.fr[read])
     }
 
     #[inline]
-    fn add_all(&mut self, from: usize, to: u64) -> bool {
+    fn add_all(&mut self, from: usize, to: EventSet) -> bool {
         let mut left = to & !self.closure[from];
-        if to >> from & 1 == 1 {
+        if to.has(from) {
             return false;
         }
-        while left != 0 {
-            let next = left.trailing_zeros() as usize;
+        while let Some(next) = left.first() {
             if !self.add(from, next) {
                 return false;
             }
-            left &= left - 1;
-            left &= !self.closure[from];
+            left &= !self.closure[from].with(next);
         }
         true
     }
@@ -145,10 +144,10 @@ impl Linear {
     /// The writes that `read` cannot read from, whatever else is decided, and
     /// the writes that must not come behind the one it reads.
     #[inline]
-    pub(crate) fn closed_to(&self, read: usize) -> (u64, u64) {
-        let mut earlier = 0;
+    pub(crate) fn closed_to(&self, read: usize) -> (EventSet, EventSet) {
+        let mut earlier = EventSet::EMPTY;
         for (event, row) in self.closure.iter().enumerate() {
-            earlier |= (row >> read & 1) << event;
+            earlier |= EventSet::only(event).when(row.has(read));
         }
         (self.closure[read] & self.rf_into[read], earlier & self.fr[read])
     }
@@ -156,6 +155,6 @@ impl Linear {
     /// Would `first` before `later` in coherence order close a cycle?
     #[inline]
     pub(crate) fn refuses_co(&self, first: usize, later: usize) -> bool {
-        self.co[first] >> later & 1 == 1 && self.closure[later] >> first & 1 == 1
+        self.co[first].has(later) && self.closure[later].has(first)
     }
 }

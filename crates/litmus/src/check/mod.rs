@@ -43,7 +43,7 @@ use std::collections::BTreeSet;
 
 use crate::cat::Model;
 use crate::cat::stage;
-use crate::exec::matrix::members;
+use crate::exec::set::{EventSet, members};
 use crate::exec::skeleton::{Misfit, Rows, Skeleton};
 use crate::exec::unfold::{Trace, Unfolding, numbers_of, unfold};
 use crate::parse::TextError;
@@ -133,8 +133,11 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
             if ways == Ways::Waiting && !checks.iter().enumerate().any(open) {
                 return Ok(false);
             }
-            let syncs =
-                if staged.uses_sync_fence { fence_orders(&skeleton) } else { vec![vec![0; skeleton.len()]] };
+            let syncs = if staged.uses_sync_fence {
+                fence_orders(&skeleton)
+            } else {
+                vec![vec![EventSet::EMPTY; skeleton.len()]]
+            };
             match Search::new(&skeleton, staged, &setting, &mut visitor).run(&syncs) {
                 Ok(()) => Ok(true),
                 Err(Halt::Stopped) => Ok(false),
@@ -260,13 +263,13 @@ fn fence_orders(skeleton: &Skeleton<'_>) -> Vec<Rows> {
         }
     };
     let mut orders = BTreeSet::new();
-    let mut rows = vec![0; skeleton.len()];
-    linearise(fences, 0, &skeleton.po, &mut rows, &mut |total| {
-        let mut order = vec![0; total.len()];
+    let mut rows = vec![EventSet::EMPTY; skeleton.len()];
+    linearise(fences, EventSet::EMPTY, &skeleton.po, &mut rows, &mut |total| {
+        let mut order = vec![EventSet::EMPTY; total.len()];
         for from in members(fences) {
             for to in members(total[from]) {
                 if reaches(from, to) && reaches(to, from) {
-                    order[from] |= 1 << to;
+                    order[from].insert(to);
                 }
             }
         }
@@ -275,16 +278,22 @@ fn fence_orders(skeleton: &Skeleton<'_>) -> Vec<Rows> {
     orders.into_iter().collect()
 }
 
-fn linearise(left: u64, before: u64, po: &[u64], rows: &mut Rows, visit: &mut dyn FnMut(&Rows)) {
-    if left == 0 {
+fn linearise(
+    left: EventSet,
+    before: EventSet,
+    po: &[EventSet],
+    rows: &mut Rows,
+    visit: &mut dyn FnMut(&Rows),
+) {
+    if left.is_empty() {
         return visit(rows);
     }
     for event in members(left) {
-        if members(left).any(|other| po[other] >> event & 1 == 1) {
+        if members(left).any(|other| po[other].has(event)) {
             continue;
         }
-        members(before).for_each(|earlier| rows[earlier] |= 1 << event);
-        linearise(left & !(1 << event), before | 1 << event, po, rows, visit);
-        members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
+        members(before).for_each(|earlier| rows[earlier].insert(event));
+        linearise(left.without(event), before.with(event), po, rows, visit);
+        members(before).for_each(|earlier| rows[earlier].remove(event));
     }
 }

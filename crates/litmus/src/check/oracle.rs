@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::cat::{Model, shipped, shipped_names, stage};
+use crate::exec::set::EventSet;
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{numbers_of, unfold};
 use crate::program::{
@@ -153,7 +154,7 @@ fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
     program
 }
 
-type Pairs = (Vec<usize>, Vec<u64>, Vec<usize>);
+type Pairs = (Vec<usize>, Vec<EventSet>, Vec<usize>);
 
 /// Gathers executions and the flags on them.
 #[derive(Default)]
@@ -183,16 +184,16 @@ fn judge(
     staged: &mut stage::Staged,
     skeleton: &Skeleton<'_>,
     rf: &[usize],
-    co: &[u64],
-    sync: &[u64],
+    co: &[EventSet],
+    sync: &[EventSet],
 ) -> Option<Vec<usize>> {
     use crate::cat::graph::{Chosen, NodeId, Op};
     assert!(staged.choices.is_empty(), "choices are judged elsewhere");
     let n = skeleton.len();
-    let (mut rf_rows, mut fr_rows) = (vec![0u64; n], vec![0u64; n]);
+    let (mut rf_rows, mut fr_rows) = (vec![EventSet::EMPTY; n], vec![EventSet::EMPTY; n]);
     for (read, event) in skeleton.events.iter().enumerate().filter(|(_, e)| e.reads()) {
         assert_eq!(skeleton.word(event), skeleton.word(&skeleton.events[rf[read]]));
-        rf_rows[rf[read]] |= 1 << read;
+        rf_rows[rf[read]].insert(read);
         fr_rows[read] = co[rf[read]];
     }
     for at in 0..staged.graph.nodes.len() {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use crate::exec::matrix::members;
+use crate::exec::event::Event;
+use crate::exec::set::{EventSet, members};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::sym::Unknown;
 use crate::program::{LocId, Program, Term, Value};
@@ -198,7 +199,7 @@ pub(crate) fn final_states(
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, DivisionByZero> {
     let mut key: Vec<Value> = Vec::with_capacity(terms.len());
-    let mut open: Vec<(usize, LocId, u64)> = Vec::new();
+    let mut open: Vec<(usize, LocId, EventSet)> = Vec::new();
     for (at, &term) in terms.iter().enumerate() {
         match term {
             Term::Const(value) => key.push(value),
@@ -214,16 +215,17 @@ pub(crate) fn final_states(
             }
             Term::Loc(loc) => {
                 let word = skeleton.program.loc(loc).physical;
-                let last = skeleton.events.iter().enumerate().fold(0u64, |set, (i, e)| {
-                    let is_last = e.writes() && skeleton.word(e) == Some(word) && found.co[i] == 0;
-                    set | u64::from(is_last) << i
-                });
-                let first = members(last).next();
+                let is_last = |(i, e): &(usize, &Event)| {
+                    e.writes() && skeleton.word(e) == Some(word) && found.co[*i].is_empty()
+                };
+                let last: EventSet =
+                    skeleton.events.iter().enumerate().filter(is_last).map(|(i, _)| i).collect();
+                let first = last.first();
                 key.push(match first {
                     Some(write) => found.values[write].unwrap_or(0),
                     None => skeleton.program.loc(word).init,
                 });
-                if last.count_ones() > 1 {
+                if last.count() > 1 {
                     open.push((at, word, last));
                 }
             }
@@ -235,7 +237,7 @@ pub(crate) fn final_states(
 /// Goes through the choices of last writes; two names of a word agree.
 fn choose_last(
     key: &mut Vec<Value>,
-    open: &[(usize, LocId, u64)],
+    open: &[(usize, LocId, EventSet)],
     found: &Found<'_>,
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {

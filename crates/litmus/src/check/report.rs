@@ -3,6 +3,7 @@
 use core::fmt::{self, Write as _};
 
 use crate::cat::Model;
+use crate::exec::set::EVENTS_MAX;
 use crate::program::{BinaryOp, Condition, Program, Prop, Quantifier, Term};
 
 use super::Gaps;
@@ -193,7 +194,7 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
         parts.push(format!("loops were followed {times}"));
     }
     if gaps.size {
-        parts.push("ways with more than 64 events, or too many ways, were left out".to_owned());
+        parts.push(format!("ways with more than {EVENTS_MAX} events, or too many ways, were left out"));
     }
     if gaps.states {
         parts.push("there are too many final states".to_owned());

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use crate::cat::{Model, stage};
-use crate::exec::matrix::members;
+use crate::exec::set::{EventSet, members};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{Stand, Trace, Unfolding, numbers_of, unfold};
 use crate::parse::TextError;
@@ -120,8 +120,8 @@ fn cut(trace: &Trace, events: usize) -> Trace {
     cut.addr.truncate(events);
     cut.data.truncate(events);
     cut.ctrl.truncate(events);
-    let before = if events >= 64 { u64::MAX } else { (1 << events) - 1 };
-    cut.guards.retain(|guard| guard.reads() & !before == 0);
+    let before = EventSet::below(events);
+    cut.guards.retain(|guard| guard.reads().is_within(before));
     (cut.stands, cut.fault, cut.idle) = (None, None, false);
     cut.registers.iter_mut().for_each(|register| *register = Sym::Const(0));
     cut
@@ -207,7 +207,11 @@ fn search(
 ) -> Result<(), TextError> {
     let mut staged = stage::stage(model, skeleton)?;
     staged.checks.retain(|check| !check.flag);
-    let syncs = if staged.uses_sync_fence { fence_orders(skeleton) } else { vec![vec![0; skeleton.len()]] };
+    let syncs = if staged.uses_sync_fence {
+        fence_orders(skeleton)
+    } else {
+        vec![vec![EventSet::EMPTY; skeleton.len()]]
+    };
     let mut visitor = OnSkeleton { skeleton, chosen, into };
     match Search::new(skeleton, staged, setting, &mut visitor).run(&syncs) {
         Ok(()) | Err(Halt::Stopped) => Ok(()),
@@ -276,7 +280,7 @@ impl OnSkeleton<'_, '_, '_, '_> {
         let Ok(wanted) = wanted.eval(&known) else { return false };
         let fails = |value| Sym::binary(cmp, Sym::Const(value), Sym::Const(wanted)).constant() == Some(0);
         let writes = self.skeleton.set(|e| e.writes() && self.skeleton.word(e) == word);
-        if writes == 0 {
+        if writes.is_empty() {
             return fails(self.skeleton.program.loc(loc).init);
         }
         members(writes).any(|write| is_last(found, write) && found.values[write].is_some_and(fails))
@@ -284,5 +288,5 @@ impl OnSkeleton<'_, '_, '_, '_> {
 }
 
 fn is_last(found: &Found<'_>, write: usize) -> bool {
-    found.co[write] == 0
+    found.co[write].is_empty()
 }

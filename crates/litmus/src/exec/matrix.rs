@@ -1,67 +1,35 @@
-//! Relations on at most 64 events as bit matrices: one word a row.
+//! Relations on events as bit matrices: one set a row.
 //!
 //! Row `i` holds the events that `i` is related to. Functions take slices of
 //! rows, so that many relations can lie in one arena.
 
-/// The most events an execution may have.
-pub const EVENTS_MAX: usize = 64;
-
-/// The set of the first `count` events.
-#[inline]
-#[must_use]
-pub const fn all(count: usize) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
-}
-
-/// The members of a set.
-#[inline]
-pub fn members(mut set: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        if set == 0 {
-            return None;
-        }
-        let first = set.trailing_zeros() as usize;
-        set &= set - 1;
-        Some(first)
-    })
-}
+use super::set::{EventSet, members};
 
 /// `out = a ; b`.
 #[inline]
-pub fn seq(out: &mut [u64], a: &[u64], b: &[u64]) {
+pub fn seq(out: &mut [EventSet], a: &[EventSet], b: &[EventSet]) {
     for (out, &row) in out.iter_mut().zip(a) {
-        let (mut left, mut to) = (row, 0);
-        while left != 0 {
-            to |= b[left.trailing_zeros() as usize];
-            left &= left - 1;
-        }
-        *out = to;
+        *out = members(row).fold(EventSet::EMPTY, |to, via| to | b[via]);
     }
 }
 
 /// `out = a^-1`.
 #[inline]
-pub fn inverse(out: &mut [u64], a: &[u64]) {
-    out.fill(0);
+pub fn inverse(out: &mut [EventSet], a: &[EventSet]) {
+    out.fill(EventSet::EMPTY);
     for (from, &row) in a.iter().enumerate() {
-        let mut left = row;
-        while left != 0 {
-            out[left.trailing_zeros() as usize] |= 1 << from;
-            left &= left - 1;
-        }
+        members(row).for_each(|to| out[to].insert(from));
     }
 }
 
 /// Closes `a` transitively, in place.
 #[inline]
-pub fn close(a: &mut [u64]) {
+pub fn close(a: &mut [EventSet]) {
     for via in 0..a.len() {
         let row = a[via];
-        if row != 0 {
+        if !row.is_empty() {
             for other in a.iter_mut() {
-                // All ones if `other` reaches `via`, else zero.
-                let reaches = (*other >> via & 1).wrapping_neg();
-                *other |= row & reaches;
+                *other |= row.when(other.has(via));
             }
         }
     }
@@ -70,20 +38,17 @@ pub fn close(a: &mut [u64]) {
 /// Has `a` no cycle?
 #[inline]
 #[must_use]
-pub fn is_acyclic(a: &[u64]) -> bool {
-    let mut left = all(a.len());
+pub fn is_acyclic(a: &[EventSet]) -> bool {
+    let mut left = EventSet::below(a.len());
     loop {
         let mut stay = left;
-        let mut scan = left;
-        while scan != 0 {
-            let event = scan.trailing_zeros() as usize;
-            scan &= scan - 1;
+        for event in members(left) {
             // An event without successors among the rest is on no cycle.
-            if a[event] & stay == 0 {
-                stay &= !(1 << event);
+            if (a[event] & stay).is_empty() {
+                stay.remove(event);
             }
         }
-        if stay == 0 {
+        if stay.is_empty() {
             return true;
         }
         if stay == left {
@@ -96,43 +61,43 @@ pub fn is_acyclic(a: &[u64]) -> bool {
 /// Is no event related to itself?
 #[inline]
 #[must_use]
-pub fn is_irreflexive(a: &[u64]) -> bool {
-    a.iter().enumerate().all(|(event, row)| row >> event & 1 == 0)
+pub fn is_irreflexive(a: &[EventSet]) -> bool {
+    a.iter().enumerate().all(|(event, row)| !row.has(event))
 }
 
 /// Is nothing related?
 #[inline]
 #[must_use]
-pub fn is_empty(a: &[u64]) -> bool {
-    a.iter().all(|&row| row == 0)
+pub fn is_empty(a: &[EventSet]) -> bool {
+    a.iter().all(|row| row.is_empty())
 }
 
 /// The events that are related to something.
 #[inline]
 #[must_use]
-pub fn domain(a: &[u64]) -> u64 {
-    a.iter().enumerate().fold(0, |set, (event, &row)| set | u64::from(row != 0) << event)
+pub fn domain(a: &[EventSet]) -> EventSet {
+    a.iter().enumerate().filter(|(_, row)| !row.is_empty()).map(|(event, _)| event).collect()
 }
 
 /// The events that something is related to.
 #[inline]
 #[must_use]
-pub fn range(a: &[u64]) -> u64 {
-    a.iter().fold(0, |set, &row| set | row)
+pub fn range(a: &[EventSet]) -> EventSet {
+    a.iter().fold(EventSet::EMPTY, |set, &row| set | row)
 }
 
 /// A shortest cycle of `a`, if there is any: its events in order.
 #[must_use]
-pub fn shortest_cycle(a: &[u64]) -> Option<Vec<usize>> {
+pub fn shortest_cycle(a: &[EventSet]) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;
     for start in 0..a.len() {
         let mut came_from = vec![usize::MAX; a.len()];
-        let mut seen = 0u64;
+        let mut seen = EventSet::EMPTY;
         let mut front = vec![start];
         'search: while !front.is_empty() {
             let mut next = Vec::new();
             for &at in &front {
-                if a[at] >> start & 1 == 1 {
+                if a[at].has(start) {
                     let mut path = vec![at];
                     let mut back = at;
                     while back != start {
@@ -146,7 +111,7 @@ pub fn shortest_cycle(a: &[u64]) -> Option<Vec<usize>> {
                     break 'search;
                 }
                 for to in members(a[at] & !seen) {
-                    seen |= 1 << to;
+                    seen.insert(to);
                     came_from[to] = at;
                     next.push(to);
                 }
@@ -162,15 +127,15 @@ mod tests {
     use super::*;
 
     /// A small pseudo-random relation on `n` events.
-    fn some(n: usize, seed: u64) -> Vec<u64> {
+    fn some(n: usize, seed: u64) -> Vec<EventSet> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         (0..n)
             .map(|_| {
-                let mut row = 0;
+                let mut row = EventSet::EMPTY;
                 for bit in 0..n {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     if state >> 60 == 0 {
-                        row |= 1 << bit;
+                        row.insert(bit);
                     }
                 }
                 row
@@ -201,10 +166,10 @@ mod tests {
             let mut power = a.clone();
             let mut union = a.clone();
             for _ in 0..20 {
-                let mut next = vec![0; 20];
+                let mut next = vec![EventSet::EMPTY; 20];
                 seq(&mut next, &power, &a);
                 power = next;
-                union.iter_mut().zip(&power).for_each(|(u, p)| *u |= p);
+                union.iter_mut().zip(&power).for_each(|(u, &p)| *u |= p);
             }
             assert_eq!(closed, union, "seed {seed}");
         }
@@ -217,7 +182,7 @@ mod tests {
             let Some(cycle) = shortest_cycle(&a) else { continue };
             for (at, &event) in cycle.iter().enumerate() {
                 let next = cycle[(at + 1) % cycle.len()];
-                assert_eq!(a[event] >> next & 1, 1, "seed {seed}");
+                assert!(a[event].has(next), "seed {seed}");
             }
         }
     }
@@ -226,14 +191,38 @@ mod tests {
     fn the_inverse_of_a_sequence_is_the_sequence_of_inverses_in_reverse() {
         for seed in 0..50 {
             let (a, b) = (some(17, seed), some(17, seed + 1000));
-            let (mut ab, mut left) = (vec![0; 17], vec![0; 17]);
+            let (mut ab, mut left) = (vec![EventSet::EMPTY; 17], vec![EventSet::EMPTY; 17]);
             seq(&mut ab, &a, &b);
             inverse(&mut left, &ab);
-            let (mut ia, mut ib, mut right) = (vec![0; 17], vec![0; 17], vec![0; 17]);
+            let (mut ia, mut ib, mut right) =
+                (vec![EventSet::EMPTY; 17], vec![EventSet::EMPTY; 17], vec![EventSet::EMPTY; 17]);
             inverse(&mut ia, &a);
             inverse(&mut ib, &b);
             seq(&mut right, &ib, &ia);
             assert_eq!(left, right);
         }
+    }
+
+    #[test]
+    fn relations_reach_over_all_events() {
+        let n = super::super::set::EVENTS_MAX;
+        let mut chain: Vec<EventSet> = (1..n).map(EventSet::only).collect();
+        chain.push(EventSet::EMPTY);
+        let mut closed = chain.clone();
+        close(&mut closed);
+        for (event, row) in closed.iter().enumerate() {
+            assert!(members(*row).eq(event + 1..n));
+        }
+        assert!(is_acyclic(&chain) && shortest_cycle(&chain).is_none());
+        assert!(domain(&chain) == EventSet::below(n - 1) && range(&chain) == !EventSet::only(0));
+        let mut two = vec![EventSet::EMPTY; n];
+        seq(&mut two, &chain, &chain);
+        assert!((0..n - 2).all(|event| two[event] == EventSet::only(event + 2)));
+        let mut back = vec![EventSet::EMPTY; n];
+        inverse(&mut back, &chain);
+        assert!((1..n).all(|event| back[event] == EventSet::only(event - 1)) && back[0].is_empty());
+        chain[n - 1].insert(0);
+        assert!(!is_acyclic(&chain));
+        assert_eq!(shortest_cycle(&chain).map(|cycle| cycle.len()), Some(n));
     }
 }

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use crate::program::{ThreadId, ThreadSet, Value};
 
 use super::event::Meeting;
-use super::matrix::{is_acyclic, members};
+use super::matrix::is_acyclic;
+use super::set::{EVENTS_MAX, EventSet, members};
 use super::skeleton::{Rows, Skeleton};
 use super::unfold::{Stand, Trace};
 
@@ -20,7 +21,7 @@ const DIVISIONS_MAX: usize = 10_000;
 /// One time that a thread comes to a barrier.
 struct Arrival {
     /// Its events; none if the thread stands in front of it.
-    events: u64,
+    events: EventSet,
     /// Does the thread go on at once?
     arrive: bool,
 }
@@ -49,7 +50,7 @@ impl Skeleton<'_> {
                 if other.key() == here.key() {
                     arrived = arrived.union(ThreadSet::only(other_thread));
                     if a != b && other_thread != thread {
-                        self.meets[a] |= 1 << b;
+                        self.meets[a].insert(b);
                     }
                 }
             }
@@ -58,12 +59,12 @@ impl Skeleton<'_> {
         self.meetings = vec![self.meets.clone()];
         for barrier in &counted {
             let divisions = self.divisions(barrier);
-            let both = |rows: &Rows, more: &Rows| rows.iter().zip(more).map(|(a, b)| a | b).collect();
+            let both = |rows: &Rows, more: &Rows| rows.iter().zip(more).map(|(&a, &b)| a | b).collect();
             let with = |rows: &Rows| divisions.iter().map(|more| both(rows, more)).collect::<Vec<Rows>>();
             self.meetings = self.meetings.iter().flat_map(with).collect();
         }
         if !counted.is_empty() {
-            let arrivals: Vec<u64> =
+            let arrivals: Vec<EventSet> =
                 counted.iter().flat_map(|b| b.arrivals.iter().flatten().map(|a| a.events)).collect();
             let meetings = core::mem::take(&mut self.meetings);
             self.meetings = meetings.into_iter().filter(|meets| self.in_order(&arrivals, meets)).collect();
@@ -74,12 +75,16 @@ impl Skeleton<'_> {
     fn counted_barriers(&self, traces: &[&Trace]) -> Vec<Counted> {
         let mut found: Vec<Counted> = Vec::new();
         let threads = traces.len();
-        let came = self.events.iter().enumerate().filter_map(|(i, e)| Some((1 << i, e.meeting?, e.thread?)));
+        let came = self
+            .events
+            .iter()
+            .enumerate()
+            .filter_map(|(i, e)| Some((EventSet::only(i), e.meeting?, e.thread?)));
         let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.stands {
-            Some(Stand::Barrier(meeting)) => Some((0, *meeting, ThreadId(thread as u8))),
+            Some(Stand::Barrier(meeting)) => Some((EventSet::EMPTY, *meeting, ThreadId(thread as u8))),
             _ => None,
         });
-        let all: Vec<(u64, Meeting, ThreadId)> = came.chain(stand).collect();
+        let all: Vec<(EventSet, Meeting, ThreadId)> = came.chain(stand).collect();
         for (event, meeting, thread) in &all {
             let Some(count) = meeting.quorum else { continue };
             if all.iter().any(|(_, other, _)| is_same(other, meeting) && other.quorum != meeting.quorum) {
@@ -94,7 +99,7 @@ impl Skeleton<'_> {
             // The two halves of an OpenCL barrier are one arrival.
             let of = &mut found[at].arrivals[usize::from(thread.0)];
             match of.get_mut(usize::from(meeting.round)) {
-                Some(arrival) => arrival.events |= event,
+                Some(arrival) => arrival.events |= *event,
                 None => of.push(Arrival { events: *event, arrive: meeting.arrive }),
             }
         }
@@ -105,33 +110,33 @@ impl Skeleton<'_> {
     fn divisions(&mut self, barrier: &Counted) -> Vec<Rows> {
         let mut found = BTreeSet::new();
         let mut left = DIVISIONS_MAX;
-        let mut meets = vec![0; self.events.len()];
+        let mut meets = vec![EventSet::EMPTY; self.events.len()];
         complete(barrier, &mut vec![0; barrier.arrivals.len()], &mut meets, &mut left, &mut found);
         self.undivided |= left == 0;
         found.into_iter().collect()
     }
 
     /// Can the generations complete one after the other?
-    fn in_order(&self, arrivals: &[u64], meets: &[u64]) -> bool {
+    fn in_order(&self, arrivals: &[EventSet], meets: &[EventSet]) -> bool {
         let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
-        let generation = |arrival: u64| {
+        let generation = |arrival: EventSet| {
             let with = members(arrival).fold(arrival, |set, event| set | meets[event]);
             arrivals
                 .iter()
                 .enumerate()
-                .filter(|(_, a)| **a & with != 0)
-                .fold(0u64, |set, (i, _)| set | 1 << i)
+                .filter(|(_, a)| !(**a & with).is_empty())
+                .fold(EventSet::EMPTY, |set, (i, _)| set.with(i))
         };
-        if arrivals.len() > 64 {
+        if arrivals.len() > EVENTS_MAX {
             return true;
         }
-        let generations: Vec<u64> = arrivals.iter().map(|&arrival| generation(arrival)).collect();
-        let mut rows = vec![0u64; arrivals.len()];
+        let generations: Vec<EventSet> = arrivals.iter().map(|&arrival| generation(arrival)).collect();
+        let mut rows = vec![EventSet::EMPTY; arrivals.len()];
         for (from, &arrival) in arrivals.iter().enumerate() {
             // Behind an arrival that waits its thread goes on when all have come.
             for event in members(arrival).filter(|&event| waits(event)) {
                 for (to, &later) in arrivals.iter().enumerate() {
-                    if self.po[event] & later & !arrival != 0 {
+                    if !(self.po[event] & later & !arrival).is_empty() {
                         members(generations[from]).for_each(|mate| rows[mate] |= generations[to]);
                     }
                 }
@@ -166,7 +171,7 @@ fn is_same(a: &Meeting, b: &Meeting) -> bool {
 fn complete(
     barrier: &Counted,
     next: &mut [usize],
-    meets: &mut [u64],
+    meets: &mut [EventSet],
     left: &mut usize,
     found: &mut BTreeSet<Rows>,
 ) {
@@ -177,22 +182,23 @@ fn complete(
     let ahead = |next: &[usize], thread: usize| barrier.arrivals[thread].get(next[thread]);
     let waiting: Vec<usize> = (0..next.len()).filter(|&thread| ahead(next, thread).is_some()).collect();
     let ready: Vec<usize> =
-        waiting.iter().copied().filter(|&t| ahead(next, t).is_some_and(|a| a.events != 0)).collect();
+        waiting.iter().copied().filter(|&t| ahead(next, t).is_some_and(|a| !a.events.is_empty())).collect();
     // It ends if all who are left go on without it, and are too few.
     let rest = |&thread: &usize| &barrier.arrivals[thread][next[thread]..];
-    if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events == 0 || a.arrive) {
+    if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events.is_empty() || a.arrive)
+    {
         found.insert(meets.to_vec());
     }
     for_each_subset(&ready, barrier.count, &mut Vec::new(), &mut |threads| {
-        let events: Vec<u64> = threads.iter().map(|&t| barrier.arrivals[t][next[t]].events).collect();
-        let all = events.iter().fold(0, |all, own| all | own);
+        let events: Vec<EventSet> = threads.iter().map(|&t| barrier.arrivals[t][next[t]].events).collect();
+        let all = events.iter().fold(EventSet::EMPTY, |all, &own| all | own);
         for &own in &events {
             members(own).for_each(|event| meets[event] |= all & !own);
         }
         threads.iter().for_each(|&t| next[t] += 1);
         complete(barrier, next, meets, left, found);
         threads.iter().for_each(|&t| next[t] -= 1);
-        members(all).for_each(|event| meets[event] = 0);
+        members(all).for_each(|event| meets[event] = EventSet::EMPTY);
     });
 }
 

@@ -9,6 +9,7 @@ pub mod event;
 pub(crate) mod live;
 pub mod matrix;
 mod meeting;
+pub mod set;
 pub mod skeleton;
 pub(crate) mod sym;
 pub(crate) mod unfold;

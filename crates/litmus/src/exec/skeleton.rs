@@ -4,12 +4,12 @@
 use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet};
 
 use super::event::{Event, EventKind};
-use super::matrix::{EVENTS_MAX, all, members};
+use super::set::{EVENTS_MAX, EventSet, members};
 use super::sym::{Sym, Unknown};
 use super::unfold::{Stand, Trace};
 
-/// A rows-of-words relation.
-pub type Rows = Vec<u64>;
+/// A relation: for each event those that it is related to.
+pub type Rows = Vec<EventSet>;
 
 /// The events of an execution and their fixed relations.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct Skeleton<'p> {
     /// Does some thread stand in front of a barrier for ever?
     pub(crate) stuck: bool,
     /// For each read the writes of its word.
-    pub(crate) writes_of: Vec<u64>,
+    pub(crate) writes_of: Vec<EventSet>,
     /// A thread left the defined behaviour: why, and in which line.
     pub fault: Option<(&'static str, u32)>,
     /// A barrier is passed by some of its threads, but not by all.
@@ -75,16 +75,16 @@ impl<'p> Skeleton<'p> {
             base: Vec::with_capacity(traces.len()),
             registers: traces.iter().map(|t| t.registers.clone()).collect(),
             guards: Vec::new(),
-            po: vec![0; count],
-            addr: vec![0; count],
-            data: vec![0; count],
-            ctrl: vec![0; count],
-            rmw: vec![0; count],
-            meets: vec![0; count],
+            po: vec![EventSet::EMPTY; count],
+            addr: vec![EventSet::EMPTY; count],
+            data: vec![EventSet::EMPTY; count],
+            ctrl: vec![EventSet::EMPTY; count],
+            rmw: vec![EventSet::EMPTY; count],
+            meets: vec![EventSet::EMPTY; count],
             meetings: Vec::new(),
             undivided: false,
             stuck: traces.iter().any(|t| t.stands.as_ref().is_some_and(Stand::is_counted)),
-            writes_of: vec![0; count],
+            writes_of: vec![EventSet::EMPTY; count],
             fault: traces.iter().find_map(|t| t.fault),
             divergent: false,
         };
@@ -99,7 +99,7 @@ impl<'p> Skeleton<'p> {
             let word = event.loc.map(|l| program.loc(l).physical);
             for (write, other) in of.events.iter().enumerate().filter(|(_, e)| e.writes()) {
                 if other.loc.map(|l| program.loc(l).physical) == word {
-                    of.writes_of[read] |= 1 << write;
+                    of.writes_of[read].insert(write);
                 }
             }
         }
@@ -117,9 +117,10 @@ impl<'p> Skeleton<'p> {
                 let written = self.set(|e| e.writes() && e.thread.is_some() && self.word(e) == word);
                 let holds = |value: Sym| Sym::binary(*cmp, value, wanted.clone()).constant();
                 let surely = |value| holds(value).is_some_and(|holds| holds != 0);
-                match written {
-                    0 => surely(Sym::Const(self.program.loc(*loc).init)),
-                    _ => members(written).all(|write| surely(self.values[write].clone())),
+                if written.is_empty() {
+                    surely(Sym::Const(self.program.loc(*loc).init))
+                } else {
+                    members(written).all(|write| surely(self.values[write].clone()))
                 }
             }
             Some(stand) if stand.is_counted() => false,
@@ -146,17 +147,17 @@ impl<'p> Skeleton<'p> {
             let here = base + at;
             self.events.push(event.clone());
             self.values.push(trace.values[at].clone());
-            self.po[here] = all(end) & !all(here + 1);
+            self.po[here] = EventSet::below(end) & !EventSet::below(here + 1);
             for (rows, sets) in
                 [(&mut self.addr, &trace.addr), (&mut self.data, &trace.data), (&mut self.ctrl, &trace.ctrl)]
             {
                 for (from, row) in rows.iter_mut().enumerate().take(here).skip(base) {
-                    *row |= (sets[at] >> (from - base) & 1) << here;
+                    *row |= EventSet::only(here).when(sets[at].has(from - base));
                 }
             }
             // The write of a read-modify-write directly follows its read.
             if event.rmw && event.writes() && at > 0 {
-                self.rmw[here - 1] |= 1 << here;
+                self.rmw[here - 1].insert(here);
             }
         }
         self.loosen(thread, base, end);
@@ -165,18 +166,18 @@ impl<'p> Skeleton<'p> {
 
     /// The writes that `read` may read: of its word, and with a value that
     /// passes the guards on this read alone.
-    pub(crate) fn feasible(&self, read: usize) -> u64 {
+    pub(crate) fn feasible(&self, read: usize) -> EventSet {
         let mut left = self.writes_of[read];
         for (thread, guard) in &self.guards {
             let base = self.base[*thread];
-            if read < base || guard.reads() != 1u64.checked_shl((read - base) as u32).unwrap_or(0) {
+            if guard.reads().single().map(|event| base + event) != Some(read) {
                 continue;
             }
             for write in members(left) {
                 let Some(value) = self.values[write].constant() else { continue };
                 let known = |_| Some(value);
                 if matches!(guard.eval(&known), Ok(0) | Err(Unknown::Never)) {
-                    left &= !(1 << write);
+                    left.remove(write);
                 }
             }
         }
@@ -185,7 +186,7 @@ impl<'p> Skeleton<'p> {
 
     /// May every read read something?
     pub(crate) fn is_plausible(&self) -> bool {
-        (0..self.len()).all(|event| !self.events[event].reads() || self.feasible(event) != 0)
+        (0..self.len()).all(|event| !self.events[event].reads() || !self.feasible(event).is_empty())
     }
 
     /// Takes program order back between operands that C leaves unsequenced,
@@ -203,7 +204,7 @@ impl<'p> Skeleton<'p> {
                         break;
                     }
                     if at >= middle {
-                        self.po[first] &= !(1 << later);
+                        self.po[first].remove(later);
                     }
                 }
             }
@@ -223,8 +224,8 @@ impl<'p> Skeleton<'p> {
     }
 
     /// The events that `choose` accepts.
-    pub fn set(&self, choose: impl Fn(&Event) -> bool) -> u64 {
-        self.events.iter().enumerate().fold(0, |set, (i, e)| set | u64::from(choose(e)) << i)
+    pub fn set(&self, choose: impl Fn(&Event) -> bool) -> EventSet {
+        self.events.iter().enumerate().filter(|(_, e)| choose(e)).map(|(i, _)| i).collect()
     }
 
     /// The pairs of events that `related` accepts.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::exec::set::EventSet;
 use crate::program::{BinaryOp, RmwOp, UnaryOp, Value};
 
 /// A value in terms of what the thread's reads yield.
@@ -74,10 +75,10 @@ impl Sym {
     }
 
     /// The events read, as a set.
-    pub(crate) fn reads(&self) -> u64 {
+    pub(crate) fn reads(&self) -> EventSet {
         match self {
-            Sym::Const(_) => 0,
-            Sym::Read(event) => 1 << event,
+            Sym::Const(_) => EventSet::EMPTY,
+            Sym::Read(event) => EventSet::only(usize::from(*event)),
             Sym::Unary(_, a) => a.reads(),
             Sym::Binary(_, a, b) | Sym::Rmw(_, a, b) => a.reads() | b.reads(),
         }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::exec::matrix;
+use crate::exec::set::{EventSet, members};
 use crate::parse::{Place, TextError};
 
 use super::super::ast::{Expr, Infix, Name, Node, Prefix};
@@ -337,11 +337,11 @@ impl Stager<'_, '_, '_> {
             Value::Event(_) | Value::Pair(..) => Ok(vec![value]),
             Value::Set(bounds) if self.graph.is_static(bounds.low) => {
                 let set = self.graph.value(bounds.low)[0];
-                Ok(matrix::members(set).map(Value::Event).collect())
+                Ok(members(set).map(Value::Event).collect())
             }
             Value::Rel(bounds) if self.graph.is_static(bounds.low) => {
                 let rows = self.graph.value(bounds.low).iter().enumerate();
-                Ok(rows.flat_map(|(a, &row)| matrix::members(row).map(move |b| Value::Pair(a, b))).collect())
+                Ok(rows.flat_map(|(a, &row)| members(row).map(move |b| Value::Pair(a, b))).collect())
             }
             Value::Linearisations(set, order) => self.linearisations(set, order, place),
             other => {
@@ -358,14 +358,14 @@ impl Stager<'_, '_, '_> {
             Value::Set(_) | Value::Event(_) => {
                 let set =
                     members.iter().filter_map(|m| if let Value::Event(e) = m { Some(*e) } else { None });
-                let set = set.fold(0u64, |set, event| set | 1 << event);
+                let set = set.collect();
                 Value::Set(Bounds::exact(self.graph.constant(true, vec![set])))
             }
             Value::Rel(_) | Value::Pair(..) => {
-                let mut rows = vec![0u64; self.graph.events];
+                let mut rows = vec![EventSet::EMPTY; self.graph.events];
                 for member in members {
                     if let Value::Pair(from, to) = member {
-                        rows[from] |= 1 << to;
+                        rows[from].insert(to);
                     }
                 }
                 Value::Rel(Bounds::exact(self.graph.constant(false, rows)))
@@ -384,12 +384,12 @@ impl Stager<'_, '_, '_> {
     }
 
     fn single(&mut self, event: usize) -> Bounds {
-        Bounds::exact(self.graph.constant(true, vec![1 << event]))
+        Bounds::exact(self.graph.constant(true, vec![EventSet::only(event)]))
     }
 
     fn pair(&mut self, from: usize, to: usize) -> Bounds {
-        let mut rows = vec![0; self.graph.events];
-        rows[from] = 1 << to;
+        let mut rows = vec![EventSet::EMPTY; self.graph.events];
+        rows[from] = EventSet::only(to);
         Bounds::exact(self.graph.constant(false, rows))
     }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::exec::set::EventSet;
 use crate::parse::{Place, TextError};
 
 use super::super::ast::{Arm, Comparison, Condition, Expr, Infix};
@@ -116,7 +117,7 @@ impl Stager<'_, '_, '_> {
         let (left, right) = (self.graph.value(left.low), self.graph.value(right.low));
         Ok(match comparison {
             Comparison::Equal => left == right,
-            _ => left.iter().zip(right).all(|(l, r)| l & !r == 0),
+            _ => left.iter().zip(right).all(|(l, &r)| l.is_within(r)),
         })
     }
 
@@ -255,11 +256,11 @@ impl Stager<'_, '_, '_> {
             return self.wrong(place, "the classes of this relation depend on who reads from whom");
         }
         let rows = self.graph.value(rel.low).to_vec();
-        let mut seen = 0u64;
+        let mut seen = EventSet::EMPTY;
         let mut classes = Vec::new();
         for (event, &row) in rows.iter().enumerate() {
-            if row != 0 && seen >> event & 1 == 0 {
-                let class = row | 1 << event;
+            if !row.is_empty() && !seen.has(event) {
+                let class = row.with(event);
                 seen |= class;
                 classes.push(Value::Set(Bounds::exact(self.graph.constant(true, vec![class]))));
             }

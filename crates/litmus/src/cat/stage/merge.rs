@@ -9,6 +9,7 @@ use super::super::base;
 use super::super::graph::{Graph, NodeId};
 use super::super::value::{Bounds, Value};
 use super::Stager;
+use crate::exec::set::EventSet;
 
 /// What the model sees of read-modify-writes.
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +30,10 @@ impl Stager<'_, '_, '_> {
         }
         let hidden = self.skeleton.set(|e| e.rmw && e.reads());
         let updates = self.skeleton.set(|e| e.rmw && e.writes());
-        let all = crate::exec::matrix::all(self.graph.events);
+        let all = EventSet::below(self.graph.events);
         let shift = self.skeleton.rmw.iter().enumerate();
         let shift =
-            shift.map(|(event, &row)| if hidden >> event & 1 == 1 { row } else { 1 << event }).collect();
+            shift.map(|(event, &row)| if hidden.has(event) { row } else { EventSet::only(event) }).collect();
         self.merged = Some(Merged {
             seen: self.graph.constant(true, vec![all & !hidden]),
             updates: self.graph.constant(true, vec![updates]),

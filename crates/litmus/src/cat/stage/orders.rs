@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::exec::set::{EventSet, members};
 use crate::parse::{Place, TextError};
 
 use super::super::ast::CheckKind;
@@ -63,7 +64,7 @@ impl Stager<'_, '_, '_> {
         }
         let writes = base::writes(self.skeleton);
         let sets = self.ordered.sets.iter();
-        let ordered = sets.fold(0, |all, &set| {
+        let ordered = sets.fold(EventSet::EMPTY, |all, &set| {
             all | if self.graph.is_static(set) { self.graph.value(set)[0] } else { writes }
         });
         let co = self.choice(Chosen::Co);
@@ -100,14 +101,20 @@ impl Stager<'_, '_, '_> {
             return self.wrong(place, "these orders depend on who reads from whom: choose one by `with`");
         }
         let left = self.graph.value(set.low)[0];
-        if left.count_ones() > LISTED_MAX {
+        if left.count() > LISTED_MAX {
             let sentence =
                 format!("the orders of more than {LISTED_MAX} events are too many: choose one by `with`");
             return self.wrong(place, sentence);
         }
         let before = self.graph.value(order.low).to_vec();
         let mut orders = Vec::new();
-        linearise(left, 0, &before, &mut vec![0; self.graph.events], &mut |rows| orders.push(rows.to_vec()));
+        linearise(
+            left,
+            EventSet::EMPTY,
+            &before,
+            &mut vec![EventSet::EMPTY; self.graph.events],
+            &mut |rows| orders.push(rows.to_vec()),
+        );
         let make = |rows| Value::Rel(Bounds::exact(self.graph.constant(false, rows)));
         Ok(orders.into_iter().map(make).collect())
     }
@@ -170,9 +177,8 @@ impl Stager<'_, '_, '_> {
         for family in families {
             let Value::Linearisations(set, order) = family else { return None };
             let known = self.graph.is_static(set.low).then(|| self.graph.value(set.low)[0])?;
-            let one_word =
-                (0..self.graph.events).filter(|&e| known >> e & 1 == 1).all(|e| known & !loc[e] == 0);
-            if known & !writes != 0 || !one_word {
+            let one_word = (0..self.graph.events).filter(|&e| known.has(e)).all(|e| known.is_within(loc[e]));
+            if !known.is_within(writes) || !one_word {
                 return None;
             }
             all = Some(match all {
@@ -185,17 +191,22 @@ impl Stager<'_, '_, '_> {
     }
 }
 
-fn linearise(left: u64, before: u64, order: &[u64], rows: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
-    if left == 0 {
+fn linearise(
+    left: EventSet,
+    before: EventSet,
+    order: &[EventSet],
+    rows: &mut [EventSet],
+    visit: &mut dyn FnMut(&[EventSet]),
+) {
+    if left.is_empty() {
         return visit(rows);
     }
-    let members = |set: u64| (0..64usize).filter(move |&event| set >> event & 1 == 1);
     for event in members(left) {
-        if members(left).any(|other| order[other] >> event & 1 == 1) {
+        if members(left).any(|other| order[other].has(event)) {
             continue;
         }
-        members(before).for_each(|earlier| rows[earlier] |= 1 << event);
-        linearise(left & !(1 << event), before | 1 << event, order, rows, visit);
-        members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
+        members(before).for_each(|earlier| rows[earlier].insert(event));
+        linearise(left.without(event), before.with(event), order, rows, visit);
+        members(before).for_each(|earlier| rows[earlier].remove(event));
     }
 }

@@ -97,7 +97,7 @@ impl Stager<'_, '_, '_> {
             (part, Value::Nothing) => rows(part).is_some_and(matrix::is_empty),
             (part, whole) => match (rows(part), rows(whole)) {
                 (Some(part), Some(whole)) => {
-                    part.len() == whole.len() && part.iter().zip(whole).all(|(a, b)| a & !b == 0)
+                    part.len() == whole.len() && part.iter().zip(whole).all(|(a, &b)| a.is_within(b))
                 }
                 _ => false,
             },

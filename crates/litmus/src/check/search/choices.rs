@@ -2,7 +2,8 @@
 
 use crate::cat::graph::DEP_WITH;
 use crate::cat::stage::Choice;
-use crate::exec::matrix::{self, members};
+use crate::exec::matrix;
+use crate::exec::set::{EventSet, members};
 
 use super::{Halt, Search, Visitor};
 
@@ -16,7 +17,7 @@ impl<V: Visitor> Search<'_, '_, V> {
             }
         }
         self.flush();
-        let mut flags: Vec<(usize, Vec<u64>)> = Vec::new();
+        let mut flags: Vec<(usize, Vec<EventSet>)> = Vec::new();
         let mut allowed = true;
         if !self.choices.is_empty() {
             allowed = false;
@@ -39,7 +40,7 @@ impl<V: Visitor> Search<'_, '_, V> {
         &mut self,
         at: usize,
         allowed: &mut bool,
-        flags: &mut Vec<(usize, Vec<u64>)>,
+        flags: &mut Vec<(usize, Vec<EventSet>)>,
     ) -> Result<(), Halt> {
         self.tick()?;
         let Some(choice) = self.choices.get(at).cloned() else {
@@ -78,13 +79,13 @@ impl<V: Visitor> Search<'_, '_, V> {
                 let set = self.graph.value(set)[0];
                 let mut order = self.graph.value(order).to_vec();
                 matrix::close(&mut order);
-                let mut rows = vec![0; order.len()];
-                self.linearise(at, set, &order, 0, &mut rows, allowed, flags)
+                let mut rows = vec![EventSet::EMPTY; order.len()];
+                self.linearise(at, set, &order, EventSet::EMPTY, &mut rows, allowed, flags)
             }
         }
     }
 
-    pub(super) fn set_choice(&mut self, at: usize, rows: &[u64]) {
+    pub(super) fn set_choice(&mut self, at: usize, rows: &[EventSet]) {
         if let Some(id) = self.inputs.with[at] {
             self.graph.set_value(id, rows);
         }
@@ -92,7 +93,7 @@ impl<V: Visitor> Search<'_, '_, V> {
     }
 
     /// Is there nothing left to learn from further choices?
-    pub(super) fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<u64>)]) -> bool {
+    pub(super) fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<EventSet>)]) -> bool {
         allowed
             && self.checks.iter().enumerate().all(|(number, check)| {
                 !check.flag
@@ -106,29 +107,29 @@ impl<V: Visitor> Search<'_, '_, V> {
     pub(super) fn linearise(
         &mut self,
         at: usize,
-        left: u64,
-        order: &[u64],
-        before: u64,
-        rows: &mut Vec<u64>,
+        left: EventSet,
+        order: &[EventSet],
+        before: EventSet,
+        rows: &mut Vec<EventSet>,
         allowed: &mut bool,
-        flags: &mut Vec<(usize, Vec<u64>)>,
+        flags: &mut Vec<(usize, Vec<EventSet>)>,
     ) -> Result<(), Halt> {
-        if left == 0 {
+        if left.is_empty() {
             let total = rows.clone();
             self.set_choice(at, &total);
             return self.choose(at + 1, allowed, flags);
         }
         for event in members(left) {
-            let has_earlier = members(left).any(|other| other != event && order[other] >> event & 1 == 1);
+            let has_earlier = members(left).any(|other| other != event && order[other].has(event));
             if has_earlier {
                 continue;
             }
             if self.choices_done(*allowed, flags) {
                 return Ok(());
             }
-            members(before).for_each(|earlier| rows[earlier] |= 1 << event);
-            self.linearise(at, left & !(1 << event), order, before | 1 << event, rows, allowed, flags)?;
-            members(before).for_each(|earlier| rows[earlier] &= !(1 << event));
+            members(before).for_each(|earlier| rows[earlier].insert(event));
+            self.linearise(at, left.without(event), order, before.with(event), rows, allowed, flags)?;
+            members(before).for_each(|earlier| rows[earlier].remove(event));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The decisions, one after the other.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, Deps};
-use crate::exec::matrix::members;
+use crate::exec::set::{EventSet, members};
 
 use super::{Halt, Search, Visitor};
 
@@ -11,7 +11,7 @@ enum Decision {
     /// Which of two writes of one word comes first?
     Pair(usize, usize),
     /// Which of these writes does it read?
-    Read(usize, u64),
+    Read(usize, EventSet),
 }
 
 /// How it goes on.
@@ -26,13 +26,13 @@ enum Next {
 /// What is undone when a decision is taken back.
 #[derive(Clone, Default)]
 pub(super) struct Saved {
-    co: Vec<u64>,
-    before: Vec<u64>,
-    apart: Vec<u64>,
-    fr: Vec<u64>,
+    co: Vec<EventSet>,
+    before: Vec<EventSet>,
+    apart: Vec<EventSet>,
+    fr: Vec<EventSet>,
     values: Vec<Option<crate::program::Value>>,
-    closures: Vec<u64>,
-    decided: u64,
+    closures: Vec<EventSet>,
+    decided: EventSet,
 }
 
 /// Up to where pairs and reads are decided.
@@ -69,10 +69,10 @@ impl<V: Visitor> Search<'_, '_, V> {
                     }
                     self.restore(depth);
                 }
-                if self.rules.total[a] >> b & 1 == 0 {
+                if !self.rules.total[a].has(b) {
                     self.save(depth);
-                    self.apart[a] |= 1 << b;
-                    self.apart[b] |= 1 << a;
+                    self.apart[a].insert(b);
+                    self.apart[b].insert(a);
                     self.go_on(depth, reached, DEP_CO)?;
                     self.restore(depth);
                 }
@@ -93,7 +93,7 @@ impl<V: Visitor> Search<'_, '_, V> {
             return Ok(Next::Decide(decision));
         }
         while let Some(&(a, b)) = self.pairs.get(reached.pair) {
-            let settled = (self.co[a] | self.apart[a] | self.before[a]) >> b & 1 == 1;
+            let settled = (self.co[a] | self.apart[a] | self.before[a]).has(b);
             if !settled {
                 return Ok(Next::Decide(Decision::Pair(a, b)));
             }
@@ -102,11 +102,11 @@ impl<V: Visitor> Search<'_, '_, V> {
         let mut forced = false;
         while let Some(&read) = self.reads.get(reached.read) {
             reached.read += 1;
-            if self.decided >> read & 1 == 1 {
+            if self.decided.has(read) {
                 continue;
             }
             let domain = self.domain(read);
-            if domain.count_ones() > 1 {
+            if domain.count() > 1 {
                 if forced && !self.settle(DEP_RF)? {
                     return Ok(Next::DeadEnd);
                 }
@@ -118,7 +118,7 @@ impl<V: Visitor> Search<'_, '_, V> {
                 }
                 return Ok(Next::Decide(Decision::Read(read, domain)));
             }
-            if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, read) {
+            if !domain.first().is_some_and(|write| self.read_from(write, read)) {
                 return Ok(Next::DeadEnd);
             }
             forced = true;
@@ -132,25 +132,25 @@ impl<V: Visitor> Search<'_, '_, V> {
     /// Of the read-modify-writes that take certain values only, the one with
     /// the fewest writes left.
     fn narrow_read(&self) -> Option<Decision> {
-        let open = self.narrow.iter().filter(|&&read| self.decided >> read & 1 == 0);
+        let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));
-        let (read, domain) = with_domain.min_by_key(|(_, domain)| domain.count_ones())?;
+        let (read, domain) = with_domain.min_by_key(|(_, domain)| domain.count())?;
         Some(Decision::Read(read, domain))
     }
 
     /// Puts `first` before `later` in coherence order, with all that follows.
     pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
-        let after = self.co[later] | 1 << later;
+        let after = self.co[later].with(later);
         let mut linear = core::mem::take(&mut self.linear);
         let mut consistent = true;
-        for write in members(self.before[first] | 1 << first) {
+        for write in members(self.before[first].with(first)) {
             let new = after & !self.co[write];
-            if new & (self.apart[write] | self.before[write] | 1 << write) != 0 {
+            if !(new & (self.apart[write] | self.before[write]).with(write)).is_empty() {
                 consistent = false;
                 break;
             }
             self.co[write] |= new;
-            members(new).for_each(|behind| self.before[behind] |= 1 << write);
+            members(new).for_each(|behind| self.before[behind].insert(write));
             consistent = linear.iter_mut().all(|form| form.add_co(write, new));
             if !consistent {
                 break;
@@ -174,7 +174,7 @@ impl<V: Visitor> Search<'_, '_, V> {
     /// Lets `read` read from `write`.
     pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
         self.rf[read] = write;
-        self.decided |= 1 << read;
+        self.decided.insert(read);
         self.fr[read] = self.co[write];
         self.dirty |= DEP_RF;
         let after = self.co[write];

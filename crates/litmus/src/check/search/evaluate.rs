@@ -2,7 +2,7 @@
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, Deps, NodeId};
 use crate::cat::stage::{diverges, only_whole};
-use crate::exec::matrix::{self, members};
+use crate::exec::set::{EVENTS_MAX, EventSet, members};
 use crate::parse::TextError;
 
 use super::{Halt, SKIPS, STREAK, Search, Visitor, satisfied};
@@ -41,17 +41,17 @@ impl<V: Visitor> Search<'_, '_, V> {
         let n = self.co.len();
         if deps & DEP_RF != 0 {
             if let Some(id) = self.inputs.rf[0] {
-                let mut rows = [0u64; matrix::EVENTS_MAX];
+                let mut rows = [EventSet::EMPTY; EVENTS_MAX];
                 for read in members(self.decided) {
-                    rows[self.rf[read]] |= 1 << read;
+                    rows[self.rf[read]].insert(read);
                 }
                 self.graph.set_value(id, &rows[..n]);
             }
             if let Some(id) = self.inputs.rf[1] {
-                let mut rows = [0u64; matrix::EVENTS_MAX];
+                let mut rows = [EventSet::EMPTY; EVENTS_MAX];
                 for read in 0..n {
                     for write in members(self.possible(read)) {
-                        rows[write] |= 1 << read;
+                        rows[write].insert(read);
                     }
                 }
                 self.graph.set_value(id, &rows[..n]);
@@ -62,7 +62,7 @@ impl<V: Visitor> Search<'_, '_, V> {
                 self.graph.set_value(id, &self.co);
             }
             if let Some(id) = self.inputs.co[1] {
-                let rows: Vec<u64> = (0..n).map(|write| self.co_high(write)).collect();
+                let rows: Vec<EventSet> = (0..n).map(|write| self.co_high(write)).collect();
                 self.graph.set_value(id, &rows);
             }
         }
@@ -70,27 +70,29 @@ impl<V: Visitor> Search<'_, '_, V> {
             self.graph.set_value(id, &self.fr);
         }
         if let Some(id) = self.inputs.fr[1] {
-            let rows: Vec<u64> = (0..n)
-                .map(|read| members(self.possible(read)).fold(0, |row, write| row | self.co_high(write)))
+            let rows: Vec<EventSet> = (0..n)
+                .map(|read| {
+                    members(self.possible(read)).fold(EventSet::EMPTY, |row, write| row | self.co_high(write))
+                })
                 .collect();
             self.graph.set_value(id, &rows);
         }
     }
 
     /// The writes that an event may still turn out to read.
-    pub(super) fn possible(&self, read: usize) -> u64 {
-        if self.decided >> read & 1 == 1 {
-            1 << self.rf[read]
+    pub(super) fn possible(&self, read: usize) -> EventSet {
+        if self.decided.has(read) {
+            EventSet::only(self.rf[read])
         } else if self.skeleton.events[read].reads() {
             self.candidates[read]
         } else {
-            0
+            EventSet::EMPTY
         }
     }
 
     /// The writes that may still turn out to come behind `write`.
-    pub(super) fn co_high(&self, write: usize) -> u64 {
-        self.same_word[write] & !(self.apart[write] | self.before[write] | 1 << write)
+    pub(super) fn co_high(&self, write: usize) -> EventSet {
+        self.same_word[write] & !(self.apart[write] | self.before[write]).with(write)
     }
 
     /// Do the checks hold on what is certain?

@@ -20,7 +20,8 @@ use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, DEP_CO, DEP_RF, DEP_SYNC, Deps, Graph, NodeId, Op};
 use crate::cat::stage::{Choice, Staged, StagedCheck};
 use crate::exec::event::Event;
-use crate::exec::matrix::{self, members};
+use crate::exec::matrix;
+use crate::exec::set::{EventSet, members};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::sym::Sym;
 use crate::parse::TextError;
@@ -54,11 +55,11 @@ pub(crate) struct Found<'s> {
     /// For each event that reads, the write; for others themselves.
     pub(crate) rf: &'s [usize],
     /// The coherence order.
-    pub(crate) co: &'s [u64],
+    pub(crate) co: &'s [EventSet],
     /// What each event reads or writes.
     pub(crate) values: &'s [Option<Value>],
     /// The flags that hold: the number of the check and its relation or set.
-    pub(crate) flags: &'s [(usize, Vec<u64>)],
+    pub(crate) flags: &'s [(usize, Vec<EventSet>)],
 }
 
 /// Why a search ended before its end.
@@ -98,21 +99,21 @@ pub(crate) struct Search<'a, 'p, V> {
     /// first event and the value.
     equal: Vec<(usize, usize, Sym)>,
     /// For each read the writes it may read.
-    candidates: Vec<u64>,
+    candidates: Vec<EventSet>,
     rf: Vec<usize>,
-    co: Vec<u64>,
+    co: Vec<EventSet>,
     /// The coherence order, turned round.
-    before: Vec<u64>,
+    before: Vec<EventSet>,
     /// For each write those of its word that it is known to be unordered with.
-    apart: Vec<u64>,
-    fr: Vec<u64>,
+    apart: Vec<EventSet>,
+    fr: Vec<EventSet>,
     values: Vec<Option<Value>>,
     /// The reads that are decided.
-    decided: u64,
+    decided: EventSet,
     /// All writes of each write's word.
-    same_word: Vec<u64>,
+    same_word: Vec<EventSet>,
     /// All reads of each write's word.
-    same_reads: Vec<u64>,
+    same_reads: Vec<EventSet>,
     /// Are there values or guards that depend on reads?
     symbolic: bool,
     /// The numbers that values out of thin air are drawn from.
@@ -192,7 +193,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         let mut linear = Vec::new();
         let mut evaluated = Vec::new();
         for (number, check) in checks.iter().enumerate() {
-            if check.flag || setting.unchecked || rules.take(&graph, number, check, &same_word) {
+            if check.flag || setting.unchecked || rules.take(&graph, number, check, &same_word, skeleton) {
                 continue;
             }
             match Linear::of(&graph, check) {
@@ -200,9 +201,6 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
                 None => evaluated.push(number),
             }
         }
-        // A write reads nothing, and a read comes nowhere in coherence order.
-        let events = &skeleton.events;
-        rules.atomic.retain(|rule| events[rule.read].reads() && events[rule.write].writes());
         evaluated.sort_by_key(|&number| checks[number].plan.len());
         let symbolic =
             skeleton.values.iter().zip(&skeleton.events).any(|(v, e)| e.writes() && v.constant().is_none())
@@ -244,14 +242,14 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             equal: Vec::new(),
             candidates: skeleton.writes_of.clone(),
             rf: (0..n).collect(),
-            co: vec![0; n],
-            before: vec![0; n],
-            apart: vec![0; n],
-            fr: vec![0; n],
+            co: vec![EventSet::EMPTY; n],
+            before: vec![EventSet::EMPTY; n],
+            apart: vec![EventSet::EMPTY; n],
+            fr: vec![EventSet::EMPTY; n],
             values: vec![None; n],
-            decided: 0,
+            decided: EventSet::EMPTY,
             same_word,
-            same_reads: vec![0; n],
+            same_reads: vec![EventSet::EMPTY; n],
             symbolic,
             numbers: setting.numbers,
             dirty: 0,
@@ -271,9 +269,9 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         let is_rmw = |write: usize| events[write].rmw;
         let mut words: Vec<Vec<usize>> = Vec::new();
         for initial in (0..events.len()).take_while(|&e| events[e].thread.is_none()) {
-            let all = self.same_word[initial] & !(1 << initial);
+            let all = self.same_word[initial].without(initial);
             self.co[initial] = all;
-            members(all).for_each(|write| self.before[write] |= 1 << initial);
+            members(all).for_each(|write| self.before[write].insert(initial));
             words.push(members(all).collect());
         }
         // Values come from read-modify-writes, so their words are first.
@@ -286,7 +284,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         self.reads = (0..events.len()).filter(|&event| events[event].reads()).collect();
         for &read in &self.reads {
             self.candidates[read] = self.skeleton.feasible(read);
-            members(self.skeleton.writes_of[read]).for_each(|write| self.same_reads[write] |= 1 << read);
+            members(self.skeleton.writes_of[read]).for_each(|write| self.same_reads[write].insert(read));
         }
         for (at, rule) in self.rules.atomic.iter().enumerate() {
             self.atomic_of[rule.read] = Some(at);
@@ -309,7 +307,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
     }
 
     /// Runs the search. `syncs` are the orders of PTX's fences to be tried.
-    pub(crate) fn run(&mut self, syncs: &[Vec<u64>]) -> Result<(), Halt> {
+    pub(crate) fn run(&mut self, syncs: &[Vec<EventSet>]) -> Result<(), Halt> {
         if self.linear.iter().any(|form| !form.starts_acyclic()) {
             return Ok(());
         }
@@ -338,8 +336,8 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         for at in 0..self.reads.len() {
             let read = self.reads[at];
             let writes = self.candidates[read];
-            let forced = writes.count_ones() == 1;
-            if writes == 0 || forced && !self.read_from(writes.trailing_zeros() as usize, read) {
+            let refused = writes.single().is_some_and(|write| !self.read_from(write, read));
+            if writes.is_empty() || refused {
                 return false;
             }
         }
@@ -355,8 +353,8 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         for at in 0..self.pairs.len() {
             let (a, b) = self.pairs[at];
             for (first, later) in [(a, b), (b, a)] {
-                let is_open = (self.co[a] | self.before[a]) >> b & 1 == 0;
-                if !is_open || self.rules.total[a] >> b & 1 == 0 {
+                let is_open = !(self.co[a] | self.before[a]).has(b);
+                if !is_open || !self.rules.total[a].has(b) {
                     continue;
                 }
                 self.tick()?;
@@ -384,14 +382,14 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
 }
 
 /// For each write all writes of its word, itself among them.
-fn same_word(skeleton: &Skeleton<'_>) -> Vec<u64> {
+fn same_word(skeleton: &Skeleton<'_>) -> Vec<EventSet> {
     let events = &skeleton.events;
     let writes_of = |event: &Event| skeleton.set(|e| e.writes() && skeleton.word(e) == skeleton.word(event));
-    events.iter().map(|event| if event.writes() { writes_of(event) } else { 0 }).collect()
+    events.iter().map(|event| if event.writes() { writes_of(event) } else { EventSet::EMPTY }).collect()
 }
 
 /// Does a relation (or a set, for `empty`) pass a check?
-pub(crate) fn satisfied(kind: CheckKind, rows: &[u64]) -> bool {
+pub(crate) fn satisfied(kind: CheckKind, rows: &[EventSet]) -> bool {
     match kind {
         CheckKind::Acyclic => matrix::is_acyclic(rows),
         CheckKind::Irreflexive => matrix::is_irreflexive(rows),

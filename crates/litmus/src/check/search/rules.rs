@@ -5,7 +5,9 @@
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
 use crate::cat::stage::StagedCheck;
-use crate::exec::matrix::{self, members};
+use crate::exec::event::Event;
+use crate::exec::set::{EventSet, members};
+use crate::exec::skeleton::Skeleton;
 
 /// No write of `between` may come, in coherence order, behind the write that
 /// `read` reads and before `write`.
@@ -13,14 +15,14 @@ use crate::exec::matrix::{self, members};
 pub(super) struct Atomic {
     pub(super) read: usize,
     pub(super) write: usize,
-    pub(super) between: u64,
+    pub(super) between: EventSet,
 }
 
 /// The rules of one model on one skeleton.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
     /// For each write those of its word that come before or behind it.
-    pub(super) total: Vec<u64>,
+    pub(super) total: Vec<EventSet>,
     pub(super) atomic: Vec<Atomic>,
     /// Relations that must lie in the coherence order, by the number of their
     /// check.
@@ -29,8 +31,9 @@ pub(super) struct Rules {
 
 impl Rules {
     /// The rules where no check is asked for.
-    pub(super) fn none(same_word: &[u64], partial: bool) -> Rules {
-        let others = |(write, row): (usize, &u64)| if partial { 0 } else { row & !(1 << write) };
+    pub(super) fn none(same_word: &[EventSet], partial: bool) -> Rules {
+        let others =
+            |(write, row): (usize, &EventSet)| if partial { EventSet::EMPTY } else { row.without(write) };
         Rules { total: same_word.iter().enumerate().map(others).collect(), ..Rules::default() }
     }
 
@@ -40,7 +43,8 @@ impl Rules {
         graph: &Graph,
         number: usize,
         check: &StagedCheck,
-        same_word: &[u64],
+        same_word: &[EventSet],
+        on: &Skeleton<'_>,
     ) -> bool {
         if check.kind != CheckKind::Empty || check.negated || check.flag || graph.node(check.low).set {
             return false;
@@ -53,37 +57,38 @@ impl Rules {
                 self.within_co.push((number, first));
                 false
             }
-            Op::Inter(a, b) if graph.is_static(a) => self.take_atomic(graph, a, b),
-            Op::Inter(a, b) if graph.is_static(b) => self.take_atomic(graph, b, a),
+            Op::Inter(a, b) if graph.is_static(a) => self.take_atomic(graph, a, b, on),
+            Op::Inter(a, b) if graph.is_static(b) => self.take_atomic(graph, b, a, on),
             _ => false,
         }
     }
 
     /// `empty ordered \ (co | co^-1)`
-    fn order_all(&mut self, ordered: &[u64], same_word: &[u64]) -> bool {
-        let fits = |(write, row): (usize, &u64)| row & !(same_word[write] & !(1 << write)) == 0;
+    fn order_all(&mut self, ordered: &[EventSet], same_word: &[EventSet]) -> bool {
+        let fits = |(write, row): (usize, &EventSet)| row.is_within(same_word[write].without(write));
         if !ordered.iter().enumerate().all(fits) {
             return false;
         }
         for (write, &row) in ordered.iter().enumerate() {
             self.total[write] |= row;
-            members(row).for_each(|other| self.total[other] |= 1 << write);
+            members(row).for_each(|other| self.total[other].insert(write));
         }
         true
     }
 
     /// `empty pairs & ((fr & a); (co & b))`
-    fn take_atomic(&mut self, graph: &Graph, pairs: NodeId, path: NodeId) -> bool {
+    /// Pairs of other events than a read and a write have no such path.
+    fn take_atomic(&mut self, graph: &Graph, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
             return false;
         };
-        for (read, &row) in graph.value(pairs).iter().enumerate() {
-            for write in members(row) {
-                let between =
-                    members(fr[read]).filter(|&other| other != write && co[other] >> write & 1 == 1);
-                let between = between.fold(0, |set, other| set | 1 << other);
-                if between != 0 {
+        let (reads, writes) = (on.set(Event::reads), on.set(Event::writes));
+        for read in members(reads) {
+            for write in members(graph.value(pairs)[read] & writes) {
+                let between: EventSet =
+                    members(fr[read]).filter(|&other| other != write && co[other].has(write)).collect();
+                if !between.is_empty() {
                     self.atomic.push(Atomic { read, write, between });
                 }
             }
@@ -103,12 +108,12 @@ fn is_either_way(graph: &Graph, id: NodeId) -> bool {
 }
 
 /// Which part of `chosen` a relation is, if it is one.
-fn part_of(graph: &Graph, id: NodeId, chosen: Chosen) -> Option<Vec<u64>> {
-    let masked = |part: Vec<u64>, rows: &[u64], keep: bool| -> Vec<u64> {
-        part.iter().zip(rows).map(|(p, &row)| p & if keep { row } else { !row }).collect()
+fn part_of(graph: &Graph, id: NodeId, chosen: Chosen) -> Option<Vec<EventSet>> {
+    let masked = |part: Vec<EventSet>, rows: &[EventSet], keep: bool| -> Vec<EventSet> {
+        part.iter().zip(rows).map(|(&p, &row)| p & if keep { row } else { !row }).collect()
     };
     match graph.node(id).op {
-        Op::Chosen(of, false) if of == chosen => Some(vec![matrix::all(graph.events); graph.events]),
+        Op::Chosen(of, false) if of == chosen => Some(vec![EventSet::below(graph.events); graph.events]),
         Op::Inter(a, b) if graph.is_static(a) => {
             Some(masked(part_of(graph, b, chosen)?, graph.value(a), true))
         }

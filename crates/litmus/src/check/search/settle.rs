@@ -2,7 +2,7 @@
 //! read-modify-writes, reads that have one write left, checks that fail.
 
 use crate::cat::graph::Deps;
-use crate::exec::matrix::members;
+use crate::exec::set::{EventSet, members};
 use crate::exec::sym::Unknown;
 
 use super::rules::Atomic;
@@ -38,16 +38,16 @@ impl<V: Visitor> Search<'_, '_, V> {
             }
             for at in 0..self.rules.atomic.len() {
                 let rule = self.rules.atomic[at];
-                if self.decided >> rule.read & 1 == 0 {
-                    let placed = self.co[rule.write] | self.before[rule.write] | 1 << rule.write;
+                if !self.decided.has(rule.read) {
+                    let placed = (self.co[rule.write] | self.before[rule.write]).with(rule.write);
                     if placed != self.same_word[rule.write] {
                         continue;
                     }
                     let domain = self.domain(rule.read);
-                    if domain.count_ones() > 1 {
+                    if domain.count() > 1 {
                         continue;
                     }
-                    if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, rule.read) {
+                    if !domain.first().is_some_and(|write| self.read_from(write, rule.read)) {
                         return false;
                     }
                     again = true;
@@ -58,14 +58,14 @@ impl<V: Visitor> Search<'_, '_, V> {
             }
             for at in 0..self.guarded.len() {
                 let read = self.guarded[at];
-                if self.decided >> read & 1 == 1 {
+                if self.decided.has(read) {
                     continue;
                 }
                 let domain = self.domain(read);
-                if domain.count_ones() > 1 {
+                if domain.count() > 1 {
                     continue;
                 }
-                if domain == 0 || !self.read_from(domain.trailing_zeros() as usize, read) {
+                if !domain.first().is_some_and(|write| self.read_from(write, read)) {
                     return false;
                 }
                 again = true;
@@ -81,7 +81,7 @@ impl<V: Visitor> Search<'_, '_, V> {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
         let (behind, before) = (self.co[source] & between, self.before[write] & between);
-        if behind & before != 0 {
+        if !(behind & before).is_empty() {
             return false;
         }
         for other in members(behind & self.rules.total[write] & !self.co[write]) {
@@ -126,9 +126,9 @@ impl<V: Visitor> Search<'_, '_, V> {
     }
 
     /// The writes that an undecided read may still read.
-    pub(super) fn domain(&self, read: usize) -> u64 {
+    pub(super) fn domain(&self, read: usize) -> EventSet {
         let mut domain = self.candidates[read];
-        let mut hidden = 0;
+        let mut hidden = EventSet::EMPTY;
         for form in &self.linear {
             let (closed, earlier) = form.closed_to(read);
             domain &= !closed;
@@ -138,8 +138,8 @@ impl<V: Visitor> Search<'_, '_, V> {
             hidden |= self.before[rule.write] & rule.between;
         }
         for write in members(domain) {
-            if self.co[write] & hidden != 0 || self.symbolic && !self.fits(read, write) {
-                domain &= !(1 << write);
+            if !(self.co[write] & hidden).is_empty() || self.symbolic && !self.fits(read, write) {
+                domain.remove(write);
             }
         }
         domain

@@ -1,7 +1,7 @@
 //! Values: carried from writes to reads, guessed where they justify only
 //! themselves, and reported.
 
-use crate::exec::matrix::members;
+use crate::exec::set::{EventSet, members};
 use crate::exec::sym::{Sym, Unknown};
 use crate::program::Value;
 use std::ops::ControlFlow;
@@ -69,7 +69,7 @@ impl<V: Visitor> Search<'_, '_, V> {
 
     /// Reports the execution; values that justify only themselves are tried
     /// one by one first.
-    pub(super) fn with_values(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {
+    pub(super) fn with_values(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
         if !self.symbolic {
             for read in members(self.decided) {
                 self.values[read] = self.values[self.rf[read]];
@@ -93,7 +93,7 @@ impl<V: Visitor> Search<'_, '_, V> {
         Ok(())
     }
 
-    pub(super) fn report(&mut self, flags: &[(usize, Vec<u64>)]) -> Result<(), Halt> {
+    pub(super) fn report(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
         let found = Found { rf: &self.rf, co: &self.co, values: &self.values, flags };
         match self.visitor.execution(&found) {
             ControlFlow::Continue(()) => Ok(()),

@@ -3,6 +3,7 @@
 
 use super::{Next, Register, Run, Stand, State, evaluate, push};
 use crate::exec::event::{Event, EventKind};
+use crate::exec::set::EventSet;
 use crate::exec::sym::Sym;
 use crate::program::{
     Access, BinaryOp, Expr, Instr, LocId, RmwOp, UnaryOp, Value, address_value, value_address,
@@ -68,7 +69,7 @@ impl Run<'_> {
             .collect()
     }
 
-    fn access(&mut self, state: &mut State, pc: usize, access: &Access, loc: LocId, addr: u64) -> Next {
+    fn access(&mut self, state: &mut State, pc: usize, access: &Access, loc: LocId, addr: EventSet) -> Next {
         let mut event = self.event(EventKind::Read, pc);
         event.loc = Some(loc);
         event.order = access.order;
@@ -77,10 +78,10 @@ impl Run<'_> {
         event.remote = access.remote;
         event.tags = access.tags.clone();
         let read = Sym::Read(state.trace.events.len() as u16);
-        let read_register = Register { value: read.clone(), from: 1 << state.trace.events.len() };
+        let read_register = Register { value: read.clone(), from: EventSet::only(state.trace.events.len()) };
         match &self.thread.code[pc] {
             Instr::Load { dst, .. } => {
-                push(state, event, read, addr, 0);
+                push(state, event, read, addr, EventSet::EMPTY);
                 state.registers[usize::from(dst.0)] = read_register;
             }
             Instr::Store { value, .. } => {
@@ -91,7 +92,7 @@ impl Run<'_> {
             Instr::Await { dst, cmp, value, .. } => {
                 let wanted = evaluate(state, value);
                 self.stand(state, Stand::Await(loc, *cmp, wanted.value.clone()));
-                push(state, event, read.clone(), addr, 0);
+                push(state, event, read.clone(), addr, EventSet::EMPTY);
                 if !self.admit(state, Sym::binary(*cmp, read, wanted.value)) {
                     return Next::Stop;
                 }
@@ -105,7 +106,7 @@ impl Run<'_> {
                 event.rmw = true;
                 let mut write = event.clone();
                 write.kind = EventKind::Write;
-                push(state, event, read.clone(), addr, 0);
+                push(state, event, read.clone(), addr, EventSet::EMPTY);
                 let new = Sym::rmw(*op, read, operand.value);
                 let mut data = operand.from;
                 if *op != RmwOp::Exchange {
@@ -123,7 +124,7 @@ impl Run<'_> {
                 event.rmw = true;
                 let mut write = event.clone();
                 write.kind = EventKind::Write;
-                push(state, event, read.clone(), addr, 0);
+                push(state, event, read.clone(), addr, EventSet::EMPTY);
                 if !self.admit(state, Sym::binary(BinaryOp::Eq, read, expected.value.clone())) {
                     return Next::Stop;
                 }
@@ -144,25 +145,25 @@ impl Run<'_> {
         cas: &crate::program::Cas,
         mut event: Event,
         expected: &Register,
-        addr: u64,
+        addr: EventSet,
     ) {
         let mut state = state.clone();
         let at = state.trace.events.len();
         let read = Sym::Read(at as u16);
         event.order = cas.order_failure;
-        push(&mut state, event, read.clone(), addr, 0);
+        push(&mut state, event, read.clone(), addr, EventSet::EMPTY);
         if !cas.weak {
             let same = Sym::binary(BinaryOp::Eq, read.clone(), expected.value.clone());
             if !self.admit(&mut state, Sym::unary(UnaryOp::Not, same)) {
                 return;
             }
         }
-        set_cas(&mut state, cas, Register { value: read, from: 1 << at }, 0, expected.from);
+        set_cas(&mut state, cas, Register { value: read, from: EventSet::only(at) }, 0, expected.from);
         self.pending.push(state);
     }
 }
 
-fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success: Value, from: u64) {
+fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success: Value, from: EventSet) {
     if let Some(dst) = cas.success {
         let from = read.from | from;
         state.registers[usize::from(dst.0)] = Register { value: Sym::Const(success), from };

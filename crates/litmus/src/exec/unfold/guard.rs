@@ -3,6 +3,7 @@
 
 use super::{Run, State, evaluate};
 use crate::exec::live::for_each_read;
+use crate::exec::set::{EventSet, members};
 use crate::exec::sym::{Sym, Unknown};
 use crate::program::{BinaryOp, Expr, Instr, LocId, Program, RmwOp, UnaryOp, Value, address_value};
 
@@ -14,7 +15,7 @@ impl Run<'_> {
         }
         state.trace.guards.push(guard);
         let guard = &state.trace.guards[state.trace.guards.len() - 1];
-        let mut reads = crate::exec::matrix::members(guard.reads());
+        let mut reads = members(guard.reads());
         let (Some(read), None) = (reads.next(), reads.next()) else { return true };
         let read = read as u16;
         let passes =
@@ -28,7 +29,7 @@ impl Run<'_> {
             .and_then(|loc| self.held[usize::from(self.program.loc(loc).physical.0)].clone());
         let exact = guard.equations().into_iter().find_map(|(_, value)| Some(vec![value.constant()?]));
         let Some(mut left) = held.or(exact) else { return true };
-        let own = |guard: &&Sym| guard.reads() == 1 << read;
+        let own = |guard: &&Sym| guard.reads() == EventSet::only(usize::from(read));
         for guard in state.trace.guards.iter().filter(own) {
             left.retain(|&value| passes(guard, value));
         }

@@ -3,6 +3,7 @@
 mod access;
 mod guard;
 
+use crate::exec::set::{EVENTS_MAX, EventSet};
 use crate::program::{
     Barrier, BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, Thread, ThreadId, UnaryOp, Value,
     address_value,
@@ -10,7 +11,6 @@ use crate::program::{
 
 use super::event::{Event, EventKind, Meeting};
 use super::live::live_registers;
-use super::matrix::EVENTS_MAX;
 use super::sym::Sym;
 
 /// The most instructions of one way through a thread.
@@ -30,9 +30,9 @@ pub(crate) struct Trace {
     pub(crate) values: Vec<Sym>,
     /// For each event the earlier reads that its address, its value and its
     /// being executed depend on.
-    pub(crate) addr: Vec<u64>,
-    pub(crate) data: Vec<u64>,
-    pub(crate) ctrl: Vec<u64>,
+    pub(crate) addr: Vec<EventSet>,
+    pub(crate) data: Vec<EventSet>,
+    pub(crate) ctrl: Vec<EventSet>,
     /// What must be true for this way to be taken.
     pub(crate) guards: Vec<Sym>,
     /// The registers at the end.
@@ -88,7 +88,7 @@ pub(crate) struct Unfolding {
 struct Register {
     value: Sym,
     /// The reads that the value depends on, even if it cancels them out.
-    from: u64,
+    from: EventSet,
 }
 
 /// A thread on its way.
@@ -100,7 +100,7 @@ struct State {
     trace: Trace,
     /// Reads that decided branches whose ways have not met again, and where
     /// they will.
-    deciding: Vec<(u64, Option<usize>)>,
+    deciding: Vec<(EventSet, Option<usize>)>,
     /// How often each backward jump was taken.
     backward: Vec<(usize, usize)>,
     /// For each loop head passed: how many events there were, and the
@@ -116,8 +116,11 @@ struct State {
 /// asks for the ways on which it waits, too.
 pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: bool) -> Unfolding {
     let thread = program.thread(id);
-    let registers: Vec<_> =
-        thread.registers.iter().map(|r| Register { value: Sym::Const(r.init), from: 0 }).collect();
+    let registers: Vec<_> = thread
+        .registers
+        .iter()
+        .map(|r| Register { value: Sym::Const(r.init), from: EventSet::EMPTY })
+        .collect();
     let start = State {
         pc: 0,
         steps: 0,
@@ -324,7 +327,7 @@ impl Run<'_> {
                 event.remote = fence.remote;
                 (event.global, event.local) = (fence.global, fence.local);
                 event.tags = fence.tags.clone();
-                push(state, event, Sym::Const(0), 0, 0);
+                push(state, event, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
                 Next::Go
             }
             Instr::Barrier(barrier) => self.barrier(state, pc, barrier),
@@ -387,7 +390,7 @@ impl Run<'_> {
         join: Option<usize>,
     ) -> Next {
         let Register { value, from } = evaluate(state, cond);
-        if from != 0 {
+        if !from.is_empty() {
             state.deciding.push((from, join));
         }
         match value.constant() {
@@ -426,11 +429,11 @@ impl Run<'_> {
     fn barrier(&mut self, state: &mut State, pc: usize, barrier: &Barrier) -> Next {
         let Register { value: id, from } = evaluate(state, &barrier.id);
         let quorum = barrier.quorum.as_ref().map(|q| evaluate(state, q));
-        if from != 0 {
+        if !from.is_empty() {
             state.deciding.push((from, None));
         }
         if let Some(quorum) = &quorum
-            && quorum.from != 0
+            && !quorum.from.is_empty()
         {
             state.deciding.push((quorum.from, None));
         }
@@ -508,14 +511,14 @@ impl Run<'_> {
             (event.global, event.local) = (barrier.global, barrier.local);
             event.meeting = Some(meeting);
             event.tags = barrier.tags.clone();
-            push(state, event, Sym::Const(0), 0, 0);
+            push(state, event, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
         }
     }
 }
 
 /// Appends an event with its dependencies.
-fn push(state: &mut State, event: Event, value: Sym, addr: u64, data: u64) {
-    let ctrl = state.deciding.iter().fold(0, |set, (from, _)| set | from);
+fn push(state: &mut State, event: Event, value: Sym, addr: EventSet, data: EventSet) {
+    let ctrl = state.deciding.iter().fold(EventSet::EMPTY, |set, (from, _)| set | *from);
     state.trace.events.push(event);
     state.trace.values.push(value);
     state.trace.addr.push(addr);
@@ -525,8 +528,8 @@ fn push(state: &mut State, event: Event, value: Sym, addr: u64, data: u64) {
 
 fn evaluate(state: &State, expr: &Expr) -> Register {
     match expr {
-        Expr::Const(value) => Register { value: Sym::Const(*value), from: 0 },
-        Expr::Addr(loc) => Register { value: Sym::Const(address_value(*loc)), from: 0 },
+        Expr::Const(value) => Register { value: Sym::Const(*value), from: EventSet::EMPTY },
+        Expr::Addr(loc) => Register { value: Sym::Const(address_value(*loc)), from: EventSet::EMPTY },
         Expr::Reg(reg) => state.registers[usize::from(reg.0)].clone(),
         Expr::Unary(op, a) => {
             let a = evaluate(state, a);
