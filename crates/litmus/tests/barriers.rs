@@ -108,7 +108,7 @@ fn program(seed: u64) -> Program {
                             order: Order::AcqRel,
                             instance: 0,
                             id: Expr::Const(Value::from(dice.below(4) == 0)),
-                            arrive: kind == 4 && seed % 2 == 0,
+                            arrive: kind == 4 && seed.is_multiple_of(2),
                             quorum: Some(Expr::Const(2)),
                             global: true,
                             local: true,

@@ -1,5 +1,6 @@
 //! Models as herd's users write them: every construct of the language on small
 //! models, and herd's own models against those that come with the tool.
+#![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};
 
@@ -347,7 +348,7 @@ fn atomicity_may_be_asked_of_other_pairs_than_halves() {
 fn herd_models() -> Option<PathBuf> {
     let folder = std::env::var_os("FENCEPOST_HERD_MODELS").map(PathBuf::from);
     if folder.is_none() {
-        println!("skipped: FENCEPOST_HERD_MODELS names no folder of herd's models");
+        eprintln!("skipped: FENCEPOST_HERD_MODELS names no folder of herd's models");
     }
     folder
 }

@@ -85,7 +85,7 @@ impl Placement {
             self.regions.push((name, region, place));
             let more = cursor.eat(",") || cursor.eat(";");
             let follows = matches!((cursor.peek(), cursor.peek_at(1)), (Kind::Word(_), Kind::Mark(":")));
-            if !cursor.is("(") && !(more && follows) {
+            if !(cursor.is("(") || more && follows) {
                 return Ok(());
             }
         }
