@@ -202,7 +202,7 @@ fn models_find_their_files_variants_and_bells() {
 #[test]
 fn witnesses_of_a_forbidden_outcome_are_those_without_it() {
     let folder = scratch("litmus/forbidden");
-    let test = put(&folder, "SB.litmus", &STORE_BUFFERING.replace("exists", "~exists"));
+    let test = put(&folder, "SB.litmus", STORE_BUFFERING.replace("exists", "~exists"));
     for model in ["tso", "sc"] {
         let out = succeed(&[&test, "--model", model]);
         let (witnesses, seen) = if model == "tso" {
