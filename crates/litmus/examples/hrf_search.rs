@@ -1,0 +1,91 @@
+//! Looks through made programs for counterexamples to what the HRF paper
+//! claims, and for the smallest programs that separate the models.
+//!
+//! `cargo run --release -p litmus --example hrf_search THREADS OPERATIONS LOCATIONS [KIND,...]`
+
+use std::io::Write;
+
+use litmus::generate::{Bound, Generated, Kind, programs};
+use litmus::hrf::{self, Model, Options, Reading};
+
+fn race_free(made: &Generated, reading: Reading) -> bool {
+    let options = Options { first_race_only: true, ..Options::new(reading) };
+    hrf::check(&made.program, &options).is_ok_and(|verdict| verdict.is_race_free())
+}
+
+fn main() -> std::io::Result<()> {
+    let numbers: Vec<usize> = std::env::args().skip(1).take(3).filter_map(|arg| arg.parse().ok()).collect();
+    let [threads, operations, locations] = numbers[..] else {
+        return Err(std::io::Error::other("expected the numbers of threads, operations and locations"));
+    };
+    let mut bound = Bound::new(threads, operations, locations);
+    bound.lonely_scopes = true;
+    if let Some(names) = std::env::args().nth(4) {
+        let all = [
+            Kind::Load,
+            Kind::Store,
+            Kind::SyncLoad,
+            Kind::SyncStore,
+            Kind::Await,
+            Kind::Guard,
+            Kind::Exchange,
+            Kind::Fence,
+            Kind::Barrier,
+        ];
+        bound.kinds = all.into_iter().filter(|k| names.split(',').any(|n| n == format!("{k:?}"))).collect();
+    }
+    let of = Reading::of;
+    let separated = [
+        ("drf", of(Model::Drf), of(Model::HrfIndirect).with_inclusion()),
+        ("indirect", of(Model::HrfIndirect), of(Model::HrfDirect)),
+        ("inclusion", of(Model::HrfDirect).with_inclusion(), of(Model::HrfDirect)),
+        (
+            "inclusion-indirect",
+            of(Model::HrfIndirect).with_inclusion(),
+            of(Model::HrfDirect).with_inclusion(),
+        ),
+        ("any-location", of(Model::HrfDirect), of(Model::HrfDirect).same_location()),
+        ("any-location-indirect", of(Model::HrfIndirect), of(Model::HrfIndirect).same_location()),
+        ("COUNTEREXAMPLE compat", of(Model::HrfDirect), of(Model::HrfIndirect)),
+    ];
+    let mut found = vec![0u64; separated.len()];
+    let mut found_data = vec![0u64; separated.len()];
+    let mut telling = 0u64;
+    let mut count = 0u64;
+    let mut out = std::io::stdout();
+    for made in programs(&bound) {
+        count += 1;
+        let drf = race_free(&made, of(Model::Drf));
+        if !drf {
+            continue;
+        }
+        if litmus::generate::telling(&made, &Options::new(of(Model::Drf))).is_ok_and(|v| v.is_some()) {
+            telling += 1;
+        }
+        for (n, (name, free, racy)) in separated.iter().enumerate() {
+            if !race_free(&made, *free) || race_free(&made, *racy) {
+                continue;
+            }
+            found[n] += 1;
+            let text = made.to_text();
+            if found[n] == 1 {
+                writeln!(out, "(* {name}: race-free under {free}, not under {racy} *)\n{text}")?;
+            }
+            let orders_data = litmus::generate::telling(&made, &Options::new(*free));
+            if orders_data.is_ok_and(|verdict| verdict.is_some()) {
+                found_data[n] += 1;
+                if found_data[n] == 1 {
+                    writeln!(
+                        out,
+                        "(* {name}, with data: race-free under {free}, not under {racy} *)\n{text}"
+                    )?;
+                }
+            }
+        }
+    }
+    writeln!(out, "{count} programs, {telling} race-free under drf with data ordered")?;
+    for (n, (name, ..)) in separated.iter().enumerate() {
+        writeln!(out, "{name}: {}, of these {} order data", found[n], found_data[n])?;
+    }
+    Ok(())
+}
