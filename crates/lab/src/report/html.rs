@@ -170,7 +170,7 @@ a { color: inherit; }
   main { padding: 1.25rem .9rem 3rem; }
   .broad { display: none; }
   .slim { display: block; max-width: 30rem; }
-  .cards, .cards tbody, .cards tr, .cards th, .cards td { display: block; }
+  .cards, .cards caption, .cards tbody, .cards tr, .cards th, .cards td { display: block; }
   .cards thead { display: none; }
   .cards tr { padding: .6rem 0; border-bottom: 1px solid var(--rule); }
   .cards th, .cards td { border: 0; padding: .1rem 0; overflow-wrap: anywhere; }
