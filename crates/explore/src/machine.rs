@@ -9,7 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Width};
+use proto::{
+    Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Slot, Symbol as _, TimerClass, Way,
+    Width,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -102,13 +105,13 @@ impl<P: Protocol> Machine<P> {
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
         let shape = bounds.shape(placement.compute_units(), code.line_bytes);
-        let controllers = match learnt.iter().position(|learnt| learnt.shape == shape) {
+        let controllers = match learnt.iter().position(|learnt| *learnt.shape() == shape) {
             Some(at) => learnt.swap_remove(at),
             None => Controllers::new(shape, mutation).map_err(Unsupported)?,
         };
-        let entries = placement.agents.iter().map(|&agent| controllers.node(P::entry(agent)));
+        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
-        let known = Known::new(controllers.nodes.len(), P::CLOCKED);
+        let known = Known::new(controllers.nodes.ids().len(), P::CLOCKED);
         Ok(Machine {
             controllers,
             code,
@@ -145,7 +148,7 @@ impl<P: Protocol> Machine<P> {
     /// The state before anything happened.
     pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
         let mut state = Vec::new();
-        for node in 0..self.controllers.nodes.len() as u8 {
+        for node in 0..self.controllers.nodes.ids().len() as u8 {
             let mut threads = SmallVec::new();
             for thread in 0..self.entries.len() {
                 if self.entries[thread] == node {
@@ -247,7 +250,7 @@ impl<P: Protocol> Machine<P> {
                 self.learn_moves(part);
             }
             if P::CLOCKED && self.known.tick(part).is_none() {
-                let after = self.tell(part, Told::Tick);
+                let after = self.tell(part, Told::Tick(1));
                 let after = self.or_fault(after);
                 self.known.set_tick(part, after);
             }
@@ -346,16 +349,18 @@ impl<P: Protocol> Machine<P> {
                 add(&mut locals, Move::Answer { node, line }, false, does);
             }
         }
-        for class in (0..8u8).filter(|class| part.timers >> class & 1 == 1) {
+        let runs = |class: &TimerClass| part.timers >> class.index() & 1 == 1;
+        for timer in TimerClass::ALL.iter().copied().filter(runs) {
+            let class = timer.index() as u8;
             let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
-            let does = self.goes(rest, Told::Timer(class));
+            let does = self.goes(rest, Told::Timer(timer));
             add(&mut locals, Move::Timer { node, class }, false, does);
         }
         let look = self.controllers.look(part.station);
         let whim = !look.needs_way;
         if self.bounds.evictions || !whim {
             for way in look.victims.clone() {
-                let does = self.goes(part.clone(), Told::Evict(u32::from(way)));
+                let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
                 add(&mut locals, Move::Evict { node, way }, whim, does);
             }
         }
@@ -383,7 +388,7 @@ impl<P: Protocol> Machine<P> {
             let mut rest = part.clone();
             rest.out.remove(at);
             let rest = self.parts.number(rest);
-            let told = self.told.number(Told::Message { from, msg });
+            let told = self.told.number(Told::Message { from: from.into(), msg });
             let mv = Move::Deliver { from, to, nth };
             locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
         }
@@ -432,7 +437,7 @@ impl<P: Protocol> Machine<P> {
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
             let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            part = self.told(part, Told::Ask { slot, request })?;
+            part = self.told(part, Told::Ask { slot: Slot(slot), request })?;
         }
         self.settled(part).map(Some)
     }
@@ -530,7 +535,8 @@ impl<P: Protocol> Machine<P> {
             heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
         }
         let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id)).map(|p| {
-            Told::Ask { slot: u32::from(thread) * PENDING_MAX + u32::from(p.id), request: p.request }
+            let slot = Slot(u32::from(thread) * PENDING_MAX + u32::from(p.id));
+            Told::Ask { slot, request: p.request }
         });
         part.threads[at].1 = self.threads.number(state);
         Ok(send)

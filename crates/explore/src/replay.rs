@@ -328,7 +328,7 @@ fn changes<P: Protocol>(
     for node in 0..nodes {
         let views = |part: u32| machine.controllers.views(machine.part(part).station);
         let (old, new) = (views(before[node]), views(after[node]));
-        let id = machine.controllers.nodes[node];
+        let id = machine.controllers.nodes.ids()[node];
         if P::KINDS[usize::from(id.kind)].role == Role::Host {
             continue;
         }
