@@ -1,9 +1,10 @@
 //! The generated part of a protocol's page: tables and plans as Markdown.
 
 use crate::contract::{Channels, Protocol};
+use crate::plan::{OpClass, PlansView};
 use crate::request::{Level, Order};
 use crate::symbols::Symbol;
-use crate::table::{After, OpClass, PlansView, RowView, TableView};
+use crate::table::{After, RowView, TableView};
 use core::fmt::Write as _;
 
 /// The generated part of the page of a protocol.
