@@ -5,7 +5,7 @@
 //! [`crate::plans`] evaluates all plans while the crate is compiled, so a step
 //! of a run looks up a slice.
 
-use crate::request::{Level, Op, Order, Request};
+use crate::request::{Hints, Level, Op, Order, Request};
 use crate::symbols::Symbol;
 use crate::table::{TableId, described};
 
@@ -51,11 +51,16 @@ pub struct PlanKey {
     pub level: Level,
     /// Is it a remote operation?
     pub remote: bool,
+    /// May it change places with other commutative updates of its word?
+    pub commutative: bool,
 }
+
+/// The combinations of hints.
+const HINTS: usize = 4;
 
 impl PlanKey {
     /// How many keys there are.
-    pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * 2;
+    pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * HINTS;
 
     /// The key of a request.
     #[inline]
@@ -70,16 +75,24 @@ impl PlanKey {
             Op::KernelBegin(_) => OpClass::KernelBegin,
             Op::KernelEnd(_) => OpClass::KernelEnd,
         };
-        PlanKey { op, order: req.order, level: req.scope.level, remote: req.hints.remote }
+        let Hints { remote, commutative } = req.hints;
+        PlanKey { op, order: req.order, level: req.scope.level, remote, commutative }
+    }
+
+    /// Its hints.
+    #[must_use]
+    pub const fn hints(self) -> Hints {
+        Hints { remote: self.remote, commutative: self.commutative }
     }
 
     /// The key of a number below [`PlanKey::COUNT`].
     #[must_use]
     pub const fn nth(number: usize) -> Self {
-        let (rest, remote) = (number / 2, number % 2 == 1);
+        let (rest, hints) = (number / HINTS, number % HINTS);
         let (rest, level) = (rest / Level::ALL.len(), rest % Level::ALL.len());
         let (op, order) = (rest / Order::ALL.len(), rest % Order::ALL.len());
-        PlanKey { op: OpClass::ALL[op], order: Order::ALL[order], level: Level::ALL[level], remote }
+        let (op, order, level) = (OpClass::ALL[op], Order::ALL[order], Level::ALL[level]);
+        PlanKey { op, order, level, remote: hints & 1 != 0, commutative: hints & 2 != 0 }
     }
 
     /// Its number: the inverse of [`PlanKey::nth`].
@@ -87,7 +100,8 @@ impl PlanKey {
     #[must_use]
     pub const fn number(self) -> usize {
         let op_and_order = self.op as usize * Order::ALL.len() + self.order as usize;
-        (op_and_order * Level::ALL.len() + self.level as usize) * 2 + self.remote as usize
+        let hints = self.remote as usize | (self.commutative as usize) << 1;
+        (op_and_order * Level::ALL.len() + self.level as usize) * HINTS + hints
     }
 
     /// Every key, by number.
@@ -288,7 +302,7 @@ pub struct PlansView {
 }
 
 impl PlansView {
-    /// The view of plans: every operation, order and level, remote and not.
+    /// The view of plans: every operation, order and level with all hints.
     #[must_use]
     pub fn of<T: Plans>() -> Self {
         let names = |key| T::plan(key).iter().map(|step| step.name()).collect();
