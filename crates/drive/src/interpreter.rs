@@ -108,7 +108,8 @@ impl<P: Protocol> Nodes<P> {
     ///
     /// # Errors
     /// What the protocol has broken. Then nothing is handed to the driver.
-    #[inline]
+    // A driver tells most inputs from a place of their own: only that is compiled there.
+    #[inline(always)]
     pub fn tell(
         &self,
         station: &mut Station<P>,
@@ -137,8 +138,10 @@ impl<P: Protocol> Nodes<P> {
             Told::Evict(way) => station.evict(way, world, fx),
             Told::Tick(elapsed) => station.tick(elapsed, world, fx),
         }
-        driver.touched(at, &fx.touches);
-        fx.touches.clear();
+        if !fx.touches.is_empty() {
+            driver.touched(at, &fx.touches);
+            fx.touches.clear();
+        }
         if !fx.needs.is_empty() {
             self.make_room(station, at, fx, driver);
         }
@@ -183,20 +186,22 @@ impl<P: Protocol> Nodes<P> {
             return Err(self.broken(at, fx));
         }
         driver.used(at, uses);
-        for (id, msg) in fx.sends.drain(..) {
-            match self.position(id) {
-                Some(to) => driver.sent(at, to, msg),
-                None => return Err(format!("{} sends to {id:?}, which is not there", self.name(at))),
+        if !fx.sends.is_empty() {
+            for (id, msg) in fx.sends.drain(..) {
+                match self.position(id) {
+                    Some(to) => driver.sent(at, to, msg),
+                    None => return Err(format!("{} sends to {id:?}, which is not there", self.name(at))),
+                }
             }
         }
         if !fx.memory.is_empty() {
             driver.asked(at, &mut fx.memory);
         }
-        for class in fx.timers.drain(..) {
-            driver.armed(at, class);
+        if !fx.timers.is_empty() {
+            fx.timers.drain(..).for_each(|class| driver.armed(at, class));
         }
-        for set in fx.needs.drain(..) {
-            driver.blocked(at, set);
+        if !fx.needs.is_empty() {
+            fx.needs.drain(..).for_each(|set| driver.blocked(at, set));
         }
         if !fx.spends.is_empty() {
             driver.spent(at, &fx.spends);

@@ -38,6 +38,16 @@ impl<P: Protocol> Default for Record<P> {
 }
 
 impl<P: Protocol> Record<P> {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.sends.clear();
+        self.memory.clear();
+        self.timers.clear();
+        self.needs.clear();
+        self.replies.clear();
+        self.spends.clear();
+    }
+
     /// Has the step done nothing that others could notice?
     #[must_use]
     pub fn is_silent(&self) -> bool {

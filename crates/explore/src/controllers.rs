@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use drive::{Nodes, Record};
 use proto::{
-    Agent, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _, Protocol,
-    Request, RowId, SetIndex, Shape, Station, Symbol, WritePolicy,
+    Agent, ArrayUse, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _,
+    Protocol, Request, RowId, SetIndex, Shape, Station, Symbol, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -17,6 +17,9 @@ use crate::intern::Interner;
 
 /// What a station is told. Requests, messages and replies are numbers.
 pub(crate) type Told = drive::Told<u32, u32, u32>;
+
+/// More inputs never wait at one station, unless something is sent again and again.
+const PARKED_MAX: usize = 32;
 
 /// What it does.
 #[derive(Debug, Default)]
@@ -62,9 +65,14 @@ pub(crate) struct Controllers<P: Protocol> {
 }
 
 impl<P: Protocol> Controllers<P> {
-    /// The controllers of a machine of that shape.
-    pub(crate) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
-        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), mutation)?;
+    /// The controllers of a machine of that shape, for programs with those kernels.
+    pub(crate) fn new(
+        shape: Shape,
+        mutation: Option<Mutation>,
+        kernels: &[Vec<ArrayUse>],
+    ) -> Result<Self, String> {
+        let mut nodes = Nodes::new(&shape, Homes::new(&shape, 1), mutation)?;
+        kernels.iter().for_each(|uses| nodes.add_kernel(uses));
         if nodes.ids().len() > usize::from(u8::MAX) {
             return Err(format!("it has {} nodes, and at most {} are explored", nodes.ids().len(), u8::MAX));
         }
@@ -243,6 +251,9 @@ impl<P: Protocol> Controllers<P> {
         };
         let before = self.stations.thing(before);
         let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();
+        if parked(station) > PARKED_MAX {
+            return Err(format!("{:?}: inputs pile up: more than {PARKED_MAX} are parked", station.id()));
+        }
         let waits = parked(station) > parked(before) && record.is_silent();
         if is_plain && waits && station.node != before.node {
             return Err(format!("{:?}: an input must wait, and changed something", station.id()));

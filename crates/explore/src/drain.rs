@@ -103,11 +103,12 @@ impl<P: Protocol> Stage for Numbers<'_, P> {
 pub(crate) fn end<P: Protocol>(
     controllers: &mut Controllers<P>,
     threads: usize,
+    kernel: KernelId,
     rest: Rest,
     rows: &mut BTreeSet<RowId>,
 ) -> Result<Rest, Arc<str>> {
     let mut plain = plain(controllers, threads, rest, rows);
-    plain.boundary(Boundary::END, KernelId(0), true)?;
+    plain.boundary(Boundary::END, kernel, true)?;
     let lines = plain.stage.lines.clone();
     plain.rest()?;
     let timers = plain.timers().to_vec();
@@ -122,6 +123,7 @@ pub(crate) fn end<P: Protocol>(
 pub(crate) fn next_kernel<P: Protocol>(
     controllers: &mut Controllers<P>,
     threads: usize,
+    kernel: KernelId,
     rest: Rest,
 ) -> Result<(), Arc<str>> {
     let (cus, lines) = (controllers.shape().cus, rest.lines.len());
@@ -132,7 +134,7 @@ pub(crate) fn next_kernel<P: Protocol>(
     for line in 0..lines {
         plain.ask(Agent::Host, &access(Op::Store, line, mask, written))?;
     }
-    plain.boundary(Boundary::BEGIN, KernelId(0), true)?;
+    plain.boundary(Boundary::BEGIN, kernel, true)?;
     for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {
         let data = plain.ask(Agent::Cu(cu), &access(Op::Load, line, mask, LineData::default()))?;
         let read = data.map(|data| plain.stage.controllers.line_of(data).masked(mask));

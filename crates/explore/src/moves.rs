@@ -54,6 +54,14 @@ pub enum Move {
     },
     /// Time passes.
     Tick,
+    /// An agent makes its request at the boundary of a kernel.
+    Boundary {
+        /// Which of those who make one: a compute unit, or 0 for the command
+        /// processor.
+        agent: u8,
+    },
+    /// The next step of a program of several kernels begins.
+    Next,
 }
 
 impl Move {
@@ -87,6 +95,8 @@ impl fmt::Display for Move {
             Move::Timer { node, class } => write!(f, "timer {node} {class}"),
             Move::Evict { node, way } => write!(f, "evict {node} {way}"),
             Move::Tick => f.write_str("tick"),
+            Move::Boundary { agent } => write!(f, "boundary {agent}"),
+            Move::Next => f.write_str("next"),
         }
     }
 }
@@ -107,6 +117,8 @@ impl FromStr for Move {
             ("timer", &[node, class]) => Move::Timer { node, class },
             ("evict", &[node, way]) => Move::Evict { node, way },
             ("tick", &[]) => Move::Tick,
+            ("boundary", &[agent]) => Move::Boundary { agent },
+            ("next", &[]) => Move::Next,
             _ => return Err(refuse()),
         })
     }

@@ -74,6 +74,14 @@ impl<P: Protocol> Machine<P> {
                 }
                 return;
             }
+            Move::Boundary { agent } => {
+                let asks = state[..nodes].iter().find(|&&part| self.part(part).asks(agent));
+                if let Some(part) = asks.map(|&part| self.part(part).clone()) {
+                    drop(self.ask_boundary(&part, agent));
+                }
+                return;
+            }
+            Move::Next => return,
             Move::Tick => {
                 state[..nodes].iter().for_each(|&part| drop(self.tell(part, Told::Tick(1))));
                 return;

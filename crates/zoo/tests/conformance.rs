@@ -185,6 +185,32 @@ fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
     for_all(Kernels);
 }
 
+/// So a search need not make the requests before a program of one kernel.
+#[test]
+fn a_kernel_that_begins_on_an_empty_machine_changes_no_station() {
+    #[derive(Clone, Copy)]
+    struct Begins;
+    impl Visit for Begins {
+        type Output = ();
+        fn visit<P: Protocol>(self) {
+            let nodes = Nodes::<P>::new(&shape(), Homes::new(&shape(), 1), None).unwrap();
+            let mut plain = drive::Machine::new(nodes.clone()).plain().unwrap();
+            let timers = plain.timers().to_vec();
+            for host_has_written in [false, true] {
+                plain.boundary(Boundary::BEGIN, KernelId(0), host_has_written).expect(P::INFO.name);
+                plain.rest().expect(P::INFO.name);
+                for at in 0..nodes.ids().len() as At {
+                    let mut station = plain.stage.station(at).clone();
+                    station.node.canonicalize();
+                    assert_eq!(station, nodes.fresh(at), "{} of {}", nodes.name(at), P::INFO.name);
+                }
+                assert_eq!(plain.timers(), timers, "{}", P::INFO.name);
+            }
+        }
+    }
+    for_all(Begins);
+}
+
 /// `FENCEPOST_BLESS=1 cargo test -p zoo` writes the pages anew.
 #[test]
 fn the_generated_part_of_every_page_is_what_the_code_says() {
