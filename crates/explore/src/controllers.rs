@@ -60,6 +60,7 @@ pub(crate) struct Controllers<P: Protocol> {
     steps: FxHashMap<(u32, Told), Result<Arc<Did>, Arc<str>>>,
     served: FxHashMap<(u32, u32), (u32, u32)>,
     fx: Effects<P::Msg>,
+    record: Record<P>,
     /// Has the seeded fault made a station do something else?
     pub(crate) altered: bool,
 }
@@ -89,6 +90,7 @@ impl<P: Protocol> Controllers<P> {
             steps: FxHashMap::default(),
             served: FxHashMap::default(),
             fx: Effects::default(),
+            record: Record::default(),
             altered: false,
         })
     }
@@ -209,7 +211,8 @@ impl<P: Protocol> Controllers<P> {
         let mut station = self.stations.thing(number).clone();
         let mut fx = core::mem::take(&mut self.fx);
         fx.coverage = proto::Coverage::default();
-        let mut record = Record::default();
+        let mut record = core::mem::take(&mut self.record);
+        record.clear();
         let done = self.perform(&self.nodes, &mut station, told, &mut fx, &mut record);
         if let Some(right) = self.right.as_ref().filter(|_| !self.altered) {
             let mut other = self.stations.thing(number).clone();
@@ -219,9 +222,11 @@ impl<P: Protocol> Controllers<P> {
         }
         let rows = fx.coverage.fired().collect();
         self.fx = fx;
-        done?;
-        self.judge(number, told, &station, &record)?;
-        self.done(station, record, rows)
+        let result = done
+            .and_then(|()| self.judge(number, told, &station, &record))
+            .and_then(|()| self.done(station, &mut record, rows));
+        self.record = record;
+        result
     }
 
     /// Has a station do what it does when it is told something.
@@ -261,15 +266,20 @@ impl<P: Protocol> Controllers<P> {
         Ok(())
     }
 
-    fn done(&mut self, mut station: Station<P>, record: Record<P>, rows: Vec<RowId>) -> Result<Did, String> {
+    fn done(
+        &mut self,
+        mut station: Station<P>,
+        record: &mut Record<P>,
+        rows: Vec<RowId>,
+    ) -> Result<Did, String> {
         let mut did = Did { rows, ..Did::default() };
-        did.sends.extend(record.sends.into_iter().map(|(to, msg)| (to as u8, self.msgs.number(msg))));
-        for op in record.memory {
+        did.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
+        for op in record.memory.drain(..) {
             let line = u8::try_from(op.line.0).map_err(|_| format!("no program has {:?}", op.line))?;
             did.memory.push((line, self.ops.number(op)));
         }
-        did.timers = record.timers.into_iter().fold(0, |bits, class| bits | 1 << class.index());
-        for (slot, data) in record.replies {
+        did.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
+        for (slot, data) in record.replies.drain(..) {
             did.replies.push((slot.0, data.map(|data| self.lines.number(data))));
         }
         station.node.canonicalize();

@@ -138,11 +138,15 @@ mod tests {
             Move::Timer { node: 9, class: 1 },
             Move::Evict { node: 255, way: 0 },
             Move::Tick,
+            Move::Boundary { agent: 3 },
+            Move::Next,
         ];
         for mv in moves {
             assert_eq!(mv.to_string().parse(), Ok(mv));
         }
-        for bad in ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1", "wait 1"] {
+        for bad in
+            ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1", "wait 1", "boundary", "next 1"]
+        {
             assert!(bad.parse::<Move>().is_err(), "{bad}");
         }
     }

@@ -122,20 +122,17 @@ struct State {
 impl State {
     fn step(&mut self, thread: usize, op: Do) {
         self.at[thread] += 1;
-        let mut word = |address| self.memory.entry(address).or_insert(0);
-        match op {
-            Do::Store(address, value, _) => *word(address) = value,
-            Do::Load(address, _) => {
-                let value = *word(address);
-                self.registers[thread].push(value);
-            }
-            Do::Add(address, value, _) => {
-                let old = *word(address);
-                *word(address) = old + value;
-                self.registers[thread].push(old);
-            }
-            Do::Update(address, value, _) => *word(address) += value,
+        let (address, reads) = match op {
+            Do::Store(address, ..) | Do::Update(address, ..) => (address, false),
+            Do::Load(address, _) | Do::Add(address, ..) => (address, true),
             other => panic!("the family has no {other:?}"),
+        };
+        let word = self.memory.entry(address).or_insert(0);
+        self.registers[thread].extend(reads.then_some(*word));
+        match op {
+            Do::Store(_, value, _) => *word = value,
+            Do::Add(_, value, _) | Do::Update(_, value, _) => *word += value,
+            _ => {}
         }
     }
 }

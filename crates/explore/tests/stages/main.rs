@@ -9,7 +9,7 @@ mod modes;
 #[allow(dead_code, reason = "some of it is for other tests of the same notation")]
 mod walker;
 
-use explore::Bounds;
+use explore::{Asked, Bounds, End, Explorer, Explores as _, Limits, Move, Placement};
 use family::{all, in_turn};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 use std::collections::BTreeSet;
@@ -116,13 +116,35 @@ fn a_boundary_without_a_step_of_its_plan_is_noticed() {
     }
 }
 
-#[test]
-fn stages_that_a_machine_cannot_run_are_refused() {
-    use explore::{Asked, Explorer, Explores as _, Limits, Placement};
+/// Two threads on compute units of their own, on a machine.
+fn two_threads() -> (litmus::program::Program, Explorer<zoo::vi::Vi>) {
     let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
     let program = litmus::parse::parse(text).expect("a sound test");
-    let combining = WritePolicy::Combining;
-    let mut explorer = Explorer::<zoo::vi::Vi>::new(Bounds::new(combining, combining), None);
+    (program, Explorer::new(Bounds::new(WritePolicy::Combining, WritePolicy::Combining), None))
+}
+
+#[test]
+fn boundaries_are_moves_of_a_trace_and_come_one_step_after_the_other() {
+    let (program, mut explorer) = two_threads();
+    let placement = Placement { stages: vec![0, 1], ..Placement::spread(&program) };
+    let mut replay = |moves: &[Move]| explorer.replay(&program, &placement, moves).expect("a sound program");
+    let machine = Move::Boundary { agent: 0 };
+    let begun = replay(&[machine]);
+    assert_eq!(begun.end, End::Goes);
+    assert_eq!(begun.steps[0].text, "agent 0: kernel 0 begins on the machine");
+    for (moves, open) in [
+        (vec![Move::Next], "open is `boundary 0`"),
+        (vec![Move::Issue { thread: 0 }], "open is `boundary 0`"),
+        (vec![machine, machine], "move 2, `boundary 0`, is not open"),
+    ] {
+        let End::Closed(why) = replay(&moves).end else { panic!("{moves:?}") };
+        assert!(why.contains(open), "{why}");
+    }
+}
+
+#[test]
+fn stages_that_a_machine_cannot_run_are_refused() {
+    let (program, mut explorer) = two_threads();
     for stages in [vec![0], vec![0, 1, 2]] {
         let placement = Placement { stages, ..Placement::spread(&program) };
         let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());

@@ -5,6 +5,7 @@
 
 use explore::{Asked, Bounds, Explorer, Explores as _, Limits, Placement};
 use litmus::program::Program;
+use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     AccessMode, Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, KernelId, Key, Kind,
@@ -91,7 +92,11 @@ impl Protocol for Declared {
         name: "declared",
         summary: "kernels say which arrays they use, and everything is in memory",
         source: "this test",
-        claims: &[Claim { model: "drf", mapping: "each operation as a request of the same order" }],
+        claims: &[Claim {
+            model: "drf",
+            cores: IssueRule::GPUS,
+            mapping: "each operation as a request of the same order",
+        }],
         channels: Channels::Fifo,
         sharing: Sharing::Unscoped,
         equivalent: &[],
