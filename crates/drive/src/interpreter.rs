@@ -107,7 +107,7 @@ impl<P: Protocol> Nodes<P> {
     /// used, messages, operations on memory, timers, ways it waits for, answers.
     ///
     /// # Errors
-    /// What the protocol has broken. Then nothing is handed to the driver.
+    /// What the protocol has broken. Then the driver is handed no more.
     // A driver tells most inputs from a place of their own: only that is compiled there.
     #[inline(always)]
     pub fn tell(
