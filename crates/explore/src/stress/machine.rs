@@ -204,7 +204,7 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// A wavefront can go on.
-    pub(super) fn is_ready(&mut self, wave: usize) {
+    pub(super) fn ready_to_go_on(&mut self, wave: usize) {
         self.under_way.ready.push(Event::Wave(wave as u8));
     }
 

@@ -46,7 +46,7 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn wake(&mut self, wave: usize) {
         if !self.waves[wave].is_ready {
             self.waves[wave].is_ready = true;
-            self.is_ready(wave);
+            self.ready_to_go_on(wave);
         }
     }
 
