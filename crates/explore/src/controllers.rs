@@ -266,7 +266,10 @@ impl<P: Protocol> Controllers<P> {
         let counted = fx.uses.hits + fx.uses.misses + fx.uses.bypasses;
         if fx.uses.accesses != counted {
             let accesses = fx.uses.accesses;
-            return Err(format!("{}: {accesses} accesses, but {counted} hits, misses and bypasses", name()));
+            return Err(format!(
+                "{}: hits, misses and bypasses are {counted} together, expected {accesses}, the accesses",
+                name()
+            ));
         }
         let before = self.stations.thing(before);
         let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();

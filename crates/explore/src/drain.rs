@@ -66,8 +66,8 @@ struct Drain<'a, P: Protocol> {
     lines: Vec<u32>,
     /// In the order in which it was sent.
     under_way: VecDeque<(u8, Told)>,
-    /// How much of that was left over by whoever has answered already: it comes as
-    /// late as can be.
+    /// How much of that was left over by nodes that have answered already: it comes
+    /// as late as it can.
     late: usize,
     timers: Vec<u8>,
     /// The node whose periodic timer was the last to run out.
