@@ -1,6 +1,7 @@
 //! The bounded machine that is explored.
 
 use proto::issue::IssueRule;
+use proto::words::counted;
 use proto::{CacheShape, Shape, WritePolicy};
 
 /// The bounds of a machine: small, and yet with every kind of trouble.
@@ -95,12 +96,12 @@ impl core::fmt::Display for Bounds {
         use proto::Symbol as _;
         write!(
             f,
-            "L1 {} with {} ways, L2 {} with {} ways in {} banks, {} cores{}",
+            "L1 {} with {}, L2 {} with {} in {}, {} cores{}",
             self.l1.name(),
-            self.ways.0,
+            counted(u64::from(self.ways.0), "way"),
             self.l2.name(),
-            self.ways.1,
-            self.banks,
+            counted(u64::from(self.ways.1), "way"),
+            counted(u64::from(self.banks), "bank"),
             self.core.name(),
             if self.evictions { ", evictions at any time" } else { "" }
         )

@@ -155,7 +155,7 @@ impl Trace {
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, twist) = test.text();
         let text: String = text.lines().map(|line| format!("{line}\n")).collect();
-        // As whoever reads the file has it.
+        // As a reader of the file has it.
         let program = litmus::parse::parse(&text).map_or_else(
             |_| test.program().into_owned(),
             |mut program| {

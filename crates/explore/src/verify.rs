@@ -172,7 +172,7 @@ const REPORTED_MAX: usize = 20;
 /// Verifies the protocol with these tests.
 ///
 /// # Errors
-/// If the protocol claims a model that there is not.
+/// If the protocol claims an unknown model.
 pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
     verify_programs(subject, &mut Programs::of(tests.iter().cloned()), options)
 }
@@ -180,7 +180,7 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
 /// Verifies the protocol with these programs, which are made meanwhile.
 ///
 /// # Errors
-/// If the protocol claims a model that there is not.
+/// If the protocol claims an unknown model.
 pub fn verify_programs(
     subject: &Subject,
     programs: &mut Programs,

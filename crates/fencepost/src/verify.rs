@@ -21,7 +21,7 @@ use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
 use crate::replay;
 use crate::suite::files;
-use crate::table::{grouped, plural};
+use crate::table::{counted, grouped, plural};
 use crate::verified;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -244,7 +244,8 @@ fn complaint(verification: &Verification) -> Option<String> {
             Some(format!("{} does not keep its claim: {}", verification.protocol, models.join(", ")))
         }
         Status::Incomplete => {
-            let gaps = verification.gaps.iter().map(|(gap, count)| format!("{gap} ({count})"));
+            let gaps =
+                verification.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count, "time")));
             let gaps = gaps.collect::<Vec<_>>().join("; ");
             let mut whys = verification.unproved.clone();
             if !gaps.is_empty() {
@@ -288,7 +289,7 @@ fn show(
         verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
     writeln!(out, "{}: {}", verification.protocol, claims.join(", "))?;
     for (gap, count) in &verification.gaps {
-        writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
+        writeln!(out, "  not covered: {gap} ({})", counted(*count, "time"))?;
     }
     for why in &verification.unproved {
         writeln!(out, "  not proved: {why}")?;
@@ -350,9 +351,8 @@ fn show_counts(
     let number = |n: usize| grouped(n as u64);
     writeln!(
         out,
-        "  {} test{}, {} of them free of races, {} of those with data that synchronization orders between caches",
-        number(verification.tests),
-        plural(verification.tests),
+        "  {}, {} of them free of races, {} of those with data that synchronization orders between caches",
+        counted(verification.tests, "test"),
         number(verification.race_free),
         number(verification.synchronized)
     )?;
@@ -361,14 +361,15 @@ fn show_counts(
     }
     writeln!(
         out,
-        "  {} run{}, {} states, {} moves, {seconds:.1} s",
-        number(verification.runs),
-        plural(verification.runs),
+        "  {}, {} {}, {} {}, {seconds:.1} s",
+        counted(verification.runs, "run"),
         grouped(verification.states),
-        grouped(verification.transitions)
+        plural(verification.states, "state"),
+        grouped(verification.transitions),
+        plural(verification.transitions, "move")
     )?;
     for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, where no machine can run them: {why} ({count} test{})", plural(*count))?;
+        writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
     }
     Ok(())
 }

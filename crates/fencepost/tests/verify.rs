@@ -3,19 +3,14 @@
 
 mod common;
 
-use std::ffi::OsString;
 use std::fs;
 
 use serde_json::Value;
 
-use common::scratch;
+use common::{fencepost, scratch};
 
-/// The exit code and what was written to the two outputs.
 fn verify(args: &[&str]) -> (u8, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let all = ["fencepost", "verify"].iter().chain(args).map(OsString::from);
-    let code = fencepost::run(all, &mut out, &mut err);
-    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    fencepost(&[&["verify"], args].concat())
 }
 
 /// A file or a folder of the repository.

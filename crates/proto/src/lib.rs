@@ -28,6 +28,7 @@ mod station;
 mod symbols;
 mod table;
 mod uses;
+pub mod words;
 
 pub use boundary::Boundary;
 pub use contract::*;

@@ -1,9 +1,11 @@
 //! The immutable shape of a machine: a full one to time, or a small one to
 //! explore.
 
+use std::collections::BTreeMap;
+
 use crate::divisor::Divisor;
 use crate::line::{LINE_BYTES_MAX, LineAddr};
-use std::collections::BTreeMap;
+use crate::words::counted;
 
 crate::symbols! {
     /// What a cache does with a write.
@@ -98,21 +100,25 @@ impl Shape {
         for (what, cache) in [("L1", &self.l1), ("an L2 bank", &self.l2)] {
             if u64::from(cache.sets) * u64::from(cache.ways) > LINES_MAX {
                 return Err(format!(
-                    "{what} has {} sets of {} ways, but at most {LINES_MAX} lines are possible",
-                    cache.sets, cache.ways
+                    "{what} has {} of {}, but at most {LINES_MAX} lines are possible",
+                    counted(u64::from(cache.sets), "set"),
+                    counted(u64::from(cache.ways), "way")
                 ));
             }
         }
         let line = usize::from(self.line_bytes);
         if line == 0 || line % 8 != 0 || line > LINE_BYTES_MAX {
             return Err(format!(
-                "a line has {line} bytes, but it must be a multiple of 8 up to {LINE_BYTES_MAX}"
+                "a line has {}, but it must be a multiple of 8 up to {LINE_BYTES_MAX}",
+                counted(line as u64, "byte")
             ));
         }
         if !self.cus.is_multiple_of(self.chiplets) || !self.banks.is_multiple_of(self.chiplets) {
             return Err(format!(
-                "{} compute units and {} banks cannot be spread evenly over {} chiplets",
-                self.cus, self.banks, self.chiplets
+                "{} and {} cannot be spread evenly over {}",
+                counted(u64::from(self.cus), "compute unit"),
+                counted(u64::from(self.banks), "bank"),
+                counted(u64::from(self.chiplets), "chiplet")
             ));
         }
         Ok(())

@@ -96,11 +96,11 @@ pub(crate) trait Fabric {
     fn parked(&self, at: StationId) -> Vec<Parked>;
     /// How often each row fired.
     fn coverage(&self) -> &Coverage;
-    /// From now on somebody else says which ways are given up, with
-    /// [`Fabric::evict`]; or nobody else any more.
+    /// From now on the caller chooses the ways that are given up, with
+    /// [`Fabric::evict`]; or the fabric does again.
     fn hold_ways(&mut self, held: bool);
-    /// What whoever says so has to know of a station, whose ways are sorted by
-    /// their lines for it.
+    /// The ways of a station, sorted by their lines, for the caller that chooses among
+    /// them.
     fn ways(&mut self, at: StationId) -> Ways;
     /// Gives up a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut Out);

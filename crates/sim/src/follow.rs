@@ -1,5 +1,5 @@
-//! A run whose order is told: whoever asks says what happens next, and the
-//! machine only says when.
+//! A run in a given order: the caller says what happens next, and the machine only
+//! says when.
 //!
 //! In an ordinary run latencies decide which of two messages arrives first, and
 //! the least recently used way is given up. Here a list of [`Move`]s decides: an
@@ -118,10 +118,10 @@ pub struct Followed {
 /// Why a machine cannot do as it is told.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The run has no result, whoever decides the order.
+    /// The run has no result in any order.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move is none that the machine could make.
+    /// The machine cannot make a move.
     #[error("move {} is not open", .at + 1)]
     NotOpen {
         /// Which one, from zero.

@@ -19,13 +19,16 @@ mod rules;
 mod shrink;
 mod waves;
 
-use crate::parallel::in_parallel;
 use core::fmt;
+
+use proto::words::counted;
+use proto::{Mutation, Protocol, Shape, Symbol as _};
+
+use crate::parallel::in_parallel;
 use draws::Draws;
 use episode::{Episode, cu};
 use machine::{Machine, Ran, Wrong, shapes};
 use order::Planner;
-use proto::{Mutation, Protocol, Shape, Symbol as _};
 use rules::Rules;
 
 /// How a protocol is put under stress.
@@ -244,9 +247,12 @@ fn wave_text(wave: usize) -> String {
 }
 
 fn machine_text(shape: &Shape) -> String {
+    let of = |(count, noun): (u32, &str)| counted(u64::from(count), noun);
     let cache = |cache: &proto::CacheShape| {
-        format!("{} of {} sets and {} ways", cache.policy.name(), cache.sets, cache.ways)
+        let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")];
+        format!("{} of {} and {}", cache.policy.name(), of(sets), of(ways))
     };
     let Shape { cus, banks, line_bytes, l1, l2, .. } = shape;
-    format!("{cus} CUs, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks} banks", cache(l1), cache(l2))
+    let [cus, banks] = [(u32::from(*cus), "CU"), (u32::from(*banks), "bank")].map(of);
+    format!("{cus}, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks}", cache(l1), cache(l2))
 }

@@ -163,7 +163,7 @@ fn moves(
         let event = match mv {
             explore::Move::Issue { thread } => match cast.roles.get(usize::from(thread)) {
                 Some(&issues) => Move::Issue(issues),
-                None => return refuse("names a thread that there is not"),
+                None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
                 return refuse("lets a message overtake another, and timed channels keep their order");
@@ -178,7 +178,7 @@ fn moves(
             }
             explore::Move::Timer { node, class } => match TimerClass::ALL.get(usize::from(class)) {
                 Some(&class) => Move::Timer { station: node.into(), class },
-                None => return refuse("names a timer that there is not"),
+                None => return refuse("names a timer that does not exist"),
             },
             explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
             explore::Move::Tick => continue,

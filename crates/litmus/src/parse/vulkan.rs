@@ -145,7 +145,7 @@ impl Opcode {
         TextError::expected(self.place, found, expected)
     }
 
-    /// There is no modifier that is none of the format's.
+    /// Refuses modifiers that the format does not have.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),

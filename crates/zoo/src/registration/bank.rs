@@ -136,7 +136,7 @@ impl<T: Rows> Bank<T> {
     ) -> Disposition {
         let array = &self.store.array;
         let place = Place { line, way: array.find(line) };
-        // Whoever is registered gets all of the line.
+        // The registered node gets all of the line.
         let needed = match carried {
             Carried::Access(asked, _) => asked.mask,
             Carried::Register(_) | Carried::Bytes(..) | Carried::Nothing => full(cx),
