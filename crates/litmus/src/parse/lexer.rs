@@ -129,6 +129,46 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
     }
 }
 
+/// What stands in the braces of the initial state, without comments, and the text
+/// behind them.
+///
+/// # Errors
+/// There is no such block, or it is not closed.
+pub(super) fn sections(text: &str) -> Result<(String, &str), TextError> {
+    let mut scanner = Scanner::new(text);
+    scanner.take_while(|c| c != '\n');
+    skip_preamble(&mut scanner)?;
+    let place = scanner.place;
+    let (mut block, mut depth) = (String::new(), 0usize);
+    loop {
+        skip_blank(&mut scanner, Words::Dotted)?;
+        let Some(c) = scanner.bump() else {
+            return Err(TextError::expected(place, "the end of the file", "`}` to close the initial state"));
+        };
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Ok((block, scanner.rest())),
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth > 1 || c != '{' {
+            block.push(c);
+        }
+        if scanner.peek().is_some_and(char::is_whitespace) {
+            block.push(' ');
+        }
+    }
+}
+
+/// The text behind the blanks and comments at its beginning.
+pub(super) fn skip_comments(text: &str) -> &str {
+    let mut scanner = Scanner::new(text);
+    match skip_blank(&mut scanner, Words::Dotted) {
+        Ok(()) => scanner.rest(),
+        Err(_) => "",
+    }
+}
+
 /// Skips the description between the first line and the opening brace.
 fn skip_preamble(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
