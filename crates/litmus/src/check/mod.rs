@@ -50,7 +50,7 @@ use crate::parse::TextError;
 use crate::program::{Order, Program, ThreadId};
 
 use outcome::{OnSkeleton, Outcomes};
-use search::{Halt, Search, Setting};
+use search::{Halt, Setting};
 
 /// How a check is carried out.
 pub struct Options<'a> {
@@ -105,6 +105,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
+        wide: false,
     };
     let mut outcomes = Outcomes::new(program, &mut options.stop);
     let endless = |u: &Unfolding| u.traces.is_empty() && !u.cut && !u.overflow;
@@ -113,8 +114,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     for ways in [Ways::Whole, Ways::Waiting] {
         for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
             let Some(skeleton) = skeleton else { return Ok(!outcomes.is_stopped()) };
-            let mut visitor =
-                OnSkeleton { skeleton: &skeleton, into: &mut outcomes, waits: ways == Ways::Waiting };
+            let mut visitor = OnSkeleton::new(&skeleton, &mut outcomes, ways == Ways::Waiting);
             if search::Visitor::stop(&mut visitor) {
                 return Ok(false);
             }
@@ -138,8 +138,8 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
             } else {
                 vec![vec![EventSet::EMPTY; skeleton.len()]]
             };
-            match Search::new(&skeleton, staged, &setting, &mut visitor).run(&syncs) {
-                Ok(()) => Ok(true),
+            match search::search(&skeleton, staged, &setting, &syncs, &mut visitor) {
+                Ok(_) => Ok(true),
                 Err(Halt::Stopped) => Ok(false),
                 Err(Halt::Model(error)) => Err(error),
             }
