@@ -32,6 +32,7 @@ mod search;
 mod spins;
 
 pub use dot::dot;
+pub(crate) use dot::{quoted, thread_label};
 pub use execution::Execution;
 pub(crate) use explain::flag_text;
 pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
