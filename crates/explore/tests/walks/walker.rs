@@ -174,8 +174,7 @@ impl Translation {
                     local: false,
                     proxy: None,
                     remote: false,
-                    tags: Vec::new(),
-                })],
+                    tags: Vec::new(), section: None })],
                 Do::KernelBegin(_) | Do::KernelEnd(_) => Vec::new(),
             };
             at += instrs.len();

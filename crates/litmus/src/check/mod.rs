@@ -90,6 +90,7 @@ pub(crate) struct Gaps {
 /// If the model does not fit the test: a name that its format does not define,
 /// a definition that does not settle.
 pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Result<Report, TextError> {
+    model.check_annotations(program)?;
     let has_flags = model.has_flags();
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<Unfolding> =

@@ -142,6 +142,7 @@ fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
                             proxy: None,
                             remote: false,
                             tags: Vec::new(),
+                            section: None,
                         }),
                     );
                 }

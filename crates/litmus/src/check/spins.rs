@@ -55,6 +55,7 @@ pub(crate) fn spinning(
     scheduler: Scheduler,
     options: &mut Options<'_>,
 ) -> Result<Spins, TextError> {
+    model.check_annotations(program)?;
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<Unfolding> =
         threads.map(|thread| unfold(program, thread, options.unroll, true)).collect();

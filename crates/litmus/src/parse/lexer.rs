@@ -116,15 +116,24 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
     let name = scanner.take_while(|c| c != '\n').trim().to_owned();
     skip_preamble(&mut scanner)?;
     let words = words_of(&keyword);
+    Ok(Lexed { keyword, keyword_place, name, tokens: rest(&mut scanner, words)? })
+}
+
+/// The tokens of a text, closed by [`Kind::End`].
+pub(super) fn tokens(text: &str, words: Words) -> Result<Vec<Token>, TextError> {
+    rest(&mut Scanner::new(text), words)
+}
+
+fn rest(scanner: &mut Scanner<'_>, words: Words) -> Result<Vec<Token>, TextError> {
     let mut tokens = Vec::new();
     loop {
-        skip_blank(&mut scanner, words)?;
+        skip_blank(scanner, words)?;
         let place = scanner.place;
-        let kind = token(&mut scanner, words)?;
+        let kind = token(scanner, words)?;
         let end = kind == Kind::End;
         tokens.push(Token { kind, place });
         if end {
-            return Ok(Lexed { keyword, keyword_place, name, tokens });
+            return Ok(tokens);
         }
     }
 }
@@ -136,6 +145,8 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
 /// There is no such block, or it is not closed.
 pub(super) fn sections(text: &str) -> Result<(String, &str), TextError> {
     let mut scanner = Scanner::new(text);
+    skip_blank(&mut scanner, Words::Dotted)?;
+    scanner.take_while(|c| !c.is_whitespace());
     scanner.take_while(|c| c != '\n');
     skip_preamble(&mut scanner)?;
     let place = scanner.place;
