@@ -80,7 +80,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         // Products that no number can hold are enumerated.
         let product = |observed: bool| {
             let asked = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
-            asked.fold(Some(1u64), |product, (_, domain)| product?.checked_mul(u64::from(domain.count())))
+            asked.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
         };
         let weight = product(false).and_then(|product| self.weight.checked_mul(product));
         let Some(weight) = weight.filter(|_| product(true).is_none_or(|all| all >= COMBINATIONS_MIN)) else {

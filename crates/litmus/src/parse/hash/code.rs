@@ -94,7 +94,7 @@ struct Type {
 }
 
 impl Type {
-    fn read<'t>(words: &mut dyn Iterator<Item = &'t str>) -> Type {
+    fn read(words: &mut dyn Iterator<Item = &str>) -> Type {
         let mut before = Vec::new();
         let mut kind = Type { text: String::new(), base: true };
         while let Some(word) = words.next() {
