@@ -174,7 +174,9 @@ impl Translation {
                     local: false,
                     proxy: None,
                     remote: false,
-                    tags: Vec::new(), section: None })],
+                    tags: Vec::new(),
+                    section: None,
+                })],
                 Do::KernelBegin(_) | Do::KernelEnd(_) => Vec::new(),
             };
             at += instrs.len();
