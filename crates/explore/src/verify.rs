@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use proto::Info;
+
 use crate::bounds::Bounds;
 use crate::claim::Claim;
 use crate::explorer::Violation;
@@ -149,6 +151,21 @@ pub fn machines() -> Vec<Bounds> {
     ]
 }
 
+/// The machines that the tests of a protocol are explored on: those of all
+/// protocols, and two more for each other core that a claim names.
+#[must_use]
+pub fn machines_of(info: &Info) -> Vec<Bounds> {
+    use proto::WritePolicy::{Combining, Through};
+    let mut all = machines();
+    for &core in info.claims.iter().flat_map(|claim| claim.cores) {
+        if all.iter().all(|bounds| bounds.core != core) {
+            all.push(Bounds::new(Combining, Combining).evicting().core(core));
+            all.push(Bounds::new(Through, Through).core(core));
+        }
+    }
+    all
+}
+
 /// The most findings that are reported.
 const REPORTED_MAX: usize = 20;
 
@@ -169,8 +186,7 @@ pub fn verify_programs(
     programs: &mut Programs,
     options: &Options<'_>,
 ) -> Result<Verification, String> {
-    let claims =
-        subject.info.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
+    let claims = Claim::all_of(&subject.info)?;
     let done = AtomicUsize::new(0);
     let feed = Feed::new(programs, options.stop);
     let tested = pull(

@@ -5,13 +5,15 @@
 //! when a message arrives, which way is evicted, when a timer fires.
 
 use crate::effects::Effects;
+use crate::issue::IssueRule;
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
+use crate::plan::{PlanKey, Plans, PlansView};
 use crate::request::{ArrayUse, Request, Rmw};
 use crate::shape::{Homes, Shape};
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
-use crate::table::{Change, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView};
+use crate::table::{Change, Looked, Mutation, Row, Table, TableId, TableView};
 use core::fmt::Debug;
 use core::hash::Hash;
 
@@ -407,6 +409,8 @@ pub enum Channels {
 pub struct Claim {
     /// The memory model, by the name the litmus tool knows.
     pub model: &'static str,
+    /// The cores with which it implements the model.
+    pub cores: &'static [IssueRule],
     /// How the model's operations become requests.
     pub mapping: &'static str,
 }

@@ -20,9 +20,11 @@ pub use bank::Bank;
 pub use bank_table::BankTable;
 pub use l1::{L1, Writers};
 pub use l1_table::{L1Plans, L1Table};
+pub(crate) use l1_table::{plan, release};
 pub use step::Step;
 
 use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
+use proto::issue::IssueRule;
 use proto::{Claim, Shape, Slot};
 
 /// Claims that hold for every protocol whose atomics are performed at the
@@ -30,6 +32,7 @@ use proto::{Claim, Shape, Slot};
 pub const SCOPED_CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
+        cores: IssueRule::GPUS,
         mapping: "each operation as a request of the same order and scope; sequential consistency for \
                   programs without heterogeneous races",
     },

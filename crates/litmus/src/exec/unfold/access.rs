@@ -110,6 +110,7 @@ impl Run<'_> {
         event.scope = access.scope;
         event.proxy = access.proxy;
         event.remote = access.remote;
+        event.commutative = access.commutative;
         event.tags = access.tags.clone();
         let mut write = Event { kind: EventKind::Write, rmw: true, ..event.clone() };
         let is_rmw = matches!(self.thread.code[pc], Instr::Rmw { .. } | Instr::Cas(_));
