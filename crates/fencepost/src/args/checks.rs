@@ -42,6 +42,9 @@ pub(crate) struct LitmusArguments {
     /// Definitions and instructions in front of a model of one's own
     #[arg(long, value_name = "FILE.bell")]
     pub(crate) bell: Option<PathBuf>,
+    /// Macros of tests in C, in place of the kernel's functions
+    #[arg(long, value_name = "FILE.def")]
+    pub(crate) macros: Option<PathBuf>,
     /// What is asked of a test: its own condition, or whether all of its
     /// executions end
     #[arg(long, value_name = "PROPERTY", default_value = "condition")]

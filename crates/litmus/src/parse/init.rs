@@ -204,6 +204,10 @@ pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
                     }
                 }
             }
+            Kind::Word(word) if word == "struct" && matches!(cursor.peek_at(1), Kind::Word(_)) => {
+                of.any = true;
+                cursor.advance();
+            }
             Kind::Mark("*") if of.any => of.pointer = true,
             _ => return of,
         }
