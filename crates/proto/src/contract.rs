@@ -5,10 +5,11 @@
 //! when a message arrives, which way is evicted, when a timer fires.
 
 use crate::effects::Effects;
+use crate::homes::Homes;
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::request::{ArrayUse, Request, Rmw};
-use crate::shape::{Homes, Shape};
+use crate::shape::Shape;
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
 use crate::table::{Change, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView};

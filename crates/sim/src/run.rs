@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 use crate::probe::Probe;
 
 /// Bytes of a page, the unit in which memory is placed on chiplets.
-const PAGE_BYTES: u64 = 4096;
+const PAGE_BYTES: u32 = 4096;
 
 /// Runs `program` on `system` under protocol `P`, watched by `probe`.
 ///
@@ -56,7 +56,7 @@ pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunErr
 
 /// Where lines live.
 pub(crate) fn homes(system: &System) -> Homes {
-    Homes::new(&system.shape(), PAGE_BYTES / u64::from(system.l1.line_bytes.max(1)))
+    Homes::new(&system.shape(), PAGE_BYTES / system.l1.line_bytes.max(1))
 }
 
 pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {
