@@ -6,8 +6,8 @@
 //! which way is given up (the least recently used of the lowest rank).
 
 use proto::{
-    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message,
-    Mutation, Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
+    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply,
+    Message, Mutation, Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
     TimerClass, Uses, Way, World, WritePolicy,
 };
 
@@ -24,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) message: MessageId,
     pub(crate) name: &'static str,
     pub(crate) payload_bytes: u32,
-    pub(crate) line: Option<proto::LineAddr>,
+    pub(crate) line: Option<LineAddr>,
     pub(crate) is_access: bool,
 }
 
@@ -57,9 +57,9 @@ pub(crate) enum Parked {
     /// A request that is presented again when the key is woken.
     Request { key: String, slot: Slot },
     /// A request that waits for the fill of its line.
-    Waiting { line: proto::LineAddr, slot: Slot },
+    Waiting { line: LineAddr, slot: Slot },
     /// A message that is presented again when the key is woken.
-    Message { key: String, from: String, name: &'static str, line: Option<proto::LineAddr> },
+    Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
 /// The stations of one protocol.
@@ -68,6 +68,10 @@ pub(crate) trait Fabric {
     fn stations(&self) -> Vec<StationInfo>;
     /// Where an agent's requests go.
     fn entry(&self, agent: Agent) -> StationId;
+    /// Where lines live.
+    fn homes(&self) -> &Homes;
+    /// Puts the page of a line on a chiplet, unless it has a place.
+    fn touch(&mut self, line: LineAddr, chiplet: u16);
     /// Does any controller look at clock ticks?
     fn is_clocked(&self) -> bool;
     /// Tells the protocol which arrays a kernel uses. Kernels come in order.
@@ -365,6 +369,14 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn entry(&self, agent: Agent) -> StationId {
         self.number(P::entry(agent))
+    }
+
+    fn homes(&self) -> &Homes {
+        &self.homes
+    }
+
+    fn touch(&mut self, line: LineAddr, chiplet: u16) {
+        self.homes.touch(line, chiplet);
     }
 
     fn is_clocked(&self) -> bool {
