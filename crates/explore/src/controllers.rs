@@ -72,12 +72,12 @@ pub(crate) struct Controllers<P: Protocol> {
 }
 
 impl<P: Protocol> Controllers<P> {
-    /// The controllers of a machine of that shape.
-    pub(crate) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
+    /// The controllers of a machine of that shape, whose lines live there.
+    pub(crate) fn new(shape: Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
         Ok(Controllers {
             shape,
             params: P::params(&shape)?,
-            homes: Homes::new(&shape, 1),
+            homes,
             mutation,
             nodes: proto::nodes::<P>(&shape).collect(),
             stations: Interner::default(),

@@ -104,7 +104,7 @@ impl<P: Protocol> Machine<P> {
         let shape = bounds.shape(placement.compute_units(), code.line_bytes);
         let controllers = match learnt.iter().position(|learnt| learnt.shape == shape) {
             Some(at) => learnt.swap_remove(at),
-            None => Controllers::new(shape, mutation).map_err(Unsupported)?,
+            None => Controllers::new(shape, bounds.homes(&shape), mutation).map_err(Unsupported)?,
         };
         let entries = placement.agents.iter().map(|&agent| controllers.node(P::entry(agent)));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;

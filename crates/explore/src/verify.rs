@@ -2,9 +2,12 @@
 //! against every claim.
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proto::Symbol as _;
+use proto::issue::IssueRule;
 
 use crate::bounds::Bounds;
 use crate::claim::Claim;
@@ -132,6 +135,57 @@ pub struct Verification {
     pub rows: (usize, Vec<RowName>),
     /// What became of seeded faults.
     pub mutants: Option<Mutants>,
+    /// Of which machines and programs all this is known.
+    pub dimensions: Dimensions,
+}
+
+/// What can differ between machines and between programs: what of it is explored,
+/// and what is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// What is explored.
+    pub covered: Vec<String>,
+    /// What is not.
+    pub not_covered: Vec<String>,
+}
+
+impl Dimensions {
+    /// Those of machines within these bounds.
+    #[must_use]
+    pub fn of(bounds: &[Bounds]) -> Dimensions {
+        let names = |of: &dyn Fn(&Bounds) -> String| {
+            let all: BTreeSet<String> = bounds.iter().map(of).collect();
+            all.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let is_explored = |core: &IssueRule| bounds.iter().any(|b| b.core == *core);
+        let cores = |explored: bool| {
+            let some = IssueRule::ALL.iter().filter(|core| is_explored(core) == explored);
+            some.map(|core| core.name()).collect::<Vec<_>>().join(", ")
+        };
+        let chiplets = bounds.iter().map(|b| b.chiplets).max().unwrap_or(1);
+        let banks = bounds.iter().map(|b| b.banks).max().unwrap_or(0);
+        let mut covered = vec![
+            format!("write policies of L1 and L2 {}", names(&|b| format!("{}/{}", b.l1.name(), b.l2.name()))),
+            format!("cores {}", cores(true)),
+            format!("{banks} banks"),
+            format!("{chiplets} chiplet{}", if chiplets == 1 { "" } else { "s" }),
+        ];
+        let mut not_covered = Vec::new();
+        for (explored, what) in [
+            (bounds.iter().any(|b| b.evictions), "evictions at any time"),
+            (chiplets > 1, "pages of two lines on every chiplet of several"),
+            (false, "several hosts"),
+            (false, "several kernels in one program"),
+            (false, "preemption of work-groups"),
+        ] {
+            if explored { &mut covered } else { &mut not_covered }.push(String::from(what));
+        }
+        let others = cores(false);
+        if !others.is_empty() {
+            not_covered.push(format!("cores {others}"));
+        }
+        Dimensions { covered, not_covered }
+    }
 }
 
 /// The machines that every test is explored on: each write policy, plenty and
@@ -147,6 +201,14 @@ pub fn machines() -> Vec<Bounds> {
         Bounds::new(Through, Through).core(gpu),
         Bounds::new(ThroughInvalidate, ThroughInvalidate).evicting(),
     ]
+}
+
+/// The machines that every test is explored on with so many chiplets: those of
+/// one, or each with the first two pages placed in every way.
+#[must_use]
+pub fn machines_of(chiplets: u16) -> Vec<Bounds> {
+    let machines = machines().into_iter();
+    if chiplets == 1 { machines.collect() } else { machines.flat_map(|m| m.on_chiplets(chiplets)).collect() }
 }
 
 /// The most findings that are reported.
@@ -239,6 +301,7 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
+        dimensions: Dimensions::of(&options.bounds),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {

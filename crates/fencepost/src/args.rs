@@ -384,7 +384,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Make the moves of a counterexample again, from a file that --charts wrote,
     /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "mutants", "jobs", "charts", "table"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "mutants", "jobs", "charts", "table"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, on a machine with the
     /// caches and cores of the file and the latencies of this one; a name of
@@ -412,6 +412,10 @@ pub(crate) struct VerifyArguments {
     /// is to check that
     #[arg(long)]
     pub(crate) no_symmetry: bool,
+    /// Chiplets that compute units and banks are divided among; with several, the
+    /// pages of the first two lines are placed in every way
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4))]
+    pub(crate) chiplets: u16,
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
     pub(crate) mutants: bool,
@@ -469,6 +473,10 @@ pub(crate) struct StressArguments {
     /// or opencl-rsp [default: what the protocol claims]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// Chiplets that compute units and banks are divided among; with several, a
+    /// seed decides on which each line lies
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
+    pub(crate) chiplets: u16,
     /// End after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -681,6 +689,12 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 
 /// The most jobs: each is a thread.
 const JOBS_MAX: usize = 1024;
+
+/// The compute units are divided evenly.
+fn stressed_chiplets(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|chiplets| [1, 2, 4, 8].contains(chiplets));
+    number.ok_or_else(|| String::from("expected 1, 2, 4 or 8"))
+}
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let number = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= JOBS_MAX);

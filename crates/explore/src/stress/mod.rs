@@ -39,6 +39,9 @@ pub struct Options<'a> {
     pub model: Option<&'a str>,
     /// A seeded fault.
     pub mutation: Option<Mutation>,
+    /// Chiplets that the eight compute units and the banks are divided among: 1, 2,
+    /// 4 or 8. With several, a seed decides where the pages of one line each lie.
+    pub chiplets: u16,
     /// How many episodes run at once.
     pub jobs: usize,
     /// Asked now and then; true ends everything.
@@ -123,7 +126,7 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
         Some(model) => Rules::of(&[model]),
         None => Rules::of(&claimed),
     }?;
-    let shapes = shapes();
+    let shapes = shapes(options.chiplets);
     for shape in &shapes {
         P::params(shape)?;
     }
@@ -247,6 +250,7 @@ fn machine_text(shape: &Shape) -> String {
     let cache = |cache: &proto::CacheShape| {
         format!("{} of {} sets and {} ways", cache.policy.name(), cache.sets, cache.ways)
     };
-    let Shape { cus, banks, line_bytes, l1, l2, .. } = shape;
-    format!("{cus} CUs, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks} banks", cache(l1), cache(l2))
+    let Shape { cus, chiplets, banks, line_bytes, l1, l2 } = shape;
+    let of = if *chiplets > 1 { format!(" on {chiplets} chiplets") } else { String::new() };
+    format!("{cus} CUs{of}, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks} banks", cache(l1), cache(l2))
 }
