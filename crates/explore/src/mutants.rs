@@ -162,7 +162,8 @@ const WEAKER: [(Order, Order); 5] = [
 /// A key in words.
 fn key_name(key: PlanKey) -> String {
     let remote = if key.remote { "remote " } else { "" };
-    format!("{remote}{} {} {}", key.op.name(), key.order.name(), key.level.name())
+    let commutative = if key.commutative { "commutative " } else { "" };
+    format!("{remote}{commutative}{} {} {}", key.op.name(), key.order.name(), key.level.name())
 }
 
 /// The names of steps; one that comes again has its number.
@@ -214,7 +215,8 @@ fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
         let weaker = WEAKER.iter().filter(|(from, _)| *from == key.order);
         let weaker = weaker.map(|&(_, order)| PlanKey { order, ..key });
         let near = key.remote.then_some(PlanKey { remote: false, ..key });
-        for other in narrower.chain(weaker).chain(near) {
+        let ordered = key.commutative.then_some(PlanKey { commutative: false, ..key });
+        for other in narrower.chain(weaker).chain(near).chain(ordered) {
             let Some(others) = steps_of(other).filter(|others| *others != steps) else { continue };
             if !pairs.contains(&(key.op, steps, others)) {
                 pairs.push((key.op, steps, others));

@@ -338,7 +338,7 @@ impl Code {
             order: access.order,
             scope: access.scope.map_or(Scope::DEVICE, |scope| self.scope(scope)),
             issuer: self.issuers[thread],
-            hints: Hints { remote: access.remote, commutative: false },
+            hints: Hints { remote: access.remote, commutative: access.commutative },
             array: ArrayId(0),
             line: word.line,
             mask: ByteMask::range(word.offset, WORD),

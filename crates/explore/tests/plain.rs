@@ -112,7 +112,7 @@ impl<P: Protocol> Plain<P> {
             order: access.order,
             scope,
             issuer,
-            hints: Hints { remote: access.remote, commutative: false },
+            hints: Hints { remote: access.remote, commutative: access.commutative },
             array: proto::ArrayId(0),
             line: LineAddr(line),
             mask: ByteMask::range(offset, 4),

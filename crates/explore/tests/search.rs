@@ -7,7 +7,7 @@ use explore::{
     corpus,
 };
 use litmus::program::Program;
-use proto::{Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
+use proto::{Change, Mutation, OpClass, Plans, Protocol, Symbol, WritePolicy};
 use zoo::vi::{L1Plans, Step, Vi};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -244,4 +244,24 @@ fn a_move_that_is_not_open_is_refused_with_its_name() {
     let replay = explorer.replay(&program, &placement, &moves).expect("a supported program");
     let why = "move 1, `deliver 0 2 0`, is not open; open is `issue 0`";
     assert!(matches!(&replay.end, End::Closed(end) if end.starts_with(why)), "{:?}", replay.end);
+}
+
+#[test]
+fn the_commutative_hint_reaches_the_plans_of_a_protocol() {
+    let text = |suffix: &str| {
+        format!(
+            "OPENCL count\n{{ }}\n\nP0@wg 0, dev 0 (global atomic_int* x) {{\n  \
+             atomic_fetch_add_explicit{suffix}(x, 1, memory_order_relaxed, memory_scope_device);\n}}\n\n\
+             forall (x=1)\n"
+        )
+    };
+    for (suffix, commutative) in [("", false), ("_commutative", true)] {
+        let program = litmus::parse::parse(&text(suffix)).expect("it is a test");
+        let placement = Placement::spread(&program).paired(&program);
+        let mut explorer = Explorer::<Vi>::new(COMBINING, None);
+        let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+        let keys = found.expect("supported").keys;
+        assert!(keys.iter().any(|key| key.op == OpClass::Update && key.commutative == commutative));
+        assert!(keys.iter().all(|key| key.op != OpClass::Update || key.commutative == commutative));
+    }
 }

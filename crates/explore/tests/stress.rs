@@ -29,7 +29,7 @@ fn without(step: Step) -> Mutation {
 /// The plans of a release, or of the end of a kernel, at device scope without
 /// their flush.
 fn without_flush_of(op: OpClass) -> Mutation {
-    let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false };
+    let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Flush).expect("it flushes") as u8;
     Mutation { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }

@@ -261,7 +261,8 @@ impl Running {
     }
 
     fn how(&self, access: &Access) -> Semantics {
-        semantics(&self.test, access.order, access.scope, access.remote)
+        let how = semantics(&self.test, access.order, access.scope, access.remote);
+        if access.commutative { how.commutative() } else { how }
     }
 
     fn local(&self, w: &Wave) -> Lds<u64> {

@@ -203,3 +203,20 @@ fn comments_descriptions_and_blank_cells_say_nothing() {
     assert_eq!(program.thread(ThreadId(0)).code.len(), 0);
     assert_eq!(program.thread(ThreadId(1)).lines, [8]);
 }
+
+#[test]
+fn a_commutative_update_is_marked_in_both_dialects_and_nothing_else_can_be() {
+    let c = |call: &str| {
+        format!("OPENCL t\n{{}}\nP0@wg 0, dev 0 (global atomic_int* x) {{ {call}; }}\nexists (x=1)")
+    };
+    let update = "atomic_fetch_add_explicit_commutative(x, 1, memory_order_relaxed, memory_scope_device)";
+    let lisa = "LISA t\n{}\nP0 ;\nrmw[commutative,rlx] r0 (add r0 1) x ;\nexists (x=1)";
+    for text in [&c(update), lisa] {
+        let program = litmus::parse::parse(text).expect("it is a test");
+        let commutative = |instr: &Instr| instr.access().is_some_and(|access| access.commutative);
+        assert!(program.threads[0].code.iter().any(commutative), "{text}");
+    }
+    let swap = "atomic_exchange_explicit_commutative(x, 1, memory_order_relaxed, memory_scope_device)";
+    let error = litmus::parse::parse(&c(swap)).expect_err("an exchange does not commute").to_string();
+    assert!(error.contains("`atomic_exchange_explicit_commutative`"), "{error}");
+}

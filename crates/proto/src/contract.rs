@@ -8,11 +8,12 @@ use crate::effects::Effects;
 use crate::homes::Homes;
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
+use crate::plan::{PlanKey, Plans, PlansView};
 use crate::request::{ArrayUse, Request, Rmw};
 use crate::shape::Shape;
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
-use crate::table::{Change, Looked, Mutation, PlanKey, Plans, PlansView, Row, Table, TableId, TableView};
+use crate::table::{Change, Looked, Mutation, Row, Table, TableId, TableView};
 use core::fmt::Debug;
 use core::hash::Hash;
 

@@ -1,9 +1,10 @@
 //! The generated part of a protocol's page: tables and plans as Markdown.
 
 use crate::contract::{Channels, Protocol};
-use crate::request::{Level, Order};
+use crate::plan::{OpClass, PlansView};
+use crate::request::{Hints, Level, Order};
 use crate::symbols::Symbol;
-use crate::table::{After, OpClass, PlansView, RowView, TableView};
+use crate::table::{After, RowView, TableView};
 use core::fmt::Write as _;
 
 /// The generated part of the page of a protocol.
@@ -76,44 +77,51 @@ fn table(out: &mut String, table: &TableView) {
 }
 
 /// A line of the plans' table: an operation whose orders and levels share a plan.
+#[derive(PartialEq)]
 struct PlanLine<'a> {
-    remote: bool,
     orders: Vec<Order>,
     levels: Vec<Level>,
     steps: &'a [&'static str],
 }
 
-/// The lines of one operation; orders and levels with equal plans stand together.
-fn plan_lines(view: &PlansView, op: OpClass) -> Vec<PlanLine<'_>> {
+/// The lines of one operation with these hints; orders and levels with equal
+/// plans stand together.
+fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> {
     let mut lines: Vec<PlanLine<'_>> = Vec::new();
-    for remote in [false, true] {
-        for &order in Order::ALL {
-            let mut groups: Vec<(Vec<Level>, &[&'static str])> = Vec::new();
-            for (key, steps) in &view.plans {
-                if (key.op, key.order, key.remote) != (op, order, remote) {
-                    continue;
-                }
-                match groups.iter_mut().find(|(_, s)| s == steps) {
-                    Some((levels, _)) => levels.push(key.level),
-                    None => groups.push((vec![key.level], steps)),
-                }
+    for &order in Order::ALL {
+        let mut groups: Vec<(Vec<Level>, &[&'static str])> = Vec::new();
+        for (key, steps) in &view.plans {
+            if (key.op, key.order, key.hints()) != (op, order, hints) {
+                continue;
             }
-            for (levels, steps) in groups {
-                let same =
-                    |l: &&mut PlanLine<'_>| l.remote == remote && l.levels == levels && l.steps == steps;
-                match lines.iter_mut().find(same) {
-                    Some(line) => line.orders.push(order),
-                    None => lines.push(PlanLine { remote, orders: vec![order], levels, steps }),
-                }
+            match groups.iter_mut().find(|(_, s)| s == steps) {
+                Some((levels, _)) => levels.push(key.level),
+                None => groups.push((vec![key.level], steps)),
+            }
+        }
+        for (levels, steps) in groups {
+            match lines.iter_mut().find(|l| l.levels == levels && l.steps == steps) {
+                Some(line) => line.orders.push(order),
+                None => lines.push(PlanLine { orders: vec![order], levels, steps }),
             }
         }
     }
-    let key = |l: &PlanLine<'_>| (l.orders.clone(), l.levels.clone(), l.steps.to_vec());
-    let (remote, local): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| l.remote);
-    if remote.iter().map(key).eq(local.iter().map(key)) {
-        return local;
-    }
-    local.into_iter().chain(remote).collect()
+    lines
+}
+
+/// The lines of one operation, each with the name of the operation. A hint that
+/// changes nothing has none of its own.
+fn plan_lines(view: &PlansView, op: OpClass) -> Vec<(String, PlanLine<'_>)> {
+    let with = |remote, commutative| lines_with(view, op, Hints { remote, commutative });
+    let (none, remote) = (with(false, false), with(true, false));
+    let (commutative, both) = (with(false, true), with(true, true));
+    let differs = [true, remote != none, commutative != none, both != remote && both != commutative];
+    let hints = ["", "remote ", "commutative ", "remote commutative "];
+    let all = [none, remote, commutative, both].into_iter().zip(hints).zip(differs);
+    let needed = all.filter(|(_, differs)| *differs);
+    needed
+        .flat_map(|((lines, hint), _)| lines.into_iter().map(move |l| (format!("{hint}{}", op.name()), l)))
+        .collect()
 }
 
 fn plans(out: &mut String, view: &PlansView) {
@@ -123,8 +131,7 @@ fn plans(out: &mut String, view: &PlansView) {
     list(out, "Steps", &steps);
     let _ = writeln!(out, "| operation | order | scope | steps |\n|---|---|---|---|");
     for &op in OpClass::ALL {
-        for line in plan_lines(view, op) {
-            let name = if line.remote { format!("remote {}", op.name()) } else { op.name().to_owned() };
+        for (name, line) in plan_lines(view, op) {
             let steps = if line.steps.is_empty() { "nothing".to_owned() } else { line.steps.join(", ") };
             let (orders, levels) = (names(&line.orders, Order::ALL), names(&line.levels, Level::ALL));
             let _ = writeln!(out, "| {name} | {orders} | {levels} | {steps} |");

@@ -15,7 +15,7 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
     fn doc(self) -> &'static str;
 }
 
-/// Declares an enumeration that implements [`Symbol`].
+/// Declares an enumeration that implements [`Symbol`], or one that joins two.
 ///
 /// ```
 /// proto::symbols! {
@@ -31,6 +31,20 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
 /// assert_eq!(State::ALL.len(), 2);
 /// assert_eq!(State::V.name(), "V");
 /// assert_eq!(State::I.doc(), "Not present.");
+///
+/// proto::symbols! {
+///     /// The states that writers add.
+///     pub enum Written {
+///         /// Dirty.
+///         M,
+///     }
+/// }
+/// proto::symbols! {
+///     /// The members of `State`, then those of `Written`.
+///     pub enum All = State + Written;
+/// }
+/// let names: Vec<_> = All::ALL.iter().map(|state| state.name()).collect();
+/// assert_eq!(names, ["I", "V", "M"]);
 /// ```
 #[macro_export]
 macro_rules! symbols {
@@ -60,6 +74,51 @@ macro_rules! symbols {
             fn doc(self) -> &'static str {
                 match self {
                     $( $name::$member => concat!($($doc),+).trim_ascii() ),+
+                }
+            }
+        }
+    };
+    ($(#[$outer:meta])* $vis:vis enum $name:ident = $base:ident + $own:ident;) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $name {
+            #[doc = concat!("A member of [`", stringify!($base), "`].")]
+            $base($base),
+            #[doc = concat!("A member of [`", stringify!($own), "`].")]
+            $own($own),
+        }
+        impl $crate::Symbol for $name {
+            const ALL: &'static [Self] = &{
+                const BASE: &[$base] = <$base as $crate::Symbol>::ALL;
+                const OWN: &[$own] = <$own as $crate::Symbol>::ALL;
+                let mut all = [$name::$own(OWN[0]); BASE.len() + OWN.len()];
+                let mut at = 0;
+                while at < all.len() {
+                    all[at] = match at < BASE.len() {
+                        true => $name::$base(BASE[at]),
+                        false => $name::$own(OWN[at - BASE.len()]),
+                    };
+                    at += 1;
+                }
+                all
+            };
+            #[inline]
+            fn index(self) -> usize {
+                match self {
+                    $name::$base(member) => member.index(),
+                    $name::$own(member) => <$base as $crate::Symbol>::ALL.len() + member.index(),
+                }
+            }
+            fn name(self) -> &'static str {
+                match self {
+                    $name::$base(member) => member.name(),
+                    $name::$own(member) => member.name(),
+                }
+            }
+            fn doc(self) -> &'static str {
+                match self {
+                    $name::$base(member) => member.doc(),
+                    $name::$own(member) => member.doc(),
                 }
             }
         }

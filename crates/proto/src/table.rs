@@ -1,11 +1,11 @@
-//! Tables as data: states, events, rows, and plans of steps.
+//! Tables as data: states, events and rows.
 //!
 //! A controller classifies its input first (all guards there), looks one row
 //! up, and performs the actions that the row names. Because a row is a value,
 //! the same table is executed, printed, counted and mutated.
 
 use crate::contract::RowId;
-use crate::request::{Level, Op, Order, Request};
+use crate::plan::{PlanKey, Plans};
 use crate::symbols::Symbol;
 
 /// What one (state, event) pair does.
@@ -115,69 +115,6 @@ pub trait Table: 'static {
     const NEVER_STORED: &'static [Self::State] = &[];
     /// The row; the compiler proves that there is one for every pair.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
-}
-
-crate::symbols! {
-    /// The kinds of operation that plans distinguish.
-    pub enum OpClass {
-        /// A load.
-        Load,
-        /// A store.
-        Store,
-        /// A read-modify-write whose old value is used.
-        Rmw,
-        /// A read-modify-write whose old value is not used.
-        Update,
-        /// A fence.
-        Fence,
-        /// A kernel begins on the CU.
-        KernelBegin,
-        /// A kernel has ended on the CU.
-        KernelEnd,
-    }
-}
-
-/// What a plan depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PlanKey {
-    /// The kind of operation.
-    pub op: OpClass,
-    /// Its order.
-    pub order: Order,
-    /// The level of its scope.
-    pub level: Level,
-    /// Is it a remote operation?
-    pub remote: bool,
-}
-
-impl PlanKey {
-    /// The key of a request.
-    #[inline]
-    #[must_use]
-    pub fn of(req: &Request) -> Self {
-        let op = match req.op {
-            Op::Load => OpClass::Load,
-            Op::Store => OpClass::Store,
-            Op::Rmw(rmw) if rmw.uses_value => OpClass::Rmw,
-            Op::Rmw(_) => OpClass::Update,
-            Op::Fence => OpClass::Fence,
-            Op::KernelBegin(_) => OpClass::KernelBegin,
-            Op::KernelEnd(_) => OpClass::KernelEnd,
-        };
-        PlanKey { op, order: req.order, level: req.scope.level, remote: req.hints.remote }
-    }
-}
-
-/// What each operation does, as a sequence of steps.
-pub trait Plans: 'static {
-    /// The steps.
-    type Step: Symbol + PartialEq;
-    /// The identity of the plans, in the same space as table identities.
-    const ID: TableId;
-    /// Their name on the protocol's page.
-    const NAME: &'static str;
-    /// The steps of one operation.
-    fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 
 /// One seeded change of a table or plan, for checking the checker.
@@ -364,7 +301,7 @@ pub enum RowView {
     Impossible(&'static str),
 }
 
-fn described<T: Symbol>() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn described<T: Symbol>() -> Vec<(&'static str, &'static str)> {
     T::ALL.iter().map(|s| (s.name(), s.doc())).collect()
 }
 
@@ -390,37 +327,5 @@ impl TableView {
             actions: described::<T::Action>(),
             rows: pairs.map(|(s, e)| view(T::row(s, e))).collect(),
         }
-    }
-}
-
-/// Plans without their types.
-#[derive(Clone, Debug)]
-pub struct PlansView {
-    /// Their identity.
-    pub id: TableId,
-    /// Their name.
-    pub name: &'static str,
-    /// Step names with their descriptions.
-    pub steps: Vec<(&'static str, &'static str)>,
-    /// Every key with the names of its steps.
-    pub plans: Vec<(PlanKey, Vec<&'static str>)>,
-}
-
-impl PlansView {
-    /// The view of plans: every operation, order and level, remote and not.
-    #[must_use]
-    pub fn of<T: Plans>() -> Self {
-        let mut plans = Vec::new();
-        for &op in OpClass::ALL {
-            for &order in Order::ALL {
-                for &level in Level::ALL {
-                    for remote in [false, true] {
-                        let key = PlanKey { op, order, level, remote };
-                        plans.push((key, T::plan(key).iter().map(|s| s.name()).collect()));
-                    }
-                }
-            }
-        }
-        PlansView { id: T::ID, name: T::NAME, steps: described::<T::Step>(), plans }
     }
 }

@@ -102,7 +102,7 @@ impl<P: Protocol> Machine<P> {
             order: step.order,
             scope: Scope { level: step.level, instance },
             issuer: Issuer { work_item: 0, wavefront: (wave / CUS) as u32, work_group: group },
-            hints: Hints { remote: step.remote, commutative: false },
+            hints: Hints { remote: step.remote, commutative: matches!(step.kind, Kind::Count) },
             array: ArrayId(0),
             line,
             mask: ByteMask::range(offset, WORD),

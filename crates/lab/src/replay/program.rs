@@ -401,7 +401,10 @@ impl Play {
     fn how(&self, access: &Access) -> Semantics {
         match access.order {
             Order::Plain => Semantics::PLAIN,
-            order => semantics(&self.test, order, access.scope, access.remote),
+            order => {
+                let how = semantics(&self.test, order, access.scope, access.remote);
+                if access.commutative { how.commutative() } else { how }
+            }
         }
     }
 }

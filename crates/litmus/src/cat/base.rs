@@ -151,6 +151,7 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         "EF" => on.set(|e| e.kind == EventKind::BarrierEntry),
         "XF" => on.set(|e| e.kind == EventKind::BarrierExit),
         "REM" | "REMOTE" => on.set(|e| e.remote),
+        "COMMUTATIVE" => on.set(|e| e.commutative),
         "ARRIVE" if ptx => on.set(|e| e.meeting.is_some_and(|m| m.arrive)),
         "GLOBAL" if !ptx => on.set(|e| region(e).map_or(e.is_fence() && e.global, |r| r == Region::Global)),
         "LOCAL" if !ptx => on.set(|e| region(e).map_or(e.is_fence() && e.local, |r| r == Region::Local)),

@@ -108,6 +108,9 @@ pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String 
     if event.remote {
         marks.push("remote".to_owned());
     }
+    if event.commutative {
+        marks.push("commutative".to_owned());
+    }
     if event.rmw {
         marks.push("rmw".to_owned());
     }

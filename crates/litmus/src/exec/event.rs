@@ -67,6 +67,8 @@ pub struct Event {
     pub fence_proxy: Option<FenceProxy>,
     /// A remote operation.
     pub remote: bool,
+    /// A commutative update.
+    pub commutative: bool,
     /// Half of a read-modify-write.
     pub rmw: bool,
     /// Does a fence order global memory?

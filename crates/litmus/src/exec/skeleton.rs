@@ -268,6 +268,7 @@ fn initial_write(loc: LocId) -> Event {
         proxy: crate::program::Proxy::Generic,
         fence_proxy: None,
         remote: false,
+        commutative: false,
         rmw: false,
         global: false,
         local: false,

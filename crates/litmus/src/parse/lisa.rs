@@ -76,6 +76,7 @@ struct Marks {
     order: Option<Order>,
     scope: Option<ScopeId>,
     remote: bool,
+    commutative: bool,
     tags: Vec<String>,
 }
 
@@ -168,9 +169,10 @@ impl Column<'_> {
     }
 
     /// Reads `[release, device]`. An annotation is an order, a level of the
-    /// test's scope tree, `remote`, or a set for the model.
+    /// test's scope tree, `remote`, `commutative`, or a set for the model.
     fn marks(&mut self, default: Order) -> Result<Marks, TextError> {
-        let mut marks = Marks { order: None, scope: None, remote: false, tags: Vec::new() };
+        let mut marks =
+            Marks { order: None, scope: None, remote: false, commutative: false, tags: Vec::new() };
         self.cursor.expect("[")?;
         while !self.cursor.eat("]") {
             let place = self.cursor.place();
@@ -185,6 +187,7 @@ impl Column<'_> {
                 "acq_rel" => marks.order = Some(Order::AcqRel),
                 "sc" | "seq_cst" => marks.order = Some(Order::SeqCst),
                 "remote" => marks.remote = true,
+                "commutative" => marks.commutative = true,
                 _ => self.scope_or_tag(&word, place, &mut marks)?,
             }
             if !self.cursor.is("]") {
@@ -223,6 +226,7 @@ impl Column<'_> {
     fn access(&self, marks: Marks, address: Expr) -> Access {
         let mut access = Access::plain(address);
         access.remote = marks.remote;
+        access.commutative = marks.commutative;
         access.tags = marks.tags;
         // A scope alone makes an access atomic.
         let order = match (marks.order, marks.scope) {

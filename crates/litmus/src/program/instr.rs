@@ -17,6 +17,8 @@ pub struct Access {
     pub proxy: Proxy,
     /// A remote operation: it pairs with narrower scopes elsewhere.
     pub remote: bool,
+    /// An update that may change places with other commutative updates of its word.
+    pub commutative: bool,
     /// Further annotations, as a model's own sets.
     pub tags: Vec<String>,
 }
@@ -31,6 +33,7 @@ impl Access {
             scope: None,
             proxy: Proxy::Generic,
             remote: false,
+            commutative: false,
             tags: Vec::new(),
         }
     }
@@ -38,7 +41,15 @@ impl Access {
     /// An atomic access.
     #[must_use]
     pub const fn atomic(address: Expr, order: Order, scope: ScopeId) -> Access {
-        Access { address, order, scope: Some(scope), proxy: Proxy::Generic, remote: false, tags: Vec::new() }
+        Access {
+            address,
+            order,
+            scope: Some(scope),
+            proxy: Proxy::Generic,
+            remote: false,
+            commutative: false,
+            tags: Vec::new(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each operation does at the L1.
 
-use proto::{Ask, Effects, Level, OpClass, Order, PlanKey, Plans, Spending, TableId, symbols};
+use proto::{Ask, Effects, Level, OpClass, Order, PlanKey, Reach, Spending, Steps, TableId, symbols};
 
 symbols! {
     /// The steps of operations.
@@ -46,56 +46,34 @@ impl Step {
     }
 }
 
-/// What each operation does at the L1.
-#[derive(Clone, Copy, Debug)]
-pub struct L1Plans;
+proto::plans! {
+    /// What each operation does at the L1.
+    pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
+}
 
-impl Plans for L1Plans {
-    type Step = Step;
-    const ID: TableId = TableId(1);
-    const NAME: &'static str = "Operations at the L1";
-
-    fn plan(key: PlanKey) -> &'static [Step] {
-        use OpClass::*;
-        use Step::*;
-        let acquires = key.order.acquires() && key.op != Store;
-        let releases = key.order.releases() && key.op != Load;
-        match (key.op, key.level) {
-            (KernelBegin, Level::System) => &[InvalidateBanks, Invalidate, AnswerIt],
-            (KernelBegin, _) => &[Invalidate, AnswerIt],
-            (KernelEnd, Level::System) => &[RegisterStores, FlushBanks, AnswerIt],
-            (KernelEnd, _) => &[RegisterStores, AnswerIt],
-
-            (Load | Store, _) if key.order == Order::Plain => &[Here],
-
-            // What was stored here below system scope comes before, whatever the order.
-            (Load | Store | Rmw | Update, Level::System) => match (acquires, releases) {
-                (true, true) => {
-                    &[RegisterStores, FlushBanks, Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt]
-                }
-                (true, false) => &[RegisterStores, Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt],
-                (false, true) => &[RegisterStores, FlushBanks, Pass, BelowSystem, AnswerIt],
-                (false, false) => &[RegisterStores, Pass, BelowSystem, AnswerIt],
-            },
-            (Fence, Level::System) => match (acquires, releases) {
-                (true, true) => &[RegisterStores, FlushBanks, InvalidateBanks, Invalidate, AnswerIt],
-                (true, false) => &[InvalidateBanks, Invalidate, AnswerIt],
-                (false, true) => &[RegisterStores, FlushBanks, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-            (Fence, _) => match (acquires, releases) {
-                (true, true) => &[RegisterStores, Invalidate, AnswerIt],
-                (true, false) => &[Invalidate, AnswerIt],
-                (false, true) => &[RegisterStores, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-            // Table 3, in its order: b0-b7, b8-b15, b16-b26.
-            (Load | Store | Rmw | Update, _) => match (acquires, releases) {
-                (true, true) => &[RegisterStores, Register, Perform, Invalidate],
-                (true, false) => &[Register, Perform, Invalidate],
-                (false, true) => &[RegisterStores, Register, Perform],
-                (false, false) => &[Register, Perform],
-            },
-        }
+const fn plan(key: PlanKey) -> Steps<Step> {
+    use Step::{
+        AnswerIt, BelowSystem, FlushBanks, Here, Invalidate, InvalidateBanks, Pass, Perform, Register,
+    };
+    let is_system = matches!(key.reach(), Reach::System);
+    if matches!(key.op, OpClass::Load | OpClass::Store) && key.is_plain() {
+        return Steps::of(&[&[Here]]);
     }
+    // What was stored here below system scope comes before an access there,
+    // whatever the order.
+    let registers: &[Step] =
+        if key.releases() || is_system && key.is_access() { &[Step::RegisterStores] } else { &[] };
+    let release: &[Step] = if is_system && key.releases() { &[FlushBanks] } else { &[] };
+    let (access, answer): (&[Step], &[Step]) = match key.is_access() {
+        false => (&[], &[AnswerIt]),
+        true if is_system => (&[Pass, BelowSystem], &[AnswerIt]),
+        // Table 3, in its order: b0-b7, b8-b15, b16-b26.
+        true => (&[Register, Perform], &[]),
+    };
+    let acquire: &[Step] = match key.acquired() {
+        None => &[],
+        Some(Reach::Group | Reach::Device) => &[Invalidate],
+        Some(Reach::System) => &[InvalidateBanks, Invalidate],
+    };
+    Steps::of(&[registers, release, access, acquire, answer])
 }

@@ -1,6 +1,6 @@
 //! What each operation does at the L1.
 
-use proto::{Ask, Effects, Level, OpClass, Order, PlanKey, Plans, Spending, TableId, symbols};
+use proto::{Ask, Effects, OpClass, Order, PlanKey, Reach, Spending, Steps, TableId, symbols};
 
 symbols! {
     /// The steps of operations.
@@ -57,70 +57,47 @@ impl Step {
     }
 }
 
-/// What each operation does at the L1.
-#[derive(Clone, Copy, Debug)]
-pub struct L1Plans;
+proto::plans! {
+    /// What each operation does at the L1.
+    pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
+}
 
-impl Plans for L1Plans {
-    type Step = Step;
-    const ID: TableId = TableId(1);
-    const NAME: &'static str = "Operations at the L1";
+const fn plan(key: PlanKey) -> Steps<Step> {
+    use Step::{AnswerIt, Flush, FlushBanks, Here, Invalidate, InvalidateBanks, InvalidateRest, Perform};
+    // Another acquire of a word that was acquired and written here must find
+    // what was released before: the release stays with registered words.
+    let passes_on = matches!(key.op, OpClass::Rmw | OpClass::Update) && key.acquires();
+    let releases = key.releases() || passes_on;
+    if key.is_access() && (key.acquires() || releases) && matches!(key.reach(), Reach::Group) {
+        // Table 3: where it is registered decides.
+        return Steps::of(&[&[Here, Perform, InvalidateRest]]);
+    }
+    let release: &[Step] = match key.reach() {
+        _ if !releases => &[],
+        Reach::Group | Reach::Device => &[Flush],
+        Reach::System => &[Flush, FlushBanks],
+    };
+    let acquire: &[Step] = match key.reach() {
+        _ if !key.acquires() => &[],
+        Reach::Group | Reach::Device => &[Invalidate],
+        Reach::System => &[InvalidateBanks, Invalidate],
+    };
+    Steps::of(&[release, access(key), acquire, &[AnswerIt]])
+}
 
-    fn plan(key: PlanKey) -> &'static [Step] {
-        use OpClass::*;
-        use Step::*;
-        let is_write = !matches!(key.op, Load);
-        let acquires = key.order.acquires() && !matches!(key.op, Store);
-        // Who acquires from a word that was acquired and written here must find what
-        // has been released before: in words that are registered it waits here.
-        let passes_on = acquires && matches!(key.op, Rmw | Update);
-        let releases = key.order.releases() && is_write || passes_on;
-        match (key.op, key.level) {
-            (KernelBegin, Level::System) => &[InvalidateBanks, Invalidate, AnswerIt],
-            (KernelBegin, _) => &[Invalidate, AnswerIt],
-            (KernelEnd, Level::System) => &[Flush, FlushBanks, AnswerIt],
-            (KernelEnd, _) => &[Flush, AnswerIt],
-
-            (Load, _) if key.order == Order::Plain => &[Here, Below, AnswerIt],
-            (Store, _) if key.order == Order::Plain => &[Here, Post, AnswerIt],
-
-            (Load | Store | Rmw | Update, Level::System) => match (acquires, releases) {
-                (true, true) => {
-                    &[Flush, FlushBanks, Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt]
-                }
-                (true, false) => &[Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt],
-                (false, true) => &[Flush, FlushBanks, Pass, BelowSystem, AnswerIt],
-                (false, false) => &[Pass, BelowSystem, AnswerIt],
-            },
-            (Fence, Level::System) => match (acquires, releases) {
-                (true, true) => &[Flush, FlushBanks, InvalidateBanks, Invalidate, AnswerIt],
-                (true, false) => &[InvalidateBanks, Invalidate, AnswerIt],
-                (false, true) => &[Flush, FlushBanks, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-
-            // An acquire and a release without an access (III.C.3), whatever
-            // the scope: registration has none.
-            (Fence, _) => match (acquires, releases) {
-                (true, true) => &[Flush, Invalidate, AnswerIt],
-                (true, false) => &[Invalidate, AnswerIt],
-                (false, true) => &[Flush, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-            // Relaxed atomics do without coherence actions (III.C.3).
-            (Load | Store | Rmw | Update, _) if !acquires && !releases => &[Here, Pass, Anywhere, AnswerIt],
-            // Table 3: where it is registered decides.
-            (Load | Store | Rmw | Update, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => {
-                &[Here, Perform, InvalidateRest]
-            }
-            // Scopes as a hint (V.C): performed at the L2.
-            (Load | Store | Rmw | Update, Level::Chiplet | Level::Device | Level::Named) => {
-                match (acquires, releases) {
-                    (true, true) => &[Flush, Pass, Unregistered, Invalidate, AnswerIt],
-                    (true, false) => &[Pass, Unregistered, Invalidate, AnswerIt],
-                    (false, _) => &[Flush, Pass, Unregistered, AnswerIt],
-                }
-            }
-        }
+/// The access, where its word is not known to be registered.
+const fn access(key: PlanKey) -> &'static [Step] {
+    use Step::{Anywhere, Below, BelowSystem, Here, Pass, Post, Unregistered};
+    match (key.op, key.reach()) {
+        // An acquire and a release without an access (III.C.3): registration
+        // has no scope.
+        (OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
+        (OpClass::Load, _) if key.is_plain() => &[Here, Below],
+        (OpClass::Store, _) if key.is_plain() => &[Here, Post],
+        (_, Reach::System) => &[Pass, BelowSystem],
+        // Scopes as a hint (V.C): performed at the L2.
+        _ if key.acquires() || key.releases() => &[Pass, Unregistered],
+        // Relaxed atomics do without coherence actions (III.C.3).
+        (_, Reach::Group | Reach::Device) => &[Here, Pass, Anywhere],
     }
 }

@@ -1,58 +1,33 @@
 //! The port of a compute unit that has no L1.
 
 use crate::parts::{Descends, How, Lower, ToL1, answer};
-use crate::vi::Step;
-use proto::{Ask, Controller, Cx, Disposition, Input, Level, OpClass, PlanKey, Plans, Shape, TableId};
+use crate::vi::{self, Step};
+use proto::{Ask, Controller, Cx, Disposition, Input, OpClass, PlanKey, Reach, Shape, Steps, TableId};
 
-/// What each operation does at the port.
-#[derive(Clone, Copy, Debug)]
-pub struct PortPlans;
+proto::plans! {
+    /// What each operation does at the port.
+    pub struct PortPlans: Step = plan, TableId(1), "Operations at the port"
+}
 
-impl Plans for PortPlans {
-    type Step = Step;
-    const ID: TableId = TableId(1);
-    const NAME: &'static str = "Operations at the port";
+const fn plan(key: PlanKey) -> Steps<Step> {
+    let acquire: &[Step] = match key.acquired() {
+        None | Some(Reach::Group | Reach::Device) => &[],
+        Some(Reach::System) => &[Step::InvalidateBanks],
+    };
+    Steps::of(&[vi::release(key), access(key), acquire, &[Step::AnswerIt]])
+}
 
-    fn plan(key: PlanKey) -> &'static [Step] {
-        use OpClass::*;
-        use Step::*;
-        let (acquires, releases) = (key.order.acquires(), key.order.releases());
-        match (key.op, key.level) {
-            (KernelBegin, Level::System) => &[InvalidateBanks, AnswerIt],
-            (KernelEnd, Level::System) => &[Flush, FlushBanks, AnswerIt],
-            (KernelBegin, _) => &[AnswerIt],
-            (KernelEnd, _) => &[Flush, AnswerIt],
-
-            (Load, Level::System) if acquires => &[BelowSystem, InvalidateBanks, AnswerIt],
-            (Load, Level::System) if key.order.is_atomic() => &[BelowSystem, AnswerIt],
-            (Load, _) => &[Below, AnswerIt],
-            (Store, Level::System) if releases => &[Flush, FlushBanks, BelowSystem, AnswerIt],
-            (Store, Level::System) if key.order.is_atomic() => &[BelowSystem, AnswerIt],
-            (Rmw | Update, Level::System) => match (acquires, releases) {
-                (true, true) => &[Flush, FlushBanks, BelowSystem, InvalidateBanks, AnswerIt],
-                (true, false) => &[BelowSystem, InvalidateBanks, AnswerIt],
-                (false, true) => &[Flush, FlushBanks, BelowSystem, AnswerIt],
-                (false, false) => &[BelowSystem, AnswerIt],
-            },
-            (Fence, Level::System) => match (acquires, releases) {
-                (true, true) => &[Flush, FlushBanks, InvalidateBanks, AnswerIt],
-                (true, false) => &[InvalidateBanks, AnswerIt],
-                (false, true) => &[Flush, FlushBanks, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-
-            // The port's channels keep what one work-group does in order.
-            (Store | Rmw | Update, Level::WorkItem | Level::SubGroup | Level::WorkGroup) if releases => {
-                &[Below, AnswerIt]
-            }
-            (Fence, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => &[AnswerIt],
-            (Store | Rmw | Update, _) if releases => &[Flush, Below, AnswerIt],
-            (Fence, _) if releases => &[Flush, AnswerIt],
-            (Fence, _) => &[AnswerIt],
-            (Store, _) => &[Post, AnswerIt],
-            (Update, _) if !acquires => &[Post, AnswerIt],
-            (Rmw | Update, _) => &[Below, AnswerIt],
-        }
+/// The access. The port's channels keep what one work-group does in order.
+const fn access(key: PlanKey) -> &'static [Step] {
+    use Step::{Below, BelowSystem, Post};
+    match (key.op, key.reach()) {
+        (OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
+        (OpClass::Load, Reach::System) if key.is_plain() => &[Below],
+        (OpClass::Store, Reach::System) if key.is_plain() => &[Post],
+        (_, Reach::System) => &[BelowSystem],
+        (OpClass::Store, _) if !key.releases() => &[Post],
+        (OpClass::Update, _) if !key.releases() && !key.acquires() => &[Post],
+        (_, Reach::Group | Reach::Device) => &[Below],
     }
 }
 
@@ -79,15 +54,8 @@ impl Port {
             Step::FlushBanks => self.lower.flush_banks(ask.slot, cx),
             Step::InvalidateBanks => self.lower.invalidate_banks(ask.slot, cx),
             Step::AnswerIt => answer(ask, cx),
-            Step::Here
-            | Step::Pass
-            | Step::Invalidate
-            | Step::Unlocked
-            | Step::LockAll
-            | Step::UnlockAll
-            | Step::FlushOthers
-            | Step::InvalidateOthers => {
-                Some(Disposition::Impossible("a port holds no lines, and speaks to no other port"))
+            Step::Here | Step::Pass | Step::Invalidate => {
+                Some(Disposition::Impossible("a port holds no lines"))
             }
         }
     }

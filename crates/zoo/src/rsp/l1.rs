@@ -7,8 +7,9 @@
 
 use super::locks::Locks;
 use super::msg::ToL1;
+use super::plans::{Remote, Step};
 use crate::parts::Descends;
-use crate::vi::{self, Step};
+use crate::vi::{self, Step as Shared};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
@@ -78,39 +79,44 @@ impl<T: Steps> L1<T> {
         P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
     {
         let slot = ask.slot;
-        if matches!(step, Step::LockAll | Step::FlushOthers | Step::InvalidateOthers) {
+        let step = match step {
+            // It has waited already, or a lock has come while its line did: it
+            // is performed below, where remote operations are.
+            Step::Shared(Shared::Here) if matches!(ask.req.op, Op::Rmw(_)) && self.locks.any() => {
+                return None;
+            }
+            Step::Shared(shared) => return self.cache.perform(shared, ask, cx),
+            Step::Remote(step) => step,
+        };
+        if matches!(step, Remote::LockAll | Remote::FlushOthers | Remote::InvalidateOthers) {
             cx.fx.spend(slot, spending::<T>(ask, cx.stage));
         }
         let others = peers(cx.me, cx.world.params.cus);
         match step {
-            Step::Unlocked if self.locks.any() => {
+            Remote::Unlocked if self.locks.any() => {
                 self.locks.wait();
                 cx.stage += 1;
                 Some(Disposition::Stall(LOCKED))
             }
-            Step::Unlocked => None,
-            // It has waited already, or a lock has come while its line did: it
-            // is performed below, where remote operations are.
-            Step::Here if matches!(ask.req.op, Op::Rmw(_)) && self.locks.any() => None,
-            Step::FlushOthers => {
+            Remote::Unlocked => None,
+            Remote::FlushOthers => {
                 cx.fx.uses.flush_broadcasts += 1;
                 self.told.tell(slot, others, |slot| ToL1::Flush { slot }, cx)
             }
-            Step::InvalidateOthers => {
+            Remote::InvalidateOthers => {
                 cx.fx.uses.invalidation_broadcasts += 1;
                 self.told.tell(slot, others, |slot| ToL1::Invalidate { slot }, cx)
             }
-            Step::LockAll => {
+            Remote::LockAll => {
                 cx.fx.uses.lock_broadcasts += 1;
                 self.locks.lock(cx.me, slot);
                 self.told.tell(slot, others, |slot| ToL1::Lock { slot }, cx)
             }
-            Step::UnlockAll => {
+            Remote::UnlockAll => {
                 others.for_each(|other| cx.fx.send(other, ToL1::Unlock { slot }));
                 self.unlock(cx.me, slot, cx);
                 None
             }
-            shared => self.cache.perform(shared, ask, cx),
         }
     }
 
@@ -151,7 +157,7 @@ impl<T: Steps> L1<T> {
 /// to the acquire; a store has no acquire, a load no release.
 fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
-    let is_access = |step: &Step| matches!(step, Step::Below | Step::BelowSystem);
+    let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));
     let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
     match ask.req.op {
         Op::Store => Spending::Release,

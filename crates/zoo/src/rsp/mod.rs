@@ -19,7 +19,7 @@ mod plans;
 pub use l1::{L1, Steps, Waiter};
 pub use locks::Locks;
 pub use msg::ToL1;
-pub use plans::{RepairedPlans, RspPlans};
+pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 
 use crate::parts::{PTX, ToBank, protocol};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1Table};

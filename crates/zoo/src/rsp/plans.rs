@@ -1,124 +1,137 @@
 //! What each operation does at the L1: the rows of Table 3, as printed.
 
-use crate::vi::{L1Plans, Step};
-use proto::{Level, OpClass, Order, PlanKey, Plans, TableId};
+use self::Step::{Remote as R, Shared as S};
+use crate::vi::{self, Step as Shared};
+use proto::{OpClass, PlanKey, Reach, Steps, TableId, symbols};
 
-/// What each operation does at the L1, as printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RspPlans;
-
-impl Plans for RspPlans {
-    type Step = Step;
-    const ID: TableId = TableId(1);
-    const NAME: &'static str = "Operations at the L1";
-
-    fn plan(key: PlanKey) -> &'static [Step] {
-        use OpClass::*;
-        use Step::*;
-        let is_narrow = matches!(key.level, Level::WorkItem | Level::SubGroup | Level::WorkGroup);
-        let is_here = is_narrow || key.order == Order::Plain;
-        let is_system = key.level == Level::System;
-        match key.op {
-            // a15
-            Rmw | Update if is_here => &[Unlocked, Here, Pass, Below, AnswerIt],
-            // a0 to a2, a6 to a8, a16 to a18. What is remote to a work-group is
-            // not further than its compute unit.
-            KernelBegin | KernelEnd => L1Plans::plan(key),
-            _ if is_here || !key.remote => L1Plans::plan(key),
-            // a3 to a5
-            Load if is_system => &[Pass, BelowSystem, FlushOthers, InvalidateBanks, Invalidate, AnswerIt],
-            Load => &[Pass, Below, FlushOthers, Invalidate, AnswerIt],
-            // a9 to a14
-            Store if is_system => &[
-                LockAll,
-                FlushOthers,
-                Flush,
-                FlushBanks,
-                InvalidateOthers,
-                Pass,
-                BelowSystem,
-                InvalidateOthers,
-                UnlockAll,
-                AnswerIt,
-            ],
-            Store => &[
-                LockAll,
-                FlushOthers,
-                Flush,
-                InvalidateOthers,
-                Pass,
-                Below,
-                InvalidateOthers,
-                UnlockAll,
-                AnswerIt,
-            ],
-            // a19 to a25
-            Rmw | Update if is_system => &[
-                LockAll,
-                FlushOthers,
-                Flush,
-                FlushBanks,
-                InvalidateOthers,
-                Pass,
-                BelowSystem,
-                FlushOthers,
-                InvalidateBanks,
-                InvalidateOthers,
-                Invalidate,
-                UnlockAll,
-                AnswerIt,
-            ],
-            Rmw | Update => &[
-                LockAll,
-                FlushOthers,
-                Flush,
-                InvalidateOthers,
-                Pass,
-                Below,
-                FlushOthers,
-                InvalidateOthers,
-                Invalidate,
-                UnlockAll,
-                AnswerIt,
-            ],
-            // Not in the table: what the rows do around their access.
-            Fence => match (key.order.acquires(), key.order.releases(), is_system) {
-                (true, true, true) => {
-                    &[FlushOthers, Flush, FlushBanks, InvalidateBanks, InvalidateOthers, Invalidate, AnswerIt]
-                }
-                (true, false, true) => &[FlushOthers, InvalidateBanks, Invalidate, AnswerIt],
-                (false, true, true) => &[Flush, FlushBanks, InvalidateOthers, AnswerIt],
-                (true, true, false) => &[FlushOthers, Flush, InvalidateOthers, Invalidate, AnswerIt],
-                (true, false, false) => &[FlushOthers, Invalidate, AnswerIt],
-                (false, true, false) => &[Flush, InvalidateOthers, AnswerIt],
-                (false, false, _) => &[AnswerIt],
-            },
-        }
+symbols! {
+    /// The steps that remote operations add to those of `vi`.
+    pub enum Remote {
+        /// Wait for the remote operations under way that hold read-modify-writes back.
+        Unlocked,
+        /// Hold back all read-modify-writes in this and every other L1.
+        LockAll,
+        /// Let them go on.
+        UnlockAll,
+        /// Wait until all that was written in every other L1 has reached the L2.
+        FlushOthers,
+        /// Drop what is clean in every other L1.
+        InvalidateOthers,
     }
 }
 
-/// What each operation does at the L1, with remote loads repaired.
-///
-/// As printed, a remote load is performed before the other L1s flush. It then
-/// misses a store that was performed in one of them before it, although what
-/// that store released is flushed by it. Here they flush before it as well, as
-/// they do for a read-modify-write (a20).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RepairedPlans;
+symbols! {
+    /// The steps of operations.
+    pub enum Step = Shared + Remote;
+}
 
-impl Plans for RepairedPlans {
-    type Step = Step;
-    const ID: TableId = RspPlans::ID;
-    const NAME: &'static str = RspPlans::NAME;
+proto::plans! {
+    /// What each operation does at the L1, as printed.
+    pub struct RspPlans: Step = printed, TableId(1), "Operations at the L1"
+}
+proto::plans! {
+    /// What each operation does at the L1, with remote loads repaired.
+    ///
+    /// As printed, a remote load is performed before the other L1s flush. It then
+    /// misses a store that was performed in one of them before it, although what
+    /// that store released is flushed by it. Here they flush before it as well, as
+    /// they do for a read-modify-write (a20).
+    pub struct RepairedPlans: Step = repaired, TableId(1), "Operations at the L1"
+}
 
-    fn plan(key: PlanKey) -> &'static [Step] {
-        use Step::*;
-        match RspPlans::plan(key) {
-            [Pass, BelowSystem, FlushOthers, ..] => {
-                &[FlushOthers, Pass, BelowSystem, FlushOthers, InvalidateBanks, Invalidate, AnswerIt]
-            }
-            [Pass, Below, FlushOthers, ..] => &[FlushOthers, Pass, Below, FlushOthers, Invalidate, AnswerIt],
-            as_printed => as_printed,
+const fn printed(key: PlanKey) -> Steps<Step> {
+    if !is_remote(key) {
+        return local(key);
+    }
+    Steps::of(&[before(key), access(key), after(key), &[S(Shared::AnswerIt)]])
+}
+
+const fn repaired(key: PlanKey) -> Steps<Step> {
+    let first: &[Step] = match key.op {
+        OpClass::Load if is_remote(key) => &[R(Remote::FlushOthers)],
+        _ => &[],
+    };
+    Steps::of(&[first, printed(key).as_slice()])
+}
+
+/// Does it look beyond its own compute unit for accesses of narrower scope? A
+/// scope within the compute unit has none.
+const fn is_remote(key: PlanKey) -> bool {
+    let is_kernel = matches!(key.op, OpClass::KernelBegin | OpClass::KernelEnd);
+    let is_plain = matches!(key.order, proto::Order::Plain);
+    key.remote && !is_kernel && !is_plain && !matches!(key.reach(), Reach::Group)
+}
+
+/// As in `vi`: a0 to a2, a6 to a8, a16 to a18; and a15.
+const fn local(key: PlanKey) -> Steps<Step> {
+    let is_here = key.is_plain() || matches!(key.reach(), Reach::Group);
+    let first: &[Step] = match key.op {
+        OpClass::Rmw | OpClass::Update if is_here => &[R(Remote::Unlocked)],
+        _ => &[],
+    };
+    let (mut all, shared, mut at) = (Steps::of(&[first]), vi::plan(key), 0);
+    while at < shared.as_slice().len() {
+        all = all.then(&[S(shared.as_slice()[at])]);
+        at += 1;
+    }
+    all
+}
+
+/// Rows a9 to a12 of a store and a19 to a22 of a read-modify-write. A fence
+/// does what the rows do around their access: it is not in the table.
+const fn before(key: PlanKey) -> &'static [Step] {
+    use Remote::{FlushOthers, InvalidateOthers, LockAll};
+    use Shared::{Flush, FlushBanks};
+    match (key.op, key.reach()) {
+        (OpClass::Load | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
+        (OpClass::Store | OpClass::Rmw | OpClass::Update, Reach::System) => {
+            &[R(LockAll), R(FlushOthers), S(Flush), S(FlushBanks), R(InvalidateOthers)]
         }
+        (OpClass::Store | OpClass::Rmw | OpClass::Update, _) => {
+            &[R(LockAll), R(FlushOthers), S(Flush), R(InvalidateOthers)]
+        }
+        (OpClass::Fence, reach) => match (key.acquires(), key.releases(), reach) {
+            (false, false, _) => &[],
+            (true, false, _) => &[R(FlushOthers)],
+            (true, true, Reach::System) => &[R(FlushOthers), S(Flush), S(FlushBanks)],
+            (true, true, _) => &[R(FlushOthers), S(Flush)],
+            (false, true, Reach::System) => &[S(Flush), S(FlushBanks), R(InvalidateOthers)],
+            (false, true, _) => &[S(Flush), R(InvalidateOthers)],
+        },
+    }
+}
+
+/// Rows a3, a13 and a23.
+const fn access(key: PlanKey) -> &'static [Step] {
+    match (key.is_access(), key.reach()) {
+        (false, _) => &[],
+        (true, Reach::System) => &[S(Shared::Pass), S(Shared::BelowSystem)],
+        (true, _) => &[S(Shared::Pass), S(Shared::Below)],
+    }
+}
+
+/// Rows a4 and a5 of a load, a13 and a14 of a store, a23 to a25 of a
+/// read-modify-write.
+const fn after(key: PlanKey) -> &'static [Step] {
+    use Remote::{FlushOthers, InvalidateOthers, UnlockAll};
+    use Shared::{Invalidate, InvalidateBanks};
+    match (key.op, key.reach()) {
+        (OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
+        (OpClass::Load, Reach::System) => &[R(FlushOthers), S(InvalidateBanks), S(Invalidate)],
+        (OpClass::Load, _) => &[R(FlushOthers), S(Invalidate)],
+        (OpClass::Store, _) => &[R(InvalidateOthers), R(UnlockAll)],
+        (OpClass::Rmw | OpClass::Update, Reach::System) => {
+            &[R(FlushOthers), S(InvalidateBanks), R(InvalidateOthers), S(Invalidate), R(UnlockAll)]
+        }
+        (OpClass::Rmw | OpClass::Update, _) => {
+            &[R(FlushOthers), R(InvalidateOthers), S(Invalidate), R(UnlockAll)]
+        }
+        (OpClass::Fence, reach) => match (key.acquires(), key.releases(), reach) {
+            (false, _, _) => &[],
+            (true, true, Reach::System) => &[S(InvalidateBanks), R(InvalidateOthers), S(Invalidate)],
+            (true, true, _) => &[R(InvalidateOthers), S(Invalidate)],
+            (true, false, Reach::System) => &[S(InvalidateBanks), S(Invalidate)],
+            (true, false, _) => &[S(Invalidate)],
+        },
     }
 }

@@ -93,9 +93,6 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
             Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
             Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
             Step::AnswerIt => answer(ask, cx),
-            Step::Unlocked | Step::LockAll | Step::UnlockAll | Step::FlushOthers | Step::InvalidateOthers => {
-                Some(Disposition::Impossible("this cache speaks to no other first-level cache"))
-            }
         }
     }
 

@@ -1,9 +1,7 @@
 //! The tables of the L1: what happens to a line, and what each operation does.
 
 use super::step::Step;
-use proto::{
-    Level, OpClass, Order, PlanKey, Plans, Row, Table, TableId, go, impossible, stall, stay, symbols,
-};
+use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
 
 symbols! {
     /// The states of a line.
@@ -174,78 +172,52 @@ impl Table for L1Table {
     }
 }
 
-/// What each operation does at the L1.
-#[derive(Clone, Copy, Debug)]
-pub struct L1Plans;
+proto::plans! {
+    /// What each operation does at the L1.
+    pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
+}
 
-impl Plans for L1Plans {
-    type Step = Step;
-    const ID: TableId = TableId(1);
-    const NAME: &'static str = "Operations at the L1";
+/// The plan of an operation that is not remote.
+pub(crate) const fn plan(key: PlanKey) -> Steps<Step> {
+    let acquire: &[Step] = match key.acquired() {
+        None | Some(Reach::Group) => &[],
+        Some(Reach::Device) => &[Step::Invalidate],
+        Some(Reach::System) => &[Step::InvalidateBanks, Step::Invalidate],
+    };
+    Steps::of(&[release(key), access(key), acquire, answer(key)])
+}
 
-    fn plan(key: PlanKey) -> &'static [Step] {
-        use OpClass::*;
-        use Step::*;
-        let acquires = key.order.acquires();
-        let releases = key.order.releases();
-        match (key.op, key.level) {
-            // Plain accesses, and atomics that the CU's own work-items share.
-            (Load | Store, _) if key.order == Order::Plain => &[Here],
-            (Load | Store, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => &[Here],
-            // Those that meet a fill that is not kept go on below.
-            (Rmw | Update, _) if key.order == Order::Plain => &[Here, Pass, Below, AnswerIt],
-            (Rmw | Update, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => {
-                &[Here, Pass, Below, AnswerIt]
-            }
-            (Fence, Level::WorkItem | Level::SubGroup | Level::WorkGroup) => &[AnswerIt],
+/// What a release does before its access.
+pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
+    match key.released() {
+        None | Some(Reach::Group) => &[],
+        Some(Reach::Device) => &[Step::Flush],
+        Some(Reach::System) => &[Step::Flush, Step::FlushBanks],
+    }
+}
 
-            (Load, Level::System) if acquires => &[Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt],
-            (Load | Store | Rmw | Update, Level::System) if !acquires && !releases => {
-                &[Pass, BelowSystem, AnswerIt]
-            }
-            (Load, Level::System) => &[Pass, BelowSystem, AnswerIt],
-            (Store, Level::System) if releases => &[Flush, FlushBanks, Pass, BelowSystem, AnswerIt],
-            (Store, Level::System) => &[Pass, BelowSystem, AnswerIt],
-            (Rmw | Update, Level::System) => match (acquires, releases) {
-                (true, true) => {
-                    &[Flush, FlushBanks, Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt]
-                }
-                (true, false) => &[Pass, BelowSystem, InvalidateBanks, Invalidate, AnswerIt],
-                (false, _) => &[Flush, FlushBanks, Pass, BelowSystem, AnswerIt],
-            },
-            (Fence, Level::System) => match (acquires, releases) {
-                (true, true) => &[Flush, FlushBanks, InvalidateBanks, Invalidate, AnswerIt],
-                (true, false) => &[InvalidateBanks, Invalidate, AnswerIt],
-                (false, true) => &[Flush, FlushBanks, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-            (KernelBegin, Level::System) => &[InvalidateBanks, Invalidate, AnswerIt],
-            (KernelEnd, Level::System) => &[Flush, FlushBanks, AnswerIt],
+/// The access, at the level of its scope.
+const fn access(key: PlanKey) -> &'static [Step] {
+    use Step::{Below, BelowSystem, Here, Pass, Post};
+    match (key.op, key.reach()) {
+        (OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
+        (OpClass::Load | OpClass::Store, _) if key.is_plain() => &[Here],
+        (OpClass::Load | OpClass::Store, Reach::Group) => &[Here],
+        // One that meets a fill that is not kept goes on below.
+        (OpClass::Rmw | OpClass::Update, _) if key.is_plain() => &[Here, Pass, Below],
+        (OpClass::Rmw | OpClass::Update, Reach::Group) => &[Here, Pass, Below],
+        // Only a later flush waits for it; the channel keeps it in order.
+        (OpClass::Store, Reach::Device) if !key.releases() => &[Pass, Post],
+        (OpClass::Update, Reach::Device) if !key.releases() && !key.acquires() => &[Pass, Post],
+        (_, Reach::Device) => &[Pass, Below],
+        (_, Reach::System) => &[Pass, BelowSystem],
+    }
+}
 
-            (Load, Level::Chiplet | Level::Device | Level::Named) if acquires => {
-                &[Pass, Below, Invalidate, AnswerIt]
-            }
-            (Load, Level::Chiplet | Level::Device | Level::Named) => &[Pass, Below, AnswerIt],
-            (Store, Level::Chiplet | Level::Device | Level::Named) if releases => {
-                &[Flush, Pass, Below, AnswerIt]
-            }
-            // Nobody waits for it but a later flush; the channel keeps it in order.
-            (Store, Level::Chiplet | Level::Device | Level::Named) => &[Pass, Post, AnswerIt],
-            (Rmw | Update, Level::Chiplet | Level::Device | Level::Named) => match (acquires, releases) {
-                (true, true) => &[Flush, Pass, Below, Invalidate, AnswerIt],
-                (true, false) => &[Pass, Below, Invalidate, AnswerIt],
-                (false, true) => &[Flush, Pass, Below, AnswerIt],
-                (false, false) if key.op == Update => &[Pass, Post, AnswerIt],
-                (false, false) => &[Pass, Below, AnswerIt],
-            },
-            (Fence, Level::Chiplet | Level::Device | Level::Named) => match (acquires, releases) {
-                (true, true) => &[Flush, Invalidate, AnswerIt],
-                (true, false) => &[Invalidate, AnswerIt],
-                (false, true) => &[Flush, AnswerIt],
-                (false, false) => &[AnswerIt],
-            },
-            (KernelBegin, _) => &[Invalidate, AnswerIt],
-            (KernelEnd, _) => &[Flush, AnswerIt],
-        }
+/// The answer. A load or a store that is performed here has been answered.
+const fn answer(key: PlanKey) -> &'static [Step] {
+    match key.op {
+        OpClass::Load | OpClass::Store if key.is_plain() || matches!(key.reach(), Reach::Group) => &[],
+        _ => &[Step::AnswerIt],
     }
 }

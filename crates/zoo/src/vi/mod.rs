@@ -20,6 +20,7 @@ pub use bank::Bank;
 pub use bank_table::BankTable;
 pub use l1::{L1, Writers};
 pub use l1_table::{L1Plans, L1Table};
+pub(crate) use l1_table::{plan, release};
 pub use step::Step;
 
 use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};

@@ -1,10 +1,9 @@
-//! The steps of operations: those of `vi`, and those that protocols on top of
-//! it add.
+//! The steps of operations, which other protocols use and add to.
 
 use proto::{Ask, Effects, Order, Spending, symbols};
 
 symbols! {
-    /// The steps of operations. A protocol's plans use some of them.
+    /// The steps of operations.
     pub enum Step {
         /// Perform the access on the line in this cache, and answer: what follows is for an access that cannot be.
         Here,
@@ -26,16 +25,6 @@ symbols! {
         InvalidateBanks,
         /// Answer the request.
         AnswerIt,
-        /// Wait for the remote operations under way that hold read-modify-writes back.
-        Unlocked,
-        /// Hold back all read-modify-writes in this and every other L1.
-        LockAll,
-        /// Let them go on.
-        UnlockAll,
-        /// Wait until all that was written in every other L1 has reached the L2.
-        FlushOthers,
-        /// Drop what is clean in every other L1.
-        InvalidateOthers,
     }
 }
 
@@ -51,14 +40,8 @@ impl Step {
             Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::Post => {
                 fx.spend(ask.slot, Spending::Access);
             }
-            // The answer leaves when the step before it is done. What is done
-            // to other caches belongs to the acquire or to the release.
-            Step::AnswerIt
-            | Step::Unlocked
-            | Step::LockAll
-            | Step::UnlockAll
-            | Step::FlushOthers
-            | Step::InvalidateOthers => {}
+            // The answer leaves when the step before it is done.
+            Step::AnswerIt => {}
         }
     }
 }

@@ -16,7 +16,7 @@ fn steps<C: Column>(row: &Row) -> String {
         Instruction::St => OpClass::Store,
         Instruction::Rmw => OpClass::Rmw,
     };
-    let key = PlanKey { op, order: row.order, level: row.level, remote: row.remote };
+    let key = PlanKey { op, order: row.order, level: row.level, remote: row.remote, commutative: false };
     let plans = C::Protocol::plans();
     let plan = plans.iter().flat_map(|view| &view.plans).find(|(k, _)| *k == key);
     plan.map_or_else(String::new, |(_, steps)| steps.join(", "))

@@ -7,8 +7,8 @@ use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Release, SeqCst};
 use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _, WritePolicy};
 use std::collections::BTreeSet;
+use zoo::rsp::{Remote, Step};
 use zoo::rsp::{Rsp, RspPlans, RspRepaired};
-use zoo::vi::Step;
 
 const ADD: Sync = (AcqRel, WorkGroup);
 const REMOTE_ADD: Do = Do::Remote(&Do::Add(X, 1, (AcqRel, Device)));
@@ -273,7 +273,7 @@ fn without(step: Step) -> Mutation {
 fn without_the_lock_an_update_is_lost() {
     let expected = find("a_remote_update_and_a_narrow_one");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let found = walk::<Rsp>(&expected.program, bounds, Some(without(Step::LockAll)));
+    let found = walk::<Rsp>(&expected.program, bounds, Some(without(Step::Remote(Remote::LockAll))));
     let lost: Outcome = vec![vec![0], vec![0], vec![1]];
     assert_eq!(found.violation, None);
     assert!(found.outcomes.contains(&lost), "{:?}", found.outcomes);

@@ -76,6 +76,7 @@ impl Run<'_> {
         event.scope = access.scope;
         event.proxy = access.proxy;
         event.remote = access.remote;
+        event.commutative = access.commutative;
         event.tags = access.tags.clone();
         let read = Sym::Read(state.trace.events.len() as u16);
         let read_register = Register { value: read.clone(), from: EventSet::only(state.trace.events.len()) };

@@ -418,6 +418,7 @@ impl Run<'_> {
             proxy: Proxy::Generic,
             fence_proxy: None,
             remote: false,
+            commutative: false,
             rmw: false,
             global: false,
             local: false,

@@ -8,6 +8,7 @@ use crate::program::{
 use super::super::error::{Place, TextError};
 use super::super::lexer::Kind;
 use super::Function;
+use proto::Hints;
 
 /// Order, failure order and scope behind the operands of a call.
 struct Mode {
@@ -15,6 +16,7 @@ struct Mode {
     order_failure: Order,
     scope: ScopeId,
     remote: bool,
+    commutative: bool,
     tags: Vec<String>,
 }
 
@@ -26,6 +28,7 @@ impl Mode {
             scope: Some(self.scope),
             proxy: Proxy::Generic,
             remote: self.remote,
+            commutative: self.commutative,
             tags: self.tags.clone(),
         }
     }
@@ -72,9 +75,13 @@ impl Function<'_> {
         let line = place.line;
         let full = self.cursor.word("a function")?;
         self.cursor.expect("(")?;
-        let (name, remote) = match full.strip_suffix("_remote") {
+        let (name, commutative) = match full.strip_suffix("_commutative") {
+            Some(name) if name.starts_with("atomic_fetch_") => (name, true),
+            _ => (full.as_str(), false),
+        };
+        let (name, remote) = match name.strip_suffix("_remote") {
             Some(name) => (name, true),
-            None => (full.as_str(), false),
+            None => (name, false),
         };
         let (name, explicit) = match name.strip_suffix("_explicit") {
             Some(name) => (name, true),
@@ -107,7 +114,9 @@ impl Function<'_> {
                 self.emit(line, Instr::Store { access, value });
                 Expr::Const(0)
             }
-            "atomic_exchange" => self.fetch(line, RmwOp::Exchange, explicit, remote)?,
+            "atomic_exchange" => {
+                self.fetch(line, RmwOp::Exchange, explicit, Hints { remote, commutative: false })?
+            }
             "atomic_flag_test_and_set" | "atomic_flag_clear" => {
                 self.flag(line, name == "atomic_flag_clear", explicit, remote)?
             }
@@ -123,7 +132,7 @@ impl Function<'_> {
             }
             "await" => self.wait(line, remote)?,
             _ => match name.strip_prefix("atomic_fetch_").and_then(fetch_op) {
-                Some(op) => self.fetch(line, op, explicit, remote)?,
+                Some(op) => self.fetch(line, op, explicit, Hints { remote, commutative })?,
                 None => {
                     let expected = "an atomic operation, a fence, a barrier or `await`";
                     return Err(TextError::expected(place, format!("`{full}`"), expected));
@@ -160,6 +169,7 @@ impl Function<'_> {
             order_failure: Order::SeqCst,
             scope: self.default_scope(),
             remote,
+            commutative: false,
             tags: Vec::new(),
         };
         if explicit || self.cursor.is(",") {
@@ -213,11 +223,12 @@ impl Function<'_> {
         })
     }
 
-    fn fetch(&mut self, line: u32, op: RmwOp, explicit: bool, remote: bool) -> Result<Expr, TextError> {
+    fn fetch(&mut self, line: u32, op: RmwOp, explicit: bool, hints: Hints) -> Result<Expr, TextError> {
         let address = self.expression()?;
         self.cursor.expect(",")?;
         let operand = self.expression()?;
-        let mode = self.mode(explicit, remote, false)?;
+        let mode = self.mode(explicit, hints.remote, false)?;
+        let mode = Mode { commutative: hints.commutative, ..mode };
         let dst = self.temporary();
         self.emit(line, Instr::Rmw { dst: Some(dst), access: mode.access(address), op, operand });
         Ok(Expr::Reg(dst))

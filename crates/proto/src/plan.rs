@@ -1,0 +1,324 @@
+//! Plans as data: what an operation does, as a sequence of steps.
+//!
+//! A plan is composed: what a release does, the access, what an acquire does,
+//! and the answer. Each part is a `const fn` of the [`PlanKey`], and
+//! [`crate::plans`] evaluates all plans while the crate is compiled, so a step
+//! of a run looks up a slice.
+
+use crate::request::{Hints, Level, Op, Order, Request};
+use crate::symbols::Symbol;
+use crate::table::{TableId, described};
+
+crate::symbols! {
+    /// The kinds of operation that plans distinguish.
+    pub enum OpClass {
+        /// A load.
+        Load,
+        /// A store.
+        Store,
+        /// A read-modify-write whose old value is used.
+        Rmw,
+        /// A read-modify-write whose old value is not used.
+        Update,
+        /// A fence.
+        Fence,
+        /// A kernel begins on the CU.
+        KernelBegin,
+        /// A kernel has ended on the CU.
+        KernelEnd,
+    }
+}
+
+/// How far a release or an acquire reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// The work-items of one compute unit.
+    Group,
+    /// The GPU.
+    Device,
+    /// The GPU and the host.
+    System,
+}
+
+/// What a plan depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlanKey {
+    /// The kind of operation.
+    pub op: OpClass,
+    /// Its order.
+    pub order: Order,
+    /// The level of its scope.
+    pub level: Level,
+    /// Is it a remote operation?
+    pub remote: bool,
+    /// May it change places with other commutative updates of its word?
+    pub commutative: bool,
+}
+
+/// The combinations of hints.
+const HINTS: usize = 4;
+
+impl PlanKey {
+    /// How many keys there are.
+    pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * HINTS;
+
+    /// The key of a request.
+    #[inline]
+    #[must_use]
+    pub fn of(req: &Request) -> Self {
+        let op = match req.op {
+            Op::Load => OpClass::Load,
+            Op::Store => OpClass::Store,
+            Op::Rmw(rmw) if rmw.uses_value => OpClass::Rmw,
+            Op::Rmw(_) => OpClass::Update,
+            Op::Fence => OpClass::Fence,
+            Op::KernelBegin(_) => OpClass::KernelBegin,
+            Op::KernelEnd(_) => OpClass::KernelEnd,
+        };
+        let Hints { remote, commutative } = req.hints;
+        PlanKey { op, order: req.order, level: req.scope.level, remote, commutative }
+    }
+
+    /// Its hints.
+    #[must_use]
+    pub const fn hints(self) -> Hints {
+        Hints { remote: self.remote, commutative: self.commutative }
+    }
+
+    /// The key of a number below [`PlanKey::COUNT`].
+    #[must_use]
+    pub const fn nth(number: usize) -> Self {
+        let (rest, hints) = (number / HINTS, number % HINTS);
+        let (rest, level) = (rest / Level::ALL.len(), rest % Level::ALL.len());
+        let (op, order) = (rest / Order::ALL.len(), rest % Order::ALL.len());
+        let (op, order, level) = (OpClass::ALL[op], Order::ALL[order], Level::ALL[level]);
+        PlanKey { op, order, level, remote: hints & 1 != 0, commutative: hints & 2 != 0 }
+    }
+
+    /// Its number: the inverse of [`PlanKey::nth`].
+    #[inline]
+    #[must_use]
+    pub const fn number(self) -> usize {
+        let op_and_order = self.op as usize * Order::ALL.len() + self.order as usize;
+        let hints = self.remote as usize | (self.commutative as usize) << 1;
+        (op_and_order * Level::ALL.len() + self.level as usize) * HINTS + hints
+    }
+
+    /// Every key, by number.
+    pub fn all() -> impl Iterator<Item = PlanKey> {
+        (0..PlanKey::COUNT).map(PlanKey::nth)
+    }
+
+    /// Is it an access that is not atomic?
+    #[must_use]
+    pub const fn is_plain(self) -> bool {
+        matches!(self.order, Order::Plain) && self.is_access()
+    }
+
+    /// Does it read or write a line?
+    #[must_use]
+    pub const fn is_access(self) -> bool {
+        !matches!(self.op, OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd)
+    }
+
+    /// How far its scope reaches. The boundary of a kernel reaches the device at
+    /// least.
+    #[must_use]
+    pub const fn reach(self) -> Reach {
+        let is_kernel = matches!(self.op, OpClass::KernelBegin | OpClass::KernelEnd);
+        match self.level {
+            Level::System => Reach::System,
+            Level::Chiplet | Level::Device | Level::Named => Reach::Device,
+            Level::WorkItem | Level::SubGroup | Level::WorkGroup if is_kernel => Reach::Device,
+            Level::WorkItem | Level::SubGroup | Level::WorkGroup => Reach::Group,
+        }
+    }
+
+    /// Does it acquire? A store never does, whatever its order.
+    #[must_use]
+    pub const fn acquires(self) -> bool {
+        match self.op {
+            OpClass::Load | OpClass::Rmw | OpClass::Update | OpClass::Fence => self.order.acquires(),
+            OpClass::KernelBegin => true,
+            OpClass::Store | OpClass::KernelEnd => false,
+        }
+    }
+
+    /// Does it release? A load never does, whatever its order.
+    #[must_use]
+    pub const fn releases(self) -> bool {
+        match self.op {
+            OpClass::Store | OpClass::Rmw | OpClass::Update | OpClass::Fence => self.order.releases(),
+            OpClass::KernelEnd => true,
+            OpClass::Load | OpClass::KernelBegin => false,
+        }
+    }
+
+    /// How far its acquire reaches, if it has one.
+    #[must_use]
+    pub const fn acquired(self) -> Option<Reach> {
+        if self.acquires() { Some(self.reach()) } else { None }
+    }
+
+    /// How far its release reaches, if it has one.
+    #[must_use]
+    pub const fn released(self) -> Option<Reach> {
+        if self.releases() { Some(self.reach()) } else { None }
+    }
+}
+
+/// The steps of one plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps<S: 'static> {
+    steps: [S; STEPS_MAX],
+    count: u8,
+}
+
+/// The most steps of a plan. A longer one does not compile.
+const STEPS_MAX: usize = 16;
+
+impl<S: Symbol> Steps<S> {
+    /// No steps.
+    pub const NONE: Steps<S> = Steps { steps: [S::ALL[0]; STEPS_MAX], count: 0 };
+
+    /// These parts, one after the other.
+    #[must_use]
+    pub const fn of(parts: &[&[S]]) -> Steps<S> {
+        let (mut all, mut part) = (Steps::NONE, 0);
+        while part < parts.len() {
+            all = all.then(parts[part]);
+            part += 1;
+        }
+        all
+    }
+
+    /// These steps, and then those.
+    #[must_use]
+    pub const fn then(mut self, steps: &[S]) -> Steps<S> {
+        let mut at = 0;
+        while at < steps.len() {
+            self.steps[self.count as usize] = steps[at];
+            self.count += 1;
+            at += 1;
+        }
+        self
+    }
+
+    /// The steps.
+    #[inline]
+    #[must_use]
+    pub const fn as_slice(&self) -> &[S] {
+        self.steps.split_at(self.count as usize).0
+    }
+}
+
+/// The plans of one kind of controller.
+pub trait Plans: 'static {
+    /// The steps.
+    type Step: Symbol + PartialEq;
+    /// The identity of the plans, in the same space as table identities.
+    const ID: TableId;
+    /// Their name on the protocol's page.
+    const NAME: &'static str;
+    /// The steps of one operation.
+    fn plan(key: PlanKey) -> &'static [Self::Step];
+}
+
+/// Declares plans, each composed by a `const fn(PlanKey) -> Steps<Step>`.
+///
+/// ```
+/// use proto::{PlanKey, Plans, Reach, Steps, TableId};
+///
+/// proto::symbols! {
+///     /// The steps of operations.
+///     pub enum Step {
+///         /// Wait until all that was written here has reached the L2.
+///         Flush,
+///         /// Perform the access.
+///         Here,
+///         /// Drop what is clean in this cache.
+///         Invalidate,
+///     }
+/// }
+///
+/// const fn compose(key: PlanKey) -> Steps<Step> {
+///     let release: &[Step] = if key.releases() { &[Step::Flush] } else { &[] };
+///     let access: &[Step] = if key.is_access() { &[Step::Here] } else { &[] };
+///     let acquire: &[Step] = match key.acquired() {
+///         None | Some(Reach::Group) => &[],
+///         Some(Reach::Device | Reach::System) => &[Step::Invalidate],
+///     };
+///     Steps::of(&[release, access, acquire])
+/// }
+///
+/// proto::plans! {
+///     /// What each operation does at the L1.
+///     pub struct L1Plans: Step = compose, TableId(1), "Operations at the L1"
+/// }
+///
+/// let longest = PlanKey::all().map(|key| L1Plans::plan(key).len()).max();
+/// assert_eq!(longest, Some(3));
+/// ```
+#[macro_export]
+macro_rules! plans {
+    ($(#[doc = $doc:literal])+ $vis:vis struct $name:ident: $step:ty = $compose:expr, $id:expr, $title:expr) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        $vis struct $name;
+
+        impl $crate::Plans for $name {
+            type Step = $step;
+            const ID: $crate::TableId = $id;
+            const NAME: &'static str = $title;
+
+            #[inline]
+            fn plan(key: $crate::PlanKey) -> &'static [$step] {
+                static PLANS: [$crate::Steps<$step>; $crate::PlanKey::COUNT] = {
+                    let mut plans = [$crate::Steps::NONE; $crate::PlanKey::COUNT];
+                    let mut at = 0;
+                    while at < plans.len() {
+                        plans[at] = $compose($crate::PlanKey::nth(at));
+                        at += 1;
+                    }
+                    plans
+                };
+                PLANS[key.number()].as_slice()
+            }
+        }
+    };
+}
+
+/// Plans without their types.
+#[derive(Clone, Debug)]
+pub struct PlansView {
+    /// Their identity.
+    pub id: TableId,
+    /// Their name.
+    pub name: &'static str,
+    /// Step names with their descriptions.
+    pub steps: Vec<(&'static str, &'static str)>,
+    /// Every key with the names of its steps.
+    pub plans: Vec<(PlanKey, Vec<&'static str>)>,
+}
+
+impl PlansView {
+    /// The view of plans: every operation, order and level with all hints.
+    #[must_use]
+    pub fn of<T: Plans>() -> Self {
+        let names = |key| T::plan(key).iter().map(|step| step.name()).collect();
+        let plans = PlanKey::all().map(|key| (key, names(key))).collect();
+        PlansView { id: T::ID, name: T::NAME, steps: described::<T::Step>(), plans }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_numbered_without_gaps() {
+        for number in 0..PlanKey::COUNT {
+            assert_eq!(PlanKey::nth(number).number(), number);
+        }
+    }
+}
