@@ -194,7 +194,7 @@ impl Dimensions {
 #[must_use]
 pub fn machines() -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
-    let gpu = proto::issue::IssueRule::Gpu;
+    let gpu = IssueRule::Gpu;
     vec![
         Bounds::new(Combining, Combining).evicting(),
         Bounds::new(Combining, Combining).tight().core(gpu),

@@ -173,6 +173,13 @@ impl Routes {
         self.starts[route + 1] - self.starts[route]
     }
 
+    /// How long the last of some links that lie behind a message was busy with it. The
+    /// ports of a crossbar are all it has.
+    #[inline]
+    fn tail(&self, hops: u64, flits: u64) -> u64 {
+        if hops == 0 || self.is_crossbar { 0 } else { flits }
+    }
+
     /// Takes a message from one node to another of the chiplet whose links begin at
     /// `first`. Returns how many hops that is.
     #[inline]
@@ -361,24 +368,28 @@ impl Noc {
         let (first, last) = (here * self.links_each, there * self.links_each);
         let mut way = Way { links: &mut self.links, bytes: u64::from(bytes), head: now, queued: 0, watch };
         way.cross(first + source, port_cycles);
-        let mut slowest = port_cycles;
-        let hops = if here == there {
-            routes.walk(&mut way, first, (source, target), flits)
+        let (hops, behind) = if here == there {
+            let hops = routes.walk(&mut way, first, (source, target), flits);
+            (hops, None)
         } else {
-            let mut hops = routes.walk(&mut way, first, (source, routes.gateway), flits);
             // The links to others of each chiplet stand behind one another.
             let nth = there - usize::from(there > here);
             let link = self.links_each * self.chiplets + here * (self.chiplets - 1) + nth;
             let cycles = u64::from(bytes.div_ceil(self.between.bytes_per_cycle.max(1)).max(1));
-            let queued = way.queued;
+            let latency = u64::from(self.between.latency_cycles);
+            let before = routes.walk(&mut way, first, (source, routes.gateway), flits);
+            let (left, queued) = (way.head + routes.tail(before, flits), way.queued);
             way.cross(link, cycles);
-            way.head += u64::from(self.between.latency_cycles);
             self.traffic.link_messages += 1;
             self.traffic.link_bytes += u64::from(bytes);
             self.traffic.link_queue_cycles += way.queued - queued;
-            slowest = slowest.max(cycles);
-            hops += 1 + routes.walk(&mut way, last, (routes.gateway, target), flits);
-            hops
+            let crossed = way.head + cycles;
+            way.head += latency;
+            let after = routes.walk(&mut way, last, (routes.gateway, target), flits);
+            // Its last byte comes behind the slowest part of the way, and what waits
+            // in front of a later part makes up for that.
+            let behind = left.max(crossed) + latency + after * routes.hop_latency;
+            (before + 1 + after, Some(behind.max(way.head + routes.tail(after, flits))))
         };
         way.cross(last + nodes + target, port_cycles);
         let (head, queued) = (way.head, way.queued);
@@ -388,8 +399,11 @@ impl Noc {
         self.traffic.flits += flits;
         self.traffic.flit_hops += flits * hops;
         self.traffic.queue_cycles += queued;
-        let tail = if hops > 0 { flits.max(slowest) } else { slowest } - 1;
-        head + tail + u64::from(self.spec.port_latency_cycles)
+        let end = match behind {
+            None => head + if hops > 0 { flits.max(port_cycles) } else { port_cycles },
+            Some(behind) => behind.max(head + port_cycles),
+        };
+        end - 1 + u64::from(self.spec.port_latency_cycles)
     }
 
     /// Notes that a message of `bytes` has arrived.
