@@ -8,7 +8,7 @@ use litmus::check;
 use litmus::hrf::{self, CheckError, Options, RaceKind, Reading, RelaxedAs};
 use litmus::program::{Dialect, Instr, Level, Order, Program, ScopeId, address_value};
 use proto::issue::IssueRule;
-use proto::{Agent, Sharing};
+use proto::{Agent, Info, Sharing};
 
 use crate::outcome::Outcome;
 use crate::placement::Placement;
@@ -18,6 +18,8 @@ use crate::placement::Placement;
 pub struct Claim {
     /// The model's name.
     pub model: String,
+    /// The cores with which it is made.
+    cores: Vec<IssueRule>,
     method: Method,
 }
 
@@ -114,12 +116,15 @@ fn branches(program: &Program) -> bool {
 impl Claim {
     /// Is the claim made of the program on such a core?
     ///
-    /// Sequential consistency for programs without races says that operations
+    /// A claim names its cores. Sequential consistency for programs without races says that operations
     /// that synchronize are seen in one order. A core that lets an acquire pass an
     /// earlier release breaks that, whatever the caches do. So on such a core the
     /// claim is made where synchronization is issued as sequentially consistent.
     #[must_use]
     pub fn is_made(&self, program: &Program, core: IssueRule) -> bool {
+        if !self.cores.contains(&core) {
+            return false;
+        }
         match (&self.method, core) {
             (Method::RaceFree(_), IssueRule::InOrder | IssueRule::ScWriteBuffer) => true,
             (Method::RaceFree(_), _) => is_seq_cst(program),
@@ -127,7 +132,21 @@ impl Claim {
         }
     }
 
-    /// The claim of that model.
+    /// The claims of a protocol.
+    ///
+    /// # Errors
+    /// If a model that it claims does not exist.
+    pub fn all_of(info: &Info) -> Result<Vec<Claim>, String> {
+        info.claims.iter().map(|claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores))).collect()
+    }
+
+    /// The same claim with other cores.
+    #[must_use]
+    pub fn with_cores(self, cores: &[IssueRule]) -> Claim {
+        Claim { cores: cores.to_vec(), ..self }
+    }
+
+    /// The claim of that model with the cores of GPUs.
     ///
     /// # Errors
     /// If there is no such model.
@@ -141,7 +160,7 @@ impl Claim {
                 if model.starts_with("ptx") { Method::Ptx(parsed) } else { Method::Clauses(parsed) }
             }
         };
-        Ok(Claim { model: model.to_owned(), method })
+        Ok(Claim { model: model.to_owned(), cores: IssueRule::GPUS.to_vec(), method })
     }
 
     /// Does it say anything of programs in these placements?

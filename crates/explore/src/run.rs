@@ -92,14 +92,15 @@ impl<'a> Explorers<'a> {
 
 /// The bounds within which a program is explored on a machine.
 ///
-/// Where all claims that say something of it are made of cores that issue in
-/// order, the machine has such cores.
+/// Where no claim that says something of it is made with the machine's cores, but
+/// one is with cores that issue in order, the machine has such cores.
 fn bounds_for(machine: Bounds, program: &Program, promises: &[(&Claim, Promise)]) -> Bounds {
     let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
     let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
         || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
-    let mut says = promises.iter().filter(|(_, promise)| promise.allowed.is_some()).peekable();
-    let is_strict = says.peek().is_some() && !says.any(|(claim, _)| claim.is_made(program, machine.core));
+    let says = promises.iter().filter(|(_, promise)| promise.allowed.is_some());
+    let is_made = |core| says.clone().any(|(claim, _)| claim.is_made(program, core));
+    let is_strict = !is_made(machine.core) && is_made(IssueRule::InOrder);
     Bounds {
         evictions: machine.evictions && !is_large,
         core: if is_strict { IssueRule::InOrder } else { machine.core },

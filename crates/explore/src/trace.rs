@@ -232,7 +232,7 @@ impl Trace {
     fn promises(&self, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
         let mut promises = Vec::new();
         for model in &self.models {
-            let claim = Claim::of(model).map_err(Obstacle::Unfit)?;
+            let claim = Claim::of(model).map_err(Obstacle::Unfit)?.with_cores(&[self.bounds.core]);
             let is_made = claim.is_made(&self.program, self.bounds.core)
                 && claim.speaks_of(&self.program, core::slice::from_ref(&self.placement));
             if !is_made && self.violation.fault != Fault::Outcome {

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proto::Symbol as _;
 use proto::issue::IssueRule;
+use proto::{Info, Symbol as _};
 
 use crate::bounds::Bounds;
 use crate::claim::Claim;
@@ -160,7 +160,7 @@ impl Dimensions {
         let is_explored = |core: &IssueRule| bounds.iter().any(|b| b.core == *core);
         let cores = |explored: bool| {
             let some = IssueRule::ALL.iter().filter(|core| is_explored(core) == explored);
-            some.map(|core| core.name()).collect::<Vec<_>>().join(", ")
+            some.map(|core| core.label()).collect::<Vec<_>>().join(", ")
         };
         let chiplets = bounds.iter().map(|b| b.chiplets).max().unwrap_or(1);
         let banks = bounds.iter().map(|b| b.banks).max().unwrap_or(0);
@@ -203,12 +203,29 @@ pub fn machines() -> Vec<Bounds> {
     ]
 }
 
-/// The machines that every test is explored on with so many chiplets: those of
-/// one, or each with the first two pages placed in every way.
+/// The machines that the tests of a protocol are explored on: those of all
+/// protocols, and two more for each other core that a claim names.
 #[must_use]
-pub fn machines_of(chiplets: u16) -> Vec<Bounds> {
-    let machines = machines().into_iter();
-    if chiplets == 1 { machines.collect() } else { machines.flat_map(|m| m.on_chiplets(chiplets)).collect() }
+pub fn machines_of(info: &Info) -> Vec<Bounds> {
+    use proto::WritePolicy::{Combining, Through};
+    let mut all = machines();
+    for &core in info.claims.iter().flat_map(|claim| claim.cores) {
+        if all.iter().all(|bounds| bounds.core != core) {
+            all.push(Bounds::new(Combining, Combining).evicting().core(core));
+            all.push(Bounds::new(Through, Through).core(core));
+        }
+    }
+    all
+}
+
+/// These machines with so many chiplets: as they are for one, and otherwise each with
+/// the first two pages placed in every way.
+#[must_use]
+pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
+    if chiplets == 1 {
+        return machines;
+    }
+    machines.into_iter().flat_map(|machine| machine.on_chiplets(chiplets)).collect()
 }
 
 /// The most findings that are reported.
@@ -231,8 +248,7 @@ pub fn verify_programs(
     programs: &mut Programs,
     options: &Options<'_>,
 ) -> Result<Verification, String> {
-    let claims =
-        subject.info.claims.iter().map(|claim| Claim::of(claim.model)).collect::<Result<Vec<_>, _>>()?;
+    let claims = Claim::all_of(&subject.info)?;
     let done = AtomicUsize::new(0);
     let feed = Feed::new(programs, options.stop);
     let tested = pull(

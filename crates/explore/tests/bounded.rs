@@ -18,8 +18,7 @@ const SYNCHRONIZED_MIN: usize = 10;
 
 fn verified(protocol: &str) -> Verification {
     let subject = Subject::named(protocol).expect("a protocol");
-    let claims = subject.info.claims.iter().map(|claim| Claim::of(claim.model));
-    let claims: Vec<Claim> = claims.collect::<Result<_, _>>().expect("known models");
+    let claims = Claim::all_of(&subject.info).expect("known models");
     let shipped = corpus::shipped().expect("they are tests");
     let folders = ["caches/", "hrf/", "opencl/"];
     let mut tests: Vec<_> =
@@ -31,7 +30,7 @@ fn verified(protocol: &str) -> Verification {
             .step_by(MADE_STEP),
     );
     tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false).tests);
-    let options = Options::new(verify::machines());
+    let options = Options::new(verify::machines_of(&subject.info));
     verify::verify(&subject, &tests, &options).expect("known models")
 }
 

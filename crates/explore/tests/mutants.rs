@@ -21,7 +21,7 @@ fn tests() -> Vec<Test> {
 #[test]
 fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
     let subject = Subject::named("no-l1").expect("a protocol");
-    let options = Options { mutants: true, ..Options::new(verify::machines()) };
+    let options = Options { mutants: true, ..Options::new(verify::machines_of(&subject.info)) };
     let tests = tests();
     assert_eq!(tests.len(), TESTS.len());
     let mutants = verify::verify(&subject, &tests, &options).expect("known models").mutants.expect("seeded");

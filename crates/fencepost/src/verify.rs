@@ -99,6 +99,13 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
 
+/// The cores with which a protocol claims a model.
+fn cores_of(protocol: &str, model: &str) -> Vec<&'static str> {
+    let info = zoo::ALL.iter().find(|info| info.name == protocol);
+    let claim = info.and_then(|info| info.claims.iter().find(|claim| claim.model == model));
+    claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
+}
+
 /// The name of a protocol that there is.
 pub(crate) fn known(name: &str) -> Result<&'static str, Failure> {
     let all: Vec<String> = zoo::ALL.iter().map(|info| info.name.to_owned()).collect();
@@ -192,7 +199,7 @@ fn verify_one(
         }
     };
     let options = Options {
-        bounds: verify::machines_of(arguments.chiplets),
+        bounds: verify::on_chiplets(verify::machines_of(&subject.info), arguments.chiplets),
         jobs: jobs(arguments),
         memory_bytes: arguments.memory.unwrap_or(jobs(arguments) as u64 * TEST_BYTES),
         mutants: arguments.mutants,
@@ -440,7 +447,7 @@ fn report(
     });
     json!({
         "protocol": verification.protocol,
-        "claims": claims.map(|(m, s)| json!({ "model": m, "status": s.name() })).collect::<Vec<_>>(),
+        "claims": claims.map(|(m, s)| json!({ "model": m, "cores": cores_of(verification.protocol, m), "status": s.name() })).collect::<Vec<_>>(),
         "tests": verification.tests,
         "operations": operations,
         "sample": { "programs": sampled, "seed": seed },

@@ -6,6 +6,7 @@
 
 use crate::effects::Effects;
 use crate::homes::Homes;
+use crate::issue::IssueRule;
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::plan::{PlanKey, Plans, PlansView};
@@ -409,6 +410,8 @@ pub enum Channels {
 pub struct Claim {
     /// The memory model, by the name the litmus tool knows.
     pub model: &'static str,
+    /// The cores with which it implements the model.
+    pub cores: &'static [IssueRule],
     /// How the model's operations become requests.
     pub mapping: &'static str,
 }

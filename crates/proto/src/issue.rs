@@ -23,6 +23,24 @@ crate::symbols! {
     }
 }
 
+impl IssueRule {
+    /// The cores of GPUs: one operation at a time, or wavefronts that overlap
+    /// independent accesses.
+    pub const GPUS: &'static [IssueRule] = &[IssueRule::InOrder, IssueRule::Gpu];
+
+    /// Its name in machine files and reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            IssueRule::InOrder => "in-order",
+            IssueRule::Gpu => "gpu",
+            IssueRule::ScWriteBuffer => "sc-wb",
+            IssueRule::Tso => "tso",
+            IssueRule::Rmo => "rmo",
+        }
+    }
+}
+
 crate::symbols! {
     /// What an operation does to memory.
     pub enum IssueKind {

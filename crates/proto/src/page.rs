@@ -14,7 +14,14 @@ pub fn render<P: Protocol>() -> String {
     let info = P::INFO;
     let _ = writeln!(out, "Source: {}.\n", info.source);
     for claim in info.claims {
-        let _ = writeln!(out, "* Claims `{}`: {}.", claim.model, claim.mapping);
+        let cores: Vec<_> = claim.cores.iter().map(|core| core.label()).collect();
+        let _ = writeln!(
+            out,
+            "* Claims `{}` with {} cores: {}.",
+            claim.model,
+            cores.join(" and "),
+            claim.mapping
+        );
     }
     let channels = match info.channels {
         Channels::Fifo => "messages between two nodes arrive in the order in which they were sent",

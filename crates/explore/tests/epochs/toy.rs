@@ -3,6 +3,7 @@
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
+use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, LineAddr, MemoryAccess,
@@ -188,6 +189,7 @@ macro_rules! toy {
                     source: "this test",
                     claims: &[Claim {
                         model: "drf",
+                        cores: IssueRule::GPUS,
                         mapping: "each operation as a request of the same order",
                     }],
                     channels: Channels::Fifo,

@@ -22,11 +22,13 @@ pub use plans::{L1Plans, Step};
 use crate::parts::{OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
+use proto::issue::IssueRule;
 
 /// No operation of a program needs a scope, and none makes it wrong.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",
+        cores: IssueRule::GPUS,
         mapping: "each operation as a request of the same order, at any scope below the system: they are \
                   ignored; sequential consistency for programs without data races",
     },

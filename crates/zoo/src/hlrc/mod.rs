@@ -25,11 +25,13 @@ pub use repaired_table::RepairedTable;
 use crate::parts::{OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
+use proto::issue::IssueRule;
 
 /// No operation of a program needs a scope, and none makes it wrong.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",
+        cores: IssueRule::GPUS,
         mapping: "each operation as a request of the same order, at work-group or device scope as one likes: \
                   scopes are hints; sequential consistency for programs without data races",
     },

@@ -24,6 +24,7 @@ pub use msg::{Answer, How, ToBank, ToL1};
 pub(crate) use protocol::protocol;
 pub use store::{Asked, Store, answer_bytes, forward, reply};
 
+use proto::issue::IssueRule;
 use proto::{Agent, Claim, Cx, NodeId, Protocol, Shape};
 
 /// The index of the first-level kind in [`Protocol::KINDS`].
@@ -36,6 +37,7 @@ pub const HOST: u8 = 2;
 /// OpenCL, as most of them implement it.
 pub const OPENCL: Claim = Claim {
     model: "opencl",
+    cores: IssueRule::GPUS,
     mapping: "each OpenCL operation as a request of the same order and scope: \
               memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system; \
               a seq_cst access is issued when all before it are complete",
@@ -44,6 +46,7 @@ pub const OPENCL: Claim = Claim {
 /// The model of PTX, as most of them implement it.
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
+    cores: IssueRule::GPUS,
     mapping: "each PTX operation as a request of the same order and scope: cta as work_group, gpu as \
               device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
 };

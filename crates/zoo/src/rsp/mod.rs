@@ -23,12 +23,14 @@ pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 
 use crate::parts::{PTX, ToBank, protocol};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1Table};
+use proto::issue::IssueRule;
 use proto::{Claim, Shape};
 
 /// OpenCL with remote operations.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "opencl-rsp",
+        cores: IssueRule::GPUS,
         mapping: "each OpenCL operation as a request of the same order and scope: \
                   memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system, \
                   the remote hint for the remote operations; a seq_cst access is issued when all before \

@@ -24,6 +24,7 @@ pub(crate) use l1_table::{plan, release};
 pub use step::Step;
 
 use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
+use proto::issue::IssueRule;
 use proto::{Claim, Shape, Slot};
 
 /// Claims that hold for every protocol whose atomics are performed at the
@@ -31,6 +32,7 @@ use proto::{Claim, Shape, Slot};
 pub const SCOPED_CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
+        cores: IssueRule::GPUS,
         mapping: "each operation as a request of the same order and scope; sequential consistency for \
                   programs without heterogeneous races",
     },

@@ -13,6 +13,7 @@ use crate::parts::{Lower, ToBank, ToL1, protocol};
 use crate::vi::{
     BANK_EQUIVALENT, Bank, BankTable, L1, L1_EQUIVALENT, L1Plans, L1Table, PLANS_EQUIVALENT, Writers,
 };
+use proto::issue::IssueRule;
 use proto::{Ask, Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, Shape, Slot};
 use std::collections::BTreeMap;
 
@@ -55,6 +56,7 @@ impl Writers for ByWavefront {
 /// within one scope.
 pub const CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
+    cores: IssueRule::GPUS,
     mapping: "each operation as a request of the same order and scope; sequential consistency for \
               programs without heterogeneous races",
 }];
