@@ -6,25 +6,20 @@
 
 use std::sync::Arc;
 
+use drive::{Nodes, Record};
 use proto::{
-    Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Protocol,
-    Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World, WritePolicy,
+    Agent, ArrayUse, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _,
+    Protocol, Request, RowId, SetIndex, Shape, Station, Symbol, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
 use crate::intern::Interner;
 
-/// What a station is told. Nodes, requests, messages and replies are numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Told {
-    Start,
-    Ask { slot: u32, request: u32 },
-    Message { from: u8, msg: u32 },
-    Memory { reply: u32 },
-    Timer(u8),
-    Evict(u32),
-    Tick,
-}
+/// What a station is told. Requests, messages and replies are numbers.
+pub(crate) type Told = drive::Told<u32, u32, u32>;
+
+/// More inputs never wait at one station, unless something is sent again and again.
+const PARKED_MAX: usize = 32;
 
 /// What it does.
 #[derive(Debug, Default)]
@@ -52,11 +47,9 @@ pub(crate) struct Look {
 
 /// The controllers, and what each of them does when it is told something.
 pub(crate) struct Controllers<P: Protocol> {
-    pub(crate) shape: Shape,
-    params: P::Params,
-    homes: Homes,
-    mutation: Option<Mutation>,
-    pub(crate) nodes: Vec<NodeId>,
+    pub(crate) nodes: Nodes<P>,
+    /// The same without the seeded fault, if there is one.
+    right: Option<Nodes<P>>,
     stations: Interner<Station<P>>,
     looks: Vec<Look>,
     msgs: Interner<P::Msg>,
@@ -67,19 +60,28 @@ pub(crate) struct Controllers<P: Protocol> {
     steps: FxHashMap<(u32, Told), Result<Arc<Did>, Arc<str>>>,
     served: FxHashMap<(u32, u32), (u32, u32)>,
     fx: Effects<P::Msg>,
+    record: Record<P>,
     /// Has the seeded fault made a station do something else?
     pub(crate) altered: bool,
 }
 
 impl<P: Protocol> Controllers<P> {
-    /// The controllers of a machine of that shape, whose lines live there.
-    pub(crate) fn new(shape: Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
+    /// The controllers of a machine of that shape, whose lines live there, for programs
+    /// with those kernels.
+    pub(crate) fn new(
+        shape: Shape,
+        homes: Homes,
+        mutation: Option<Mutation>,
+        kernels: &[Vec<ArrayUse>],
+    ) -> Result<Self, String> {
+        let mut nodes = Nodes::new(&shape, homes, mutation)?;
+        kernels.iter().for_each(|uses| nodes.add_kernel(uses));
+        if nodes.ids().len() > usize::from(u8::MAX) {
+            return Err(format!("it has {} nodes, and at most {} are explored", nodes.ids().len(), u8::MAX));
+        }
         Ok(Controllers {
-            shape,
-            params: P::params(&shape)?,
-            homes,
-            mutation,
-            nodes: proto::nodes::<P>(&shape).collect(),
+            right: mutation.map(|_| nodes.clone().without_mutation()),
+            nodes,
             stations: Interner::default(),
             looks: Vec::new(),
             msgs: Interner::default(),
@@ -90,26 +92,29 @@ impl<P: Protocol> Controllers<P> {
             steps: FxHashMap::default(),
             served: FxHashMap::default(),
             fx: Effects::default(),
+            record: Record::default(),
             altered: false,
         })
     }
 
-    /// The number of a node.
-    pub(crate) fn node(&self, id: NodeId) -> Result<u8, String> {
-        let at = self.nodes.iter().position(|&n| n == id);
-        at.map(|at| at as u8).ok_or_else(|| format!("the machine has no node {id:?}"))
+    /// The shape of the machine.
+    pub(crate) fn shape(&self) -> &Shape {
+        self.nodes.shape()
+    }
+
+    /// Where the requests of an agent go.
+    pub(crate) fn entry(&self, agent: Agent) -> Result<u8, String> {
+        self.nodes.entry(agent).map(|at| at as u8)
     }
 
     /// The name of a node: `L1[0]`.
     pub(crate) fn node_name(&self, node: u8) -> String {
-        let id = self.nodes[usize::from(node)];
-        let name = P::KINDS.get(usize::from(id.kind)).map_or("?", |k| k.name);
-        format!("{name}[{}]", id.index)
+        self.nodes.name(node.into())
     }
 
     /// The station of a node before anything happened.
     pub(crate) fn fresh(&mut self, node: u8) -> u32 {
-        let station = Station::new(self.nodes[usize::from(node)], &self.params);
+        let station = self.nodes.fresh(node.into());
         self.name(station)
     }
 
@@ -183,8 +188,8 @@ impl<P: Protocol> Controllers<P> {
         let mut victims = Vec::new();
         station.node.victims(SetIndex(0), &mut victims);
         let policy = match P::KINDS[usize::from(station.id().kind)].role {
-            proto::Role::L1 => self.shape.l1.policy,
-            _ => self.shape.l2.policy,
+            proto::Role::L1 => self.shape().l1.policy,
+            _ => self.shape().l2.policy,
         };
         let unrest = station.unrest(policy != WritePolicy::Combining);
         Look {
@@ -207,93 +212,78 @@ impl<P: Protocol> Controllers<P> {
     fn step(&mut self, number: u32, told: Told) -> Result<Did, String> {
         let mut station = self.stations.thing(number).clone();
         let mut fx = core::mem::take(&mut self.fx);
-        self.perform(&mut station, told, self.mutation, &mut fx);
-        if self.mutation.is_some() && !self.altered {
-            let mut right = (self.stations.thing(number).clone(), Effects::default());
-            self.perform(&mut right.0, told, None, &mut right.1);
-            self.altered = station != right.0 || !is_same(&fx, &right.1);
+        fx.coverage = proto::Coverage::default();
+        let mut record = core::mem::take(&mut self.record);
+        record.clear();
+        let done = self.perform(&self.nodes, &mut station, told, &mut fx, &mut record);
+        if let Some(right) = self.right.as_ref().filter(|_| !self.altered) {
+            let mut other = self.stations.thing(number).clone();
+            let mut recorded = Record::default();
+            let right = self.perform(right, &mut other, told, &mut Effects::default(), &mut recorded);
+            self.altered = station != other || done != right || !is_same(&record, &recorded);
         }
-        let is_plain = match told {
-            Told::Ask { request, .. } => !self.requests.thing(request).order.is_atomic(),
-            _ => true,
-        };
-        let result =
-            self.judge(number, told, is_plain, &station, &mut fx).and_then(|()| self.done(station, &mut fx));
+        let rows = fx.coverage.fired().collect();
         self.fx = fx;
+        let result = done
+            .and_then(|()| self.judge(number, told, &station, &record))
+            .and_then(|()| self.done(station, &mut record, rows));
+        self.record = record;
         result
     }
 
     /// Has a station do what it does when it is told something.
     fn perform(
         &self,
+        nodes: &Nodes<P>,
         station: &mut Station<P>,
         told: Told,
-        mutation: Option<Mutation>,
         fx: &mut Effects<P::Msg>,
-    ) {
-        let world = World::<P> { params: &self.params, homes: &self.homes, kernels: &[], mutation };
-        fx.clear();
-        fx.coverage = proto::Coverage::default();
-        match told {
-            Told::Ask { slot, request } => {
-                station.request(Slot(slot), self.requests.thing(request), world, fx);
-            }
-            Told::Message { from, msg } => {
-                let msg = self.msgs.thing(msg);
-                station.message(self.nodes[usize::from(from)], msg, world, fx);
-            }
-            Told::Memory { reply } => station.memory(self.replies.thing(reply), world, fx),
-            Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, fx),
-            Told::Evict(way) => station.evict(Way(way), world, fx),
-            Told::Start => station.start(world, fx),
-            Told::Tick => station.tick(1, world, fx),
-        }
+        record: &mut Record<P>,
+    ) -> Result<(), String> {
+        let at = nodes.position(station.id()).unwrap_or_default();
+        let told = told.map(
+            |request| self.requests.thing(request),
+            |msg| self.msgs.thing(msg),
+            |reply| self.replies.thing(reply),
+        );
+        nodes.tell(station, at, &told, fx, record)
     }
 
     /// Is what the station did in order by itself?
-    fn judge(
-        &self,
-        before: u32,
-        told: Told,
-        is_plain: bool,
-        station: &Station<P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Result<(), String> {
-        if let Some(why) = fx.violation.take() {
-            return Err(why);
-        }
-        let name = || format!("{:?}", station.id());
-        let counted = fx.uses.hits + fx.uses.misses + fx.uses.bypasses;
-        if fx.uses.accesses != counted {
-            let accesses = fx.uses.accesses;
-            return Err(format!("{}: {accesses} accesses, but {counted} hits, misses and bypasses", name()));
-        }
+    fn judge(&self, before: u32, told: Told, station: &Station<P>, record: &Record<P>) -> Result<(), String> {
+        let is_plain = match told {
+            Told::Ask { request, .. } => !self.requests.thing(request).order.is_atomic(),
+            Told::Tick(_) => false,
+            _ => true,
+        };
         let before = self.stations.thing(before);
         let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();
-        let waits = parked(station) > parked(before) && fx.is_empty();
-        let is_tick = matches!(told, Told::Tick);
-        if is_plain && waits && !is_tick && station.node != before.node {
-            return Err(format!("{}: an input must wait, and changed something", name()));
+        if parked(station) > PARKED_MAX {
+            return Err(format!("{:?}: inputs pile up: more than {PARKED_MAX} are parked", station.id()));
+        }
+        let waits = parked(station) > parked(before) && record.is_silent();
+        if is_plain && waits && station.node != before.node {
+            return Err(format!("{:?}: an input must wait, and changed something", station.id()));
         }
         Ok(())
     }
 
-    fn done(&mut self, mut station: Station<P>, fx: &mut Effects<P::Msg>) -> Result<Did, String> {
-        let mut did = Did::default();
-        for (to, msg) in fx.sends.drain(..) {
-            let to = self.nodes.iter().position(|&n| n == to);
-            let to = to.ok_or_else(|| format!("{:?} sends to a node that is not there", station.id()))?;
-            did.sends.push((to as u8, self.msgs.number(msg)));
-        }
-        for op in fx.memory.drain(..) {
+    fn done(
+        &mut self,
+        mut station: Station<P>,
+        record: &mut Record<P>,
+        rows: Vec<RowId>,
+    ) -> Result<Did, String> {
+        let mut did = Did { rows, ..Did::default() };
+        did.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
+        for op in record.memory.drain(..) {
             let line = u8::try_from(op.line.0).map_err(|_| format!("no program has {:?}", op.line))?;
             did.memory.push((line, self.ops.number(op)));
         }
-        did.timers = fx.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
-        for (slot, data) in fx.replies.drain(..) {
+        did.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
+        for (slot, data) in record.replies.drain(..) {
             did.replies.push((slot.0, data.map(|data| self.lines.number(data))));
         }
-        did.rows = fx.coverage.fired().collect();
         station.node.canonicalize();
         did.station = self.name(station);
         Ok(did)
@@ -307,18 +297,14 @@ impl<P: Protocol> Controllers<P> {
         }
         let mut bytes = *self.lines.thing(line);
         let asked = *self.ops.thing(op);
-        let data = asked.access.perform(&mut bytes);
-        let result = (self.lines.number(bytes), self.replies.number(MemoryReply { op: asked, data }));
+        let reply = drive::serve(&mut bytes, &asked);
+        let result = (self.lines.number(bytes), self.replies.number(reply));
         self.served.insert((line, op), result);
         result
     }
 }
 
 /// Do they say the same to the world?
-fn is_same<M: Eq>(a: &Effects<M>, b: &Effects<M>) -> bool {
-    a.sends == b.sends
-        && a.replies == b.replies
-        && a.memory == b.memory
-        && a.timers == b.timers
-        && a.violation == b.violation
+fn is_same<P: Protocol>(a: &Record<P>, b: &Record<P>) -> bool {
+    a.sends == b.sends && a.replies == b.replies && a.memory == b.memory && a.timers == b.timers
 }

@@ -48,8 +48,10 @@ pub(crate) struct Info {
     pub(crate) turns: bool,
     /// Has no core to issue because of its queues?
     pub(crate) full: bool,
-    /// Have its threads come to their ends?
+    /// Have its threads come to their ends, and the requests of its step?
     pub(crate) done: bool,
+    /// Has the program another step behind this one?
+    more: bool,
 }
 
 /// What becomes of a state.
@@ -89,6 +91,7 @@ pub(crate) struct Known {
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
     ticks: FxHashMap<u32, u32>,
+    nexts: FxHashMap<u32, u32>,
     pub(crate) faults: Vec<Arc<str>>,
 }
 
@@ -111,7 +114,7 @@ impl Known {
         &self.locals[info.first as usize..info.last as usize]
     }
 
-    pub(crate) fn set_info(&mut self, part: u32, locals: &[Local], full: bool, done: bool) {
+    pub(crate) fn set_info(&mut self, part: u32, locals: &[Local], full: bool, done: bool, more: bool) {
         let first = self.locals.len() as u32;
         self.locals.extend_from_slice(locals);
         if self.infos.len() <= part as usize {
@@ -119,13 +122,27 @@ impl Known {
         }
         let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
         let turns = locals.iter().any(|local| local.mv.is_periodic());
-        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done };
+        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done, more };
         self.infos[part as usize] = Some(info);
     }
 
     /// Have all threads come to their ends?
     pub(crate) fn is_done(&self, state: &[u32]) -> bool {
-        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done))
+        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && !info.more))
+    }
+
+    /// Has everything come to the end of a step that is not the last?
+    pub(crate) fn goes_on(&self, state: &[u32]) -> bool {
+        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && info.more))
+    }
+
+    /// What a part becomes in the next step of the program.
+    pub(crate) fn next(&self, part: u32) -> Option<u32> {
+        self.nexts.get(&part).copied()
+    }
+
+    pub(crate) fn set_next(&mut self, part: u32, to: u32) {
+        self.nexts.insert(part, to);
     }
 
     /// What a part becomes when it is told something.
@@ -182,21 +199,23 @@ impl Known {
             + self.locals.capacity() * size_of::<Local>()
             + (self.told.capacity() + self.answered.capacity()) * 17
             + self.served.capacity() * 25
-            + self.ticks.capacity() * 9
+            + (self.ticks.capacity() + self.nexts.capacity()) * 9
     }
 
     /// Gives every successor of a state to the sink. `next` is room for one.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
         let nodes = self.nodes;
-        let (mut busy, mut turns, mut full, mut done) = (false, false, false, true);
+        let (mut busy, mut turns, mut full, mut done, mut more) = (false, false, false, true, false);
         for &part in &state[..nodes] {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             busy |= info.busy;
             turns |= info.turns;
             full |= info.full;
             done &= info.done;
+            more |= info.more;
         }
-        if !busy {
+        let goes_on = done && more;
+        if !busy && !goes_on {
             if done {
                 return Expansion::End;
             }
@@ -254,11 +273,30 @@ impl Known {
                 }
             }
         }
-        match fault {
-            Some(fault) => fault,
-            None if self.clocked => self.pass_time(state, next, sink, busy || turns),
-            None => Expansion::Goes,
+        if let Some(fault) = fault {
+            return fault;
         }
+        if goes_on && let Some(failed) = self.go_on(state, next, sink) {
+            return failed;
+        }
+        if self.clocked {
+            self.pass_time(state, next, sink, busy || turns || goes_on)
+        } else {
+            Expansion::Goes
+        }
+    }
+
+    /// The next step of the program begins on all nodes at once.
+    fn go_on(&self, state: &[u32], next: &mut [u32], sink: &mut impl Sink) -> Option<Expansion> {
+        for (node, &part) in state[..self.nodes].iter().enumerate() {
+            let after = self.next(part).unwrap_or(UNKNOWN);
+            if after & FAULT != 0 {
+                return Some(failed(Move::Next, after, sink).unwrap_or(Expansion::Unknown));
+            }
+            next[node] = after;
+        }
+        sink.go(Move::Next, false, next);
+        None
     }
 
     /// Time passes for all nodes at once.

@@ -45,6 +45,7 @@ mod engine;
 mod equivalent;
 mod explorer;
 mod intern;
+mod kernels;
 mod known;
 mod live;
 mod machine;

@@ -9,7 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Width};
+use proto::{
+    Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Slot, Symbol as _, TimerClass, Way,
+    Width,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -17,6 +20,7 @@ use crate::bounds::Bounds;
 use crate::controllers::{Controllers, Did, Told};
 use crate::drain::{self, Rest};
 use crate::intern::Interner;
+use crate::kernels::{self, Steps};
 use crate::known::{Does, FAULT, Known, Local};
 use crate::moves::Move;
 use crate::placement::{Placement, Unsupported};
@@ -28,7 +32,13 @@ pub(crate) struct Part {
     pub(crate) node: u8,
     /// A bit a class.
     pub(crate) timers: u8,
+    /// The step of the program, the same on all nodes.
+    pub(crate) step: u8,
     pub(crate) station: u32,
+    /// The agents that have a request of a kernel's boundary to make here, a bit
+    /// each, and those that have made it.
+    pub(crate) todo: u16,
+    pub(crate) due: u16,
     /// The threads that run here, and their states.
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
     /// Messages under way, by who gets them.
@@ -52,6 +62,7 @@ pub(crate) enum Wrote {
 pub(crate) struct Machine<P: Protocol> {
     pub(crate) controllers: Controllers<P>,
     pub(crate) code: Code,
+    pub(crate) steps: Steps,
     pub(crate) bounds: Bounds,
     pub(crate) known: Known,
     pub(crate) parts: Interner<Part>,
@@ -86,7 +97,7 @@ pub(crate) struct Machine<P: Protocol> {
 }
 
 /// Whatever keeps the moves of one part from being found.
-type Found<T> = Result<T, Arc<str>>;
+pub(crate) type Found<T> = Result<T, Arc<str>>;
 /// The lines of memory, or why they never come to rest.
 type Drained = Found<Arc<[u32]>>;
 
@@ -102,16 +113,15 @@ impl<P: Protocol> Machine<P> {
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
         let shape = bounds.shape(placement.compute_units(), code.line_bytes);
-        let controllers = match learnt.iter().position(|learnt| learnt.shape == shape) {
-            Some(at) => learnt.swap_remove(at),
-            None => Controllers::new(shape, bounds.homes(&shape), mutation).map_err(Unsupported)?,
-        };
-        let entries = placement.agents.iter().map(|&agent| controllers.node(P::entry(agent)));
+        let steps = Steps::of(program, placement, &code.words, shape.cus)?;
+        let controllers = kernels::controllers(shape, bounds.homes(&shape), &steps, mutation, learnt)?;
+        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
-        let known = Known::new(controllers.nodes.len(), P::CLOCKED);
+        let known = Known::new(controllers.nodes.ids().len(), P::CLOCKED);
         Ok(Machine {
             controllers,
             code,
+            steps,
             bounds,
             known,
             parts: Interner::default(),
@@ -145,7 +155,7 @@ impl<P: Protocol> Machine<P> {
     /// The state before anything happened.
     pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
         let mut state = Vec::new();
-        for node in 0..self.controllers.nodes.len() as u8 {
+        for node in 0..self.controllers.nodes.ids().len() as u8 {
             let mut threads = SmallVec::new();
             for thread in 0..self.entries.len() {
                 if self.entries[thread] == node {
@@ -156,12 +166,16 @@ impl<P: Protocol> Machine<P> {
             let part = Part {
                 node,
                 timers: 0,
+                step: 0,
+                todo: 0,
+                due: 0,
                 station: self.controllers.fresh(node),
                 threads,
                 out: SmallVec::new(),
                 ops: SmallVec::new(),
                 replies: SmallVec::new(),
             };
+            let part = self.enter_step(part).map_err(Unsupported)?;
             let part = self.told(part, Told::Start).and_then(|part| self.settled(part));
             state.push(part.map_err(|why| Unsupported(why.to_string()))?);
         }
@@ -207,7 +221,8 @@ impl<P: Protocol> Machine<P> {
             return known.clone();
         }
         let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
-        let ended = drain::end(&mut self.controllers, self.entries.len(), rest, &mut self.rows);
+        let ended =
+            drain::end(&mut self.controllers, self.entries.len(), self.steps.last.0, rest, &mut self.rows);
         drain::end_keys().for_each(|key| self.note_key(key));
         let lines: Drained = ended.and_then(|rest| {
             let lines = Arc::from(rest.lines.as_slice());
@@ -224,7 +239,7 @@ impl<P: Protocol> Machine<P> {
         if let Some(known) = self.begun.get(&key) {
             return known.clone();
         }
-        let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), rest);
+        let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), self.steps.last.1, rest);
         self.begun.insert(key, begun.clone());
         begun
     }
@@ -247,9 +262,18 @@ impl<P: Protocol> Machine<P> {
                 self.learn_moves(part);
             }
             if P::CLOCKED && self.known.tick(part).is_none() {
-                let after = self.tell(part, Told::Tick);
+                let after = self.tell(part, Told::Tick(1));
                 let after = self.or_fault(after);
                 self.known.set_tick(part, after);
+            }
+        }
+        if self.known.goes_on(state) {
+            for &part in &state[..nodes] {
+                if self.known.next(part).is_none() {
+                    let after = self.next_step(part);
+                    let after = self.or_fault(after);
+                    self.known.set_next(part, after);
+                }
             }
         }
         for &part in &state[..nodes] {
@@ -322,6 +346,10 @@ impl<P: Protocol> Machine<P> {
         let add = |locals: &mut Vec<Local>, mv, whim, does| locals.push(Local { mv, whim, does });
         for at in 0..part.threads.len() {
             let (thread, _) = part.threads[at];
+            let stage = self.code.placement.stages.get(usize::from(thread));
+            if !self.steps.runs(part.step, stage) {
+                continue;
+            }
             let does = match self.issue(&part, at) {
                 Ok(None) => continue,
                 Ok(Some(to)) => Does::Go(to),
@@ -329,6 +357,7 @@ impl<P: Protocol> Machine<P> {
             };
             add(&mut locals, Move::Issue { thread }, false, does);
         }
+        self.boundary_moves(&part, &mut locals);
         self.deliveries(&part, &mut locals);
         for (at, &(line, op)) in part.ops.iter().enumerate() {
             if part.ops[..at].iter().all(|(other, _)| *other != line) {
@@ -346,25 +375,24 @@ impl<P: Protocol> Machine<P> {
                 add(&mut locals, Move::Answer { node, line }, false, does);
             }
         }
-        for class in (0..8u8).filter(|class| part.timers >> class & 1 == 1) {
+        let runs = |class: &TimerClass| part.timers >> class.index() & 1 == 1;
+        for timer in TimerClass::ALL.iter().copied().filter(runs) {
+            let class = timer.index() as u8;
             let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
-            let does = self.goes(rest, Told::Timer(class));
+            let does = self.goes(rest, Told::Timer(timer));
             add(&mut locals, Move::Timer { node, class }, false, does);
         }
         let look = self.controllers.look(part.station);
         let whim = !look.needs_way;
         if self.bounds.evictions || !whim {
             for way in look.victims.clone() {
-                let does = self.goes(part.clone(), Told::Evict(u32::from(way)));
+                let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
                 add(&mut locals, Move::Evict { node, way }, whim, does);
             }
         }
-        let done = part
-            .threads
-            .iter()
-            .all(|&(t, state)| self.code.is_done(usize::from(t), self.threads.thing(state)));
+        let done = self.has_done_step(&part);
         let full = self.is_full(&part);
-        self.known.set_info(number, &locals, full, done);
+        self.known.set_info(number, &locals, full, done, self.steps.has_more(part.step));
     }
 
     fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
@@ -383,7 +411,7 @@ impl<P: Protocol> Machine<P> {
             let mut rest = part.clone();
             rest.out.remove(at);
             let rest = self.parts.number(rest);
-            let told = self.told.number(Told::Message { from, msg });
+            let told = self.told.number(Told::Message { from: from.into(), msg });
             let mv = Move::Deliver { from, to, nth };
             locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
         }
@@ -432,7 +460,7 @@ impl<P: Protocol> Machine<P> {
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
             let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            part = self.told(part, Told::Ask { slot, request })?;
+            part = self.told(part, Told::Ask { slot: Slot(slot), request })?;
         }
         self.settled(part).map(Some)
     }
@@ -453,7 +481,7 @@ impl<P: Protocol> Machine<P> {
         }
     }
 
-    fn note_key(&mut self, key: PlanKey) {
+    pub(crate) fn note_key(&mut self, key: PlanKey) {
         if !self.keys.contains(&key) {
             self.keys.push(key);
         }
@@ -471,7 +499,7 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// Tells the part's station something and carries out what it does.
-    fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
+    pub(crate) fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
         let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
         asks.push(told);
         let mut next = 0;
@@ -481,6 +509,13 @@ impl<P: Protocol> Machine<P> {
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
+                if let Some(agent) = slot.checked_sub(self.boundary_slots()) {
+                    if part.due >> agent & 1 == 0 {
+                        return Err(Arc::from("a kernel's boundary is answered where nobody has asked"));
+                    }
+                    part.due &= !(1 << agent);
+                    continue;
+                }
                 if let Some(ask) = self.reply(&mut part, slot, data)? {
                     asks.push(ask);
                 }
@@ -530,7 +565,8 @@ impl<P: Protocol> Machine<P> {
             heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
         }
         let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id)).map(|p| {
-            Told::Ask { slot: u32::from(thread) * PENDING_MAX + u32::from(p.id), request: p.request }
+            let slot = Slot(u32::from(thread) * PENDING_MAX + u32::from(p.id));
+            Told::Ask { slot, request: p.request }
         });
         part.threads[at].1 = self.threads.number(state);
         Ok(send)
@@ -538,7 +574,7 @@ impl<P: Protocol> Machine<P> {
 
     /// The number of a part, once its threads have passed the barriers that
     /// they may pass.
-    fn settled(&mut self, mut part: Part) -> Found<u32> {
+    pub(crate) fn settled(&mut self, mut part: Part) -> Found<u32> {
         if self.code.has_barriers() {
             let mut threads: Vec<(usize, ThreadState)> = part
                 .threads

@@ -54,6 +54,14 @@ pub enum Move {
     },
     /// Time passes.
     Tick,
+    /// An agent makes its request at the boundary of a kernel.
+    Boundary {
+        /// Which of those who make one: a compute unit, or 0 for the command
+        /// processor.
+        agent: u8,
+    },
+    /// The next step of a program of several kernels begins.
+    Next,
 }
 
 impl Move {
@@ -87,6 +95,8 @@ impl fmt::Display for Move {
             Move::Timer { node, class } => write!(f, "timer {node} {class}"),
             Move::Evict { node, way } => write!(f, "evict {node} {way}"),
             Move::Tick => f.write_str("tick"),
+            Move::Boundary { agent } => write!(f, "boundary {agent}"),
+            Move::Next => f.write_str("next"),
         }
     }
 }
@@ -107,6 +117,8 @@ impl FromStr for Move {
             ("timer", &[node, class]) => Move::Timer { node, class },
             ("evict", &[node, way]) => Move::Evict { node, way },
             ("tick", &[]) => Move::Tick,
+            ("boundary", &[agent]) => Move::Boundary { agent },
+            ("next", &[]) => Move::Next,
             _ => return Err(refuse()),
         })
     }
@@ -126,11 +138,15 @@ mod tests {
             Move::Timer { node: 9, class: 1 },
             Move::Evict { node: 255, way: 0 },
             Move::Tick,
+            Move::Boundary { agent: 3 },
+            Move::Next,
         ];
         for mv in moves {
             assert_eq!(mv.to_string().parse(), Ok(mv));
         }
-        for bad in ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1", "wait 1"] {
+        for bad in
+            ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1", "wait 1", "boundary", "next 1"]
+        {
             assert!(bad.parse::<Move>().is_err(), "{bad}");
         }
     }

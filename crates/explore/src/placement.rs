@@ -5,6 +5,8 @@ use core::fmt;
 use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
 use proto::{Agent, LineAddr};
 
+use crate::kernels;
+
 /// What a machine cannot do of a program: no fault of either.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub String);
@@ -24,6 +26,9 @@ pub struct Placement {
     pub agents: Vec<Agent>,
     /// The line of each location.
     pub lines: Vec<u8>,
+    /// The stage in which each thread runs, where a program has several: kernels,
+    /// and steps of the host between them. Empty for a program of one kernel.
+    pub stages: Vec<u8>,
 }
 
 /// Bytes of a word.
@@ -53,7 +58,7 @@ impl Placement {
             Agent::Cu(cu as u16)
         });
         let agents = agents.collect();
-        Placement { agents, lines: (0..program.locations.len() as u8).collect() }
+        Placement { agents, lines: (0..program.locations.len() as u8).collect(), stages: Vec::new() }
     }
 
     /// All locations but the first on one line.
@@ -126,7 +131,8 @@ impl fmt::Display for Placement {
                 Agent::Host => write!(f, "{comma}P{thread} on the host")?,
             }
         }
-        write!(f, "; lines {:?}", self.lines)
+        write!(f, "; lines {:?}", self.lines)?;
+        if self.stages.is_empty() { Ok(()) } else { write!(f, "; {}", kernels::in_words(self)) }
     }
 }
 

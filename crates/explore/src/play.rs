@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use proto::Protocol;
+use proto::{Protocol, Symbol as _, TimerClass, Way};
 
 use crate::controllers::Told;
 use crate::known::Sink;
@@ -74,14 +74,22 @@ impl<P: Protocol> Machine<P> {
                 }
                 return;
             }
+            Move::Boundary { agent } => {
+                let asks = state[..nodes].iter().find(|&&part| self.part(part).asks(agent));
+                if let Some(part) = asks.map(|&part| self.part(part).clone()) {
+                    drop(self.ask_boundary(&part, agent));
+                }
+                return;
+            }
+            Move::Next => return,
             Move::Tick => {
-                state[..nodes].iter().for_each(|&part| drop(self.tell(part, Told::Tick)));
+                state[..nodes].iter().for_each(|&part| drop(self.tell(part, Told::Tick(1))));
                 return;
             }
             Move::Deliver { from, to, nth } => {
                 let out = self.part(number(from)).out.iter().filter(|(other, _)| *other == to);
                 let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
-                msg.map(|msg| (to, Told::Message { from, msg }))
+                msg.map(|msg| (to, Told::Message { from: from.into(), msg }))
             }
             Move::Serve { node, line } if self.merges(line) => {
                 let op = first(&self.part(number(node)).ops, line);
@@ -92,8 +100,10 @@ impl<P: Protocol> Machine<P> {
             Move::Answer { node, line } => {
                 first(&self.part(number(node)).replies, line).map(|reply| (node, Told::Memory { reply }))
             }
-            Move::Timer { node, class } => Some((node, Told::Timer(class))),
-            Move::Evict { node, way } => Some((node, Told::Evict(u32::from(way)))),
+            Move::Timer { node, class } => {
+                TimerClass::ALL.get(usize::from(class)).map(|&class| (node, Told::Timer(class)))
+            }
+            Move::Evict { node, way } => Some((node, Told::Evict(Way(way.into())))),
         };
         if let Some((node, told)) = told {
             drop(self.tell(number(node), told));

@@ -267,6 +267,15 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
             ((at, at), format!("way {way} is given up"))
         }
         Move::Tick => ((0, memory), "time passes".to_owned()),
+        Move::Boundary { agent } => {
+            let at = (0..memory).find(|&node| part(node).is_some_and(|p| p.asks(agent))).unwrap_or(0);
+            let step = part(at).map(|p| machine.steps.name(p.step));
+            ((at, at), format!("agent {agent}: {}", step.unwrap_or_default()))
+        }
+        Move::Next => {
+            let step = part(0).map(|p| machine.steps.name(p.step + 1));
+            ((0, memory), step.unwrap_or_default())
+        }
     }
 }
 
@@ -328,7 +337,7 @@ fn changes<P: Protocol>(
     for node in 0..nodes {
         let views = |part: u32| machine.controllers.views(machine.part(part).station);
         let (old, new) = (views(before[node]), views(after[node]));
-        let id = machine.controllers.nodes[node];
+        let id = machine.controllers.nodes.ids()[node];
         if P::KINDS[usize::from(id.kind)].role == Role::Host {
             continue;
         }

@@ -83,7 +83,11 @@ impl Test {
         machines: Machines,
         group: usize,
     ) -> Test {
-        let placement = Placement { agents: twist.agents(&generated.compute_units), lines: generated.lines };
+        let placement = Placement {
+            agents: twist.agents(&generated.compute_units),
+            lines: generated.lines,
+            stages: Vec::new(),
+        };
         let source = Source::Made { skeleton: generated.skeleton, twist };
         Test { name, source, placements: vec![placement], machines, group }
     }

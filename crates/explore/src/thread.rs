@@ -8,6 +8,7 @@ use proto::{
 };
 use smallvec::SmallVec;
 
+use crate::kernels::array_of;
 use crate::live;
 use crate::placement::{self, Placement, Unsupported, WORD, Word};
 
@@ -339,7 +340,7 @@ impl Code {
             scope: access.scope.map_or(Scope::DEVICE, |scope| self.scope(scope)),
             issuer: self.issuers[thread],
             hints: Hints { remote: access.remote, commutative: access.commutative },
-            array: ArrayId(0),
+            array: if self.placement.stages.is_empty() { ArrayId(0) } else { array_of(word.line) },
             line: word.line,
             mask: ByteMask::range(word.offset, WORD),
             data: bytes,

@@ -355,6 +355,9 @@ impl fmt::Display for Trace {
         }
         writeln!(f, "agents {}", list(&self.placement.agents, |&agent| agent_name(agent)))?;
         writeln!(f, "lines {}", list(&self.placement.lines, ToString::to_string))?;
+        if !self.placement.stages.is_empty() {
+            writeln!(f, "stages {}", list(&self.placement.stages, ToString::to_string))?;
+        }
         writeln!(f, "changes {}\nfault {:?}\nwhy {}", self.twist, self.violation.fault, self.violation.why)?;
         writeln!(f, "program")?;
         for line in self.text.lines() {
@@ -487,6 +490,16 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The stages of the threads, where the program has several.
+    fn stages(&mut self) -> Result<Vec<u8>, TraceError> {
+        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("stages")) {
+            return Ok(Vec::new());
+        }
+        let text = self.field("stages")?;
+        let number = |word: &str| word.parse().or_else(|_| self.expected(word, "a stage's number"));
+        text.split_whitespace().map(number).collect()
+    }
+
     fn agents(&mut self) -> Result<Vec<Agent>, TraceError> {
         let text = self.field("agents")?;
         let agent = |word: &str| match (word, word.strip_prefix("cu").map(str::parse::<u16>)) {
@@ -545,8 +558,9 @@ impl FromStr for Trace {
         let agents = lines.agents()?;
         let numbers = lines.field("lines")?;
         let number = |word: &str| word.parse().or_else(|_| lines.expected(word, "a line's number"));
-        let placement =
-            Placement { agents, lines: numbers.split_whitespace().map(number).collect::<Result<_, _>>()? };
+        let line_of = numbers.split_whitespace().map(number).collect::<Result<_, _>>()?;
+        let stages = lines.stages()?;
+        let placement = Placement { agents, lines: line_of, stages };
         let changes = lines.field("changes")?;
         let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
         let changes_line = lines.line;

@@ -374,7 +374,7 @@ fn made() -> impl Iterator<Item = (Program, Placement)> {
         }
         program.observed.retain(|term| matches!(term, Term::Reg(..)));
         let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
-        (program, Placement { agents: agents.collect(), lines: made.lines })
+        (program, Placement { agents: agents.collect(), lines: made.lines, stages: Vec::new() })
     })
 }
 
@@ -385,7 +385,8 @@ fn same_counts<P: Shared>() {
     let (mut total, mut programs) = (0, 0);
     let machines = POLICIES.map(|policy| Bounds::new(policy, policy));
     for order in [true, false] {
-        let placement = Placement { agents: vec![Agent::Cu(0), Agent::Cu(1)], lines: vec![0, 0, 1] };
+        let placement =
+            Placement { agents: vec![Agent::Cu(0), Agent::Cu(1)], lines: vec![0, 0, 1], stages: Vec::new() };
         let program = message_passing(order);
         total += compare::<P>(&program, &placement, machines[0].evicting());
         total +=

@@ -164,7 +164,7 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
         }
         names += 1;
         let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
-        let placement = Placement { agents: agents.collect(), lines: made.lines.clone() };
+        let placement = Placement { agents: agents.collect(), lines: made.lines.clone(), stages: Vec::new() };
         let promise = claim.promise(&made.program, &mut || false).expect("the model speaks of it");
         let asked = Asked { allowed: None, may_block: promise.may_block };
         let of = explorers.iter_mut().map(|explorer| {

@@ -323,6 +323,10 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         assert_eq!(error.line, line, "{error}");
         assert!(error.to_string().contains(what), "{error}");
     }
+    let staged = GOOD.replacen("\nchanges", "\nstages 1 0\nchanges", 1);
+    assert_eq!(staged.parse::<Trace>().map(|trace| trace.to_string()), Ok(staged.clone()));
+    let error = staged.replacen("stages 1 0", "stages 1 x", 1).parse::<Trace>().expect_err("no stage");
+    assert_eq!(error.to_string(), "line 17: found `x`, expected a stage's number");
     let error = "fencepost trace 1\ntest x\n".parse::<Trace>().expect_err("it ends");
     assert_eq!(error.to_string(), "line 3: the text ends, expected `protocol`");
 }

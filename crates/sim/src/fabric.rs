@@ -5,14 +5,15 @@
 //! choices that a station leaves to its environment without regard to time:
 //! which way is given up (the least recently used of the lowest rank).
 
+use drive::{At, Driver, Nodes, Told};
 use proto::{
     Agent, ArrayUse, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply,
-    Message, Mutation, Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
-    TimerClass, Uses, Way, World, WritePolicy,
+    Message, Mutation, Node, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
+    TimerClass, Uses, Way, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
-pub(crate) type StationId = u32;
+pub(crate) type StationId = At;
 
 /// The number of a message under way.
 pub(crate) type MessageId = u32;
@@ -67,7 +68,10 @@ pub(crate) trait Fabric {
     /// All stations; their numbers are their positions.
     fn stations(&self) -> Vec<StationInfo>;
     /// Where an agent's requests go.
-    fn entry(&self, agent: Agent) -> StationId;
+    ///
+    /// # Errors
+    /// If the machine has no such station.
+    fn entry(&self, agent: Agent) -> Result<StationId, String>;
     /// Where lines live.
     fn homes(&self) -> &Homes;
     /// Puts the page of a line on a chiplet, unless it has a place.
@@ -119,24 +123,47 @@ pub(crate) struct Ways {
 
 /// [`Fabric`] for one protocol.
 pub(crate) struct Stations<P: Protocol> {
-    params: P::Params,
-    homes: Homes,
-    kernels: Vec<Vec<ArrayUse>>,
-    mutation: Option<Mutation>,
+    nodes: Nodes<P>,
     stations: Vec<Station<P>>,
-    /// The first station of each kind.
-    first_of_kind: Vec<StationId>,
+    /// By station.
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
-    messages: Vec<Option<(NodeId, P::Msg)>>,
-    free_messages: Vec<MessageId>,
+    messages: Messages<P::Msg>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// What the private caches do with writes, and what the others do.
-    policies: (WritePolicy, WritePolicy),
     /// Does somebody else say which ways are given up?
     holds_ways: bool,
+}
+
+/// The messages under way, each with its sender.
+#[derive(Debug)]
+struct Messages<M> {
+    places: Vec<Option<(StationId, M)>>,
+    free: Vec<MessageId>,
+}
+
+impl<M> Messages<M> {
+    #[inline]
+    fn insert(&mut self, from: StationId, msg: M) -> MessageId {
+        match self.free.pop() {
+            Some(id) => {
+                self.places[id as usize] = Some((from, msg));
+                id
+            }
+            None => {
+                self.places.push(Some((from, msg)));
+                (self.places.len() - 1) as MessageId
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, id: MessageId) -> Option<(StationId, M)> {
+        let taken = self.places[id as usize].take()?;
+        self.free.push(id);
+        Some(taken)
+    }
 }
 
 /// When each way of a station was last used.
@@ -156,141 +183,63 @@ impl Recency {
     }
 }
 
-/// Evictions that free no way, again and again, are a fault of the protocol.
-const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
-
 impl<P: Protocol> Stations<P> {
     /// The stations of a machine, before anything happened.
     ///
     /// # Errors
     /// What of the machine this protocol cannot use.
     pub(crate) fn new(shape: &Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
-        shape.check()?;
-        let params = P::params(shape)?;
-        let mut stations = Vec::new();
-        let mut first_of_kind = Vec::new();
-        for kind in 0..P::KINDS.len() as u8 {
-            first_of_kind.push(stations.len() as StationId);
-            for index in 0..P::count(kind, shape) {
-                stations.push(Station::new(NodeId { kind, index }, &params));
-            }
-        }
-        let recency = stations.iter().map(|_| Recency::default()).collect();
+        let nodes = Nodes::new(shape, homes, mutation)?;
+        let count = nodes.ids().len() as StationId;
         Ok(Stations {
-            params,
-            homes,
-            kernels: Vec::new(),
-            mutation,
-            stations,
-            first_of_kind,
-            recency,
+            stations: (0..count).map(|at| nodes.fresh(at)).collect(),
+            nodes,
+            recency: (0..count).map(|_| Recency::default()).collect(),
             fx: Effects::default(),
-            messages: Vec::new(),
-            free_messages: Vec::new(),
+            messages: Messages { places: Vec::new(), free: Vec::new() },
             victims: Vec::new(),
             uses: 0,
             line_bytes: u32::from(shape.line_bytes),
-            policies: (shape.l1.policy, shape.l2.policy),
             holds_ways: false,
         })
     }
 
-    #[inline]
-    fn number(&self, node: NodeId) -> StationId {
-        self.first_of_kind[usize::from(node.kind)] + StationId::from(node.index)
-    }
-
-    fn name(node: NodeId) -> String {
-        let kind = P::KINDS.get(usize::from(node.kind)).map_or("?", |kind| kind.name);
-        format!("{kind}[{}]", node.index)
-    }
-
     /// Steps a station and hands out what it did.
-    #[inline]
-    fn step(
-        &mut self,
-        at: StationId,
-        out: &mut Out,
-        input: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>, &mut Chooser<'_>),
-    ) {
-        let world = World {
-            params: &self.params,
-            homes: &self.homes,
-            kernels: &self.kernels,
-            mutation: self.mutation,
-        };
-        let station = &mut self.stations[at as usize];
-        self.fx.clear();
-        let recency = &mut self.recency[at as usize];
-        let holds = self.holds_ways;
-        let mut chooser = Chooser { recency, victims: &mut self.victims, uses: &mut self.uses, holds };
-        input(station, world, &mut self.fx, &mut chooser);
-        chooser.touch(&self.fx.touches);
-        self.fx.touches.clear();
-        if !self.fx.needs.is_empty() {
-            make_room(station, world, &mut self.fx, &mut chooser);
-        }
-        self.hand_out(out, station_node(&self.stations[at as usize]));
-    }
-
-    #[inline]
-    fn hand_out(&mut self, out: &mut Out, from: NodeId) {
-        if !self.fx.sends.is_empty() {
-            let mut sends = core::mem::take(&mut self.fx.sends);
-            for (to, msg) in sends.drain(..) {
-                let to = self.number(to);
-                let (name, payload_bytes) = (msg.name(), msg.payload_bytes(self.line_bytes));
-                let (line, is_access) = (msg.line(), msg.is_access());
-                let message = match self.free_messages.pop() {
-                    Some(id) => {
-                        self.messages[id as usize] = Some((from, msg));
-                        id
-                    }
-                    None => {
-                        self.messages.push(Some((from, msg)));
-                        (self.messages.len() - 1) as MessageId
-                    }
-                };
-                out.sends.push(Sent { to, message, name, payload_bytes, line, is_access });
-            }
-            self.fx.sends = sends;
-        }
+    #[inline(always)]
+    fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut Out) {
         // Whoever reads `out` empties it, so that nothing old comes back.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
-        if !self.fx.replies.is_empty() {
-            core::mem::swap(&mut out.replies, &mut self.fx.replies);
-        }
-        if !self.fx.memory.is_empty() {
-            core::mem::swap(&mut out.memory, &mut self.fx.memory);
-        }
-        if !self.fx.timers.is_empty() {
-            core::mem::swap(&mut out.timers, &mut self.fx.timers);
-        }
-        if !self.fx.spends.is_empty() {
-            core::mem::swap(&mut out.spends, &mut self.fx.spends);
-        }
-        out.uses = self.fx.uses;
-        if self.fx.violation.is_some() {
-            out.violation = self.fx.violation.take();
+        let mut chooser = Chooser {
+            recency: &mut self.recency[at as usize],
+            victims: &mut self.victims,
+            uses: &mut self.uses,
+            holds: self.holds_ways,
+            messages: &mut self.messages,
+            line_bytes: self.line_bytes,
+            out,
+        };
+        let station = &mut self.stations[at as usize];
+        let done = self.nodes.tell(station, at, told, &mut self.fx, &mut chooser);
+        if let Err(why) = done {
+            out.violation = Some(why);
         }
     }
 }
 
-#[inline]
-fn station_node<P: Protocol>(station: &Station<P>) -> NodeId {
-    station.id()
-}
-
-/// Chooses the ways that a station gives up.
-struct Chooser<'a> {
+/// Chooses the ways that a station gives up, and keeps what it does until the
+/// machine says when it leaves.
+struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
     /// Is that for somebody else to say?
     holds: bool,
+    messages: &'a mut Messages<M>,
+    line_bytes: u32,
+    out: &'a mut Out,
 }
 
-impl Chooser<'_> {
+impl<M> Chooser<'_, M> {
     #[inline]
     fn touch(&mut self, ways: &[Way]) {
         if !ways.is_empty() {
@@ -300,9 +249,11 @@ impl Chooser<'_> {
             }
         }
     }
+}
 
+impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
     /// Of the ways that may go, the least recently used of the lowest rank.
-    fn choose<P: Protocol>(&mut self, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
+    fn victim(&mut self, _: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
         self.touch(touched);
         if self.holds {
             return None;
@@ -321,62 +272,74 @@ impl Chooser<'_> {
         }
         best.1
     }
-}
 
-/// Gives up ways where inputs are parked for one. Without a victim an input
-/// stays parked until a way comes free.
-fn make_room<P: Protocol>(
-    station: &mut Station<P>,
-    world: World<'_, P>,
-    fx: &mut Effects<P::Msg>,
-    chooser: &mut Chooser<'_>,
-) {
-    let mut evictions = 0;
-    let mut needs = Vec::new();
-    while !fx.needs.is_empty() && fx.violation.is_none() {
-        needs.append(&mut fx.needs);
-        for set in needs.drain(..) {
-            let Some(way) = chooser.choose::<P>(&station.node, set, &fx.touches) else { continue };
-            fx.touches.clear();
-            evictions += 1;
-            station.evict(way, world, fx);
-        }
-        if evictions > EVICTIONS_PER_INPUT_MAX {
-            let name = Stations::<P>::name(station.id());
-            fx.violation = Some(format!("{name}: evictions free no way"));
-        }
+    #[inline]
+    fn touched(&mut self, _: At, ways: &[Way]) {
+        self.touch(ways);
     }
-    fx.needs.clear();
-    chooser.touch(&fx.touches);
-    fx.touches.clear();
+
+    #[inline]
+    fn used(&mut self, _: At, uses: &Uses) {
+        self.out.uses = *uses;
+    }
+
+    #[inline]
+    fn sent(&mut self, from: At, to: At, msg: P::Msg) {
+        let (name, payload_bytes) = (msg.name(), msg.payload_bytes(self.line_bytes));
+        let (line, is_access) = (msg.line(), msg.is_access());
+        let message = self.messages.insert(from, msg);
+        self.out.sends.push(Sent { to, message, name, payload_bytes, line, is_access });
+    }
+
+    #[inline]
+    fn asked(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
+        core::mem::swap(&mut self.out.memory, ops);
+    }
+
+    #[inline]
+    fn armed(&mut self, _: At, class: TimerClass) {
+        self.out.timers.push(class);
+    }
+
+    /// It waits until a way comes free.
+    #[inline]
+    fn blocked(&mut self, _: At, _: SetIndex) {}
+
+    #[inline]
+    fn spent(&mut self, _: At, spends: &[(Slot, Spending)]) {
+        self.out.spends.extend_from_slice(spends);
+    }
+
+    #[inline]
+    fn answered(&mut self, _: At, answers: &mut Vec<(Slot, Option<LineData>)>) {
+        core::mem::swap(&mut self.out.replies, answers);
+    }
 }
 
 impl<P: Protocol> Fabric for Stations<P> {
     fn stations(&self) -> Vec<StationInfo> {
-        let count = |kind: u8| self.stations.iter().filter(|s| s.id().kind == kind).count() as u32;
+        let ids = self.nodes.ids();
+        let count = |kind: u8| ids.iter().filter(|id| id.kind == kind).count() as u32;
         let counts: Vec<u32> = (0..P::KINDS.len() as u8).map(count).collect();
-        let info = |station: &Station<P>| {
-            let id = station.id();
-            StationInfo {
-                name: Self::name(id),
-                role: P::KINDS[usize::from(id.kind)].role,
-                index: u32::from(id.index),
-                count: counts[usize::from(id.kind)],
-            }
+        let info = |(at, id): (usize, &proto::NodeId)| StationInfo {
+            name: self.nodes.name(at as At),
+            role: P::KINDS[usize::from(id.kind)].role,
+            index: u32::from(id.index),
+            count: counts[usize::from(id.kind)],
         };
-        self.stations.iter().map(info).collect()
+        ids.iter().enumerate().map(info).collect()
     }
 
-    fn entry(&self, agent: Agent) -> StationId {
-        self.number(P::entry(agent))
+    fn entry(&self, agent: Agent) -> Result<StationId, String> {
+        self.nodes.entry(agent)
     }
 
     fn homes(&self) -> &Homes {
-        &self.homes
+        self.nodes.world().homes
     }
 
     fn touch(&mut self, line: LineAddr, chiplet: u16) {
-        self.homes.touch(line, chiplet);
+        self.nodes.homes_mut().touch(line, chiplet);
     }
 
     fn is_clocked(&self) -> bool {
@@ -384,49 +347,39 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn add_kernel(&mut self, uses: &[ArrayUse]) {
-        self.kernels.push(uses.to_vec());
+        self.nodes.add_kernel(uses);
     }
 
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {
-        self.step(to, out, |station, world, fx, chooser| {
-            station.request_choosing(slot, request, world, fx, |node, set, touched| {
-                chooser.choose::<P>(node, set, touched)
-            });
-        });
+        self.tell(to, &Told::Ask { slot, request }, out);
     }
 
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
-        let Some((from, msg)) = self.messages[message as usize].take() else {
+        let Some((from, msg)) = self.messages.take(message) else {
             out.violation = Some("a message was delivered twice".to_owned());
             return;
         };
-        self.free_messages.push(message);
-        self.step(to, out, |station, world, fx, chooser| {
-            station.message_choosing(from, &msg, world, fx, |node, set, touched| {
-                chooser.choose::<P>(node, set, touched)
-            });
-        });
+        self.tell(to, &Told::Message { from, msg: &msg }, out);
     }
 
     fn drop_message(&mut self, message: MessageId) {
-        self.messages[message as usize] = None;
-        self.free_messages.push(message);
+        self.messages.take(message);
     }
 
     fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out) {
-        self.step(to, out, |station, world, fx, _| station.memory(reply, world, fx));
+        self.tell(to, &Told::Memory { reply }, out);
     }
 
     fn start(&mut self, to: StationId, out: &mut Out) {
-        self.step(to, out, |station, world, fx, _| station.start(world, fx));
+        self.tell(to, &Told::Start, out);
     }
 
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
-        self.step(to, out, |station, world, fx, _| station.timer(class, world, fx));
+        self.tell(to, &Told::Timer(class), out);
     }
 
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
-        self.step(to, out, |station, world, fx, _| station.tick(elapsed, world, fx));
+        self.tell(to, &Told::Tick(elapsed), out);
     }
 
     fn lines(&self, at: StationId, out: &mut Vec<LineView>) {
@@ -440,7 +393,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         let waiting = station.waiting_requests().map(|(line, slot)| Parked::Waiting { line, slot });
         let messages = station.parked_messages().map(|(key, from, msg)| Parked::Message {
             key: format!("{key:?}"),
-            from: Self::name(from),
+            from: self.nodes.position(from).map_or_else(|| "?".to_owned(), |at| self.nodes.name(at)),
             name: msg.name(),
             line: msg.line(),
         });
@@ -463,14 +416,14 @@ impl<P: Protocol> Fabric for Stations<P> {
         station.node.victims(SetIndex(0), &mut self.victims);
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
         let policy = match P::KINDS[usize::from(station.id().kind)].role {
-            Role::L1 => self.policies.0,
-            _ => self.policies.1,
+            Role::L1 => self.nodes.shape().l1.policy,
+            _ => self.nodes.shape().l2.policy,
         };
         let unrest = station.unrest(policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut Out) {
-        self.step(to, out, |station, world, fx, _| station.evict(way, world, fx));
+        self.tell(to, &Told::Evict(way), out);
     }
 }

@@ -1,8 +1,9 @@
 //! What every protocol must satisfy, whatever it does.
 
+use drive::{At, Nodes};
 use proto::{
-    Agent, Homes, Node as _, PlanKey, Protocol, RowView, Shape, Station, TableId, TableView, WritePolicy,
-    page,
+    Agent, Boundary, ByteMask, Hints, Homes, Issuer, KernelId, LineAddr, LineData, Node as _, Op, Order,
+    PlanKey, Protocol, Request, RowView, Scope, Shape, TableId, TableView, WritePolicy, page,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -119,23 +120,95 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
         type Output = ();
         fn visit<P: Protocol>(self) {
             let shape = shape();
-            let params = P::params(&shape).unwrap();
-            let nodes: Vec<_> = proto::nodes::<P>(&shape).collect();
-            for &id in &nodes {
-                let station: Station<P> = Station::new(id, &params);
+            let nodes = Nodes::<P>::new(&shape, Homes::new(&shape, 1), None).unwrap();
+            for at in 0..nodes.ids().len() as At {
+                let station = nodes.fresh(at);
                 assert!(station.is_quiet());
                 let mut again = station.clone();
                 again.node.canonicalize();
                 assert_eq!(station, again, "a fresh controller is in canonical form");
             }
             for agent in [Agent::Cu(0), Agent::Cu(1), Agent::CommandProcessor, Agent::Host] {
-                assert!(nodes.contains(&P::entry(agent)), "{}: {agent:?}", P::INFO.name);
+                assert!(nodes.entry(agent).is_ok(), "{}: {agent:?}", P::INFO.name);
             }
             assert!(P::params(&Shape { banks: 0, ..shape }).is_err());
-            assert_eq!(Homes::new(&shape, 1).bank(proto::LineAddr(3)), 1);
+            assert_eq!(Homes::new(&shape, 1).bank(LineAddr(3)), 1);
         }
     }
     for_all(Bounded);
+}
+
+/// Two kernels in the smallest machine: a store of one is read by the other on
+/// another compute unit, and by the host behind both.
+#[test]
+fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
+    #[derive(Clone, Copy)]
+    struct Kernels;
+    impl Visit for Kernels {
+        type Output = ();
+        fn visit<P: Protocol>(self) {
+            for policy in [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate] {
+                let shape = Shape::bounded(policy, policy);
+                let nodes = Nodes::<P>::new(&shape, Homes::new(&shape, 1), None).unwrap();
+                let mut plain = drive::Machine::new(nodes).plain().unwrap();
+                let [load, store] = [Op::Load, Op::Store].map(|op| Request {
+                    op,
+                    order: Order::Plain,
+                    scope: Scope::DEVICE,
+                    issuer: Issuer::default(),
+                    hints: Hints::default(),
+                    array: proto::ArrayId(0),
+                    line: LineAddr(1),
+                    mask: ByteMask::range(0, 4),
+                    data: LineData([7; proto::LINE_BYTES_MAX]),
+                });
+                let mut ask = |agent, request: &Request| plain.ask(agent, request).expect(P::INFO.name);
+                // The second compute unit has a copy that the first makes stale.
+                ask(Agent::Cu(1), &load);
+                assert_eq!(ask(Agent::Cu(0), &store), None, "{}", P::INFO.name);
+                plain.boundary(Boundary::END, KernelId(0), false).expect(P::INFO.name);
+                plain.boundary(Boundary::BEGIN, KernelId(1), false).expect(P::INFO.name);
+                for agent in [Agent::Cu(1), Agent::Host] {
+                    let found = plain.ask(agent, &load).expect(P::INFO.name).expect("bytes");
+                    assert_eq!(found.0[..4], [7; 4], "{} on {agent:?}, {policy:?}", P::INFO.name);
+                }
+                plain.rest().expect(P::INFO.name);
+                assert_eq!(
+                    plain.stage.line(LineAddr(1)).0[..8],
+                    [7, 7, 7, 7, 0, 0, 0, 0],
+                    "{}",
+                    P::INFO.name
+                );
+            }
+        }
+    }
+    for_all(Kernels);
+}
+
+/// So a search need not make the requests before a program of one kernel.
+#[test]
+fn a_kernel_that_begins_on_an_empty_machine_changes_no_station() {
+    #[derive(Clone, Copy)]
+    struct Begins;
+    impl Visit for Begins {
+        type Output = ();
+        fn visit<P: Protocol>(self) {
+            let nodes = Nodes::<P>::new(&shape(), Homes::new(&shape(), 1), None).unwrap();
+            let mut plain = drive::Machine::new(nodes.clone()).plain().unwrap();
+            let timers = plain.timers().to_vec();
+            for host_has_written in [false, true] {
+                plain.boundary(Boundary::BEGIN, KernelId(0), host_has_written).expect(P::INFO.name);
+                plain.rest().expect(P::INFO.name);
+                for at in 0..nodes.ids().len() as At {
+                    let mut station = plain.stage.station(at).clone();
+                    station.node.canonicalize();
+                    assert_eq!(station, nodes.fresh(at), "{} of {}", nodes.name(at), P::INFO.name);
+                }
+                assert_eq!(plain.timers(), timers, "{}", P::INFO.name);
+            }
+        }
+    }
+    for_all(Begins);
 }
 
 /// `FENCEPOST_BLESS=1 cargo test -p zoo` writes the pages anew.

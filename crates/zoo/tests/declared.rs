@@ -1,10 +1,10 @@
 //! What protocols declare of their states, and what becomes of a row that
 //! stands where it has nothing to work on.
 
+use drive::{Machine, Nodes, Record, Told};
 use proto::{
-    ArrayId, ByteMask, Change, Effects, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation,
-    NodeId, Op, Order, Protocol, Request, RowView, Scope, Shape, Slot, Station, Symbol, Table, World,
-    WritePolicy,
+    ArrayId, ByteMask, Change, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation, NodeId, Op,
+    Order, Protocol, Request, RowView, Scope, Shape, Slot, Station, Symbol, Table, WritePolicy,
 };
 use zoo::Visit;
 use zoo::hlrc::published::{Hlrc, Msg};
@@ -18,33 +18,38 @@ const LINE: LineAddr = LineAddr(0);
 
 /// A station of hLRC, alone with a test.
 struct Alone {
-    station: Station<Hlrc>,
-    params: <Hlrc as Protocol>::Params,
-    homes: Homes,
-    mutation: Option<Mutation>,
-    fx: Effects<Msg>,
+    machine: Machine<Hlrc>,
+    id: NodeId,
 }
 
 impl Alone {
     fn new(id: NodeId, mutation: Option<Mutation>) -> Alone {
         let shape = Shape::bounded(WritePolicy::Through, WritePolicy::Through);
-        let params = Hlrc::params(&shape).expect("a machine for hLRC");
-        let station = Station::new(id, &params);
-        Alone { station, params, homes: Homes::new(&shape, 1), mutation, fx: Effects::default() }
+        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), mutation).expect("a machine for hLRC");
+        Alone { machine: Machine::new(nodes), id }
     }
 
-    fn tell(&mut self, tell: impl FnOnce(&mut Station<Hlrc>, World<'_, Hlrc>, &mut Effects<Msg>)) {
-        let Alone { station, params, homes, mutation, fx } = self;
-        fx.clear();
-        tell(station, World { params, homes, kernels: &[], mutation: *mutation }, fx);
+    fn station(&self) -> &Station<Hlrc> {
+        self.machine.station(self.machine.nodes().position(self.id).expect("a node of the machine"))
     }
 
-    fn request(&mut self, op: Op, order: Order) {
+    fn tell(&mut self, told: Told<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
+        let at = self.machine.nodes().position(self.id).expect("a node of the machine");
+        self.machine.record(at, &told)
+    }
+
+    /// A message from another node.
+    fn message(&mut self, from: NodeId, msg: &Msg) -> Result<Record<Hlrc>, String> {
+        let from = self.machine.nodes().position(from).expect("a node of the machine");
+        self.tell(Told::Message { from, msg })
+    }
+
+    fn request(&mut self, op: Op, order: Order) -> Result<Record<Hlrc>, String> {
         let mask = ByteMask::range(0, 4);
         let (hints, array, issuer) = (Hints::default(), ArrayId(0), Issuer::default());
         let (line, data, scope) = (LINE, LineData::default(), Scope::work_group(0));
         let request = Request { op, order, scope, issuer, hints, array, line, mask, data };
-        self.tell(|station, world, fx| station.request(Slot(0), &request, world, fx));
+        self.tell(Told::Ask { slot: Slot(0), request: &request })
     }
 }
 
@@ -83,31 +88,31 @@ fn no_row_leads_to_a_state_that_no_line_is_stored_in() {
 #[test]
 fn only_lines_that_own_their_bytes_may_keep_them_dirty_under_a_write_through_policy() {
     let mut l1 = Alone::new(L1, None);
-    l1.request(Op::Store, Order::Plain);
-    assert!(l1.station.is_quiet(), "the written line only waits for its timer");
-    let why = l1.station.unrest(true).expect("the policy is to pass writes on");
+    l1.request(Op::Store, Order::Plain).expect("a row for it");
+    assert!(l1.station().is_quiet(), "the written line only waits for its timer");
+    let why = l1.station().unrest(true).expect("the policy is to pass writes on");
     assert!(why.contains("dirty bytes"), "{why}");
-    assert_eq!(l1.station.unrest(false), None);
+    assert_eq!(l1.station().unrest(false), None);
 
     let mut bank = Alone::new(BANK, None);
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
     register(&mut bank);
     let back = Msg::Bank(ToBank::Return { line: LINE, mask, data, whole: false });
-    bank.tell(|station, world, fx| station.message(L1, &back, world, fx));
+    bank.message(L1, &back).expect("a row for it");
     let mut views = Vec::new();
-    proto::Node::lines(&bank.station.node, &mut views);
+    proto::Node::lines(&bank.station().node, &mut views);
     assert!(views.iter().any(|view| view.owns && !view.dirty.is_empty()), "{views:?}");
-    assert_eq!(bank.station.unrest(true), None, "what came back with a registration stays in the bank");
+    assert_eq!(bank.station().unrest(true), None, "what came back with a registration stays in the bank");
 }
 
 /// Has a bank register an L1 for the line.
 fn register(bank: &mut Alone) {
     let msg = Msg::Bank(ToBank::Register { line: LINE, mask: ByteMask::range(0, 4), slot: Some(Slot(0)) });
-    bank.tell(|station, world, fx| station.message(L1, &msg, world, fx));
-    let op = bank.fx.memory[0];
-    let reply = MemoryReply { op, data: LineData::default() };
-    bank.tell(|station, world, fx| station.memory(&reply, world, fx));
-    assert!(bank.fx.sends.iter().any(|(to, msg)| *to == L1 && proto::Message::name(msg) == "Grant"));
+    let asked = bank.message(L1, &msg).expect("a row for it");
+    let reply = MemoryReply { op: asked.memory[0], data: LineData::default() };
+    let did = bank.tell(Told::Memory { reply: &reply }).expect("a row for it");
+    let l1 = bank.machine.nodes().position(L1);
+    assert!(did.sends.iter().any(|(to, msg)| Some(*to) == l1 && proto::Message::name(msg) == "Grant"));
 }
 
 #[test]
@@ -116,21 +121,19 @@ fn a_registration_that_comes_back_where_nobody_is_registered_is_reported() {
     register(&mut bank);
     let (mask, data) = (ByteMask::NONE, LineData::default());
     let back = Msg::Bank(ToBank::Return { line: LINE, mask, data, whole: false });
-    bank.tell(|station, world, fx| station.message(L1, &back, world, fx));
-    let why = bank.fx.violation.as_deref();
-    assert_eq!(why, Some("L2[0]: no first-level cache is registered for the line"));
+    let why = bank.message(L1, &back).expect_err("nobody is registered");
+    assert_eq!(why, "L2[0]: no first-level cache is registered for the line");
 }
 
 #[test]
 fn a_count_that_would_fall_below_zero_is_reported() {
     let lost = without::<L1Table>(LineState::I, LineEvent::Sync, "SendRegister");
     let mut l1 = Alone::new(L1, lost);
-    l1.request(Op::Load, Order::Acquire);
-    assert_eq!(l1.fx.violation, None);
+    l1.request(Op::Load, Order::Acquire).expect("a row for it");
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
     let grant = Msg::L1(ToL1::Grant { line: LINE, mask, slot: Some(Slot(0)), data });
-    l1.tell(|station, world, fx| station.message(BANK, &grant, world, fx));
-    assert_eq!(l1.fx.violation.as_deref(), Some("L1[0]: a fill ends, and none was under way"));
+    let why = l1.message(BANK, &grant).expect_err("no fill is under way");
+    assert_eq!(why, "L1[0]: a fill ends, and none was under way");
 }
 
 #[test]
@@ -140,6 +143,6 @@ fn an_access_that_cannot_be_forwarded_to_the_registered_cache_is_reported() {
     let (mask, data, other) = (ByteMask::range(0, 4), LineData::default(), NodeId { kind: 0, index: 1 });
     let (op, how, answer) = (Op::Store, How::Anywhere, Answer::Posted { parity: false });
     let posted = Msg::Bank(Shared::Access { line: LINE, mask, data, op, how, answer, asker: other }.into());
-    bank.tell(|station, world, fx| station.message(other, &posted, world, fx));
-    assert_eq!(bank.fx.violation.as_deref(), Some("L2[0]: a posted write is not forwarded"));
+    let why = bank.message(other, &posted).expect_err("no row forwards it");
+    assert_eq!(why, "L2[0]: a posted write is not forwarded");
 }

@@ -1,9 +1,10 @@
 //! Nobody starves: what was asked for is had, however often others acquire or
 //! pass in the meantime.
 
+use drive::{At, Machine, Nodes, Record, Told};
 use proto::{
-    Agent, ByteMask, Effects, Homes, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, Protocol,
-    Request, Rmw, RmwKind, Scope, Shape, Slot, Station, Width, World, WritePolicy,
+    Agent, ByteMask, Homes, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, Request, Rmw, RmwKind,
+    Scope, Shape, Slot, Width, WritePolicy,
 };
 use std::collections::VecDeque;
 use zoo::parts::{Answer, BANK, How, ToBank, ToL1};
@@ -13,8 +14,31 @@ use zoo::vi::protocol::Msg;
 const LINE: LineAddr = LineAddr(0);
 const ROUNDS: usize = 8;
 
-fn shape() -> Shape {
-    Shape::bounded(WritePolicy::Combining, WritePolicy::Combining)
+/// A machine of which one station is driven.
+struct One {
+    machine: Machine<Vi>,
+    at: At,
+}
+
+impl One {
+    fn new(at: impl FnOnce(&Nodes<Vi>) -> At) -> One {
+        let shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
+        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), None).expect("a bounded shape is sound");
+        One { at: at(&nodes), machine: Machine::new(nodes) }
+    }
+
+    fn tell(&mut self, told: Told<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
+        self.machine.record(self.at, &told).expect("nothing is broken")
+    }
+}
+
+/// The entry of a compute unit, and the first bank.
+fn entry(nodes: &Nodes<Vi>, cu: u16) -> At {
+    nodes.entry(Agent::Cu(cu)).expect("every agent has an entry")
+}
+
+fn bank(nodes: &Nodes<Vi>) -> At {
+    nodes.position(NodeId { kind: BANK, index: 0 }).expect("there is a bank")
 }
 
 fn update() -> Op {
@@ -37,38 +61,37 @@ fn request(op: Op, order: Order, level: Level) -> Request {
 
 /// A peer does `disturb` whenever the bank is about to answer.
 fn is_answered_in_spite_of(op: Op, disturb: &Request) -> bool {
-    let shape = shape();
-    let homes = Homes::new(&shape, 1);
-    let world = World::<Vi> { params: &shape, homes: &homes, kernels: &[], mutation: None };
-    let mut l1 = Station::<Vi>::new(Vi::entry(Agent::Cu(0)), &shape);
-    let bank = NodeId { kind: BANK, index: 0 };
-    let mut fx = Effects::default();
+    let mut l1 = One::new(|nodes| entry(nodes, 0));
+    let from = bank(l1.machine.nodes());
     let mut sent: VecDeque<Msg> = VecDeque::new();
     let mut free = true;
-    l1.request(Slot(0), &request(op, Order::Relaxed, Level::WorkGroup), world, &mut fx);
+    let asked = request(op, Order::Relaxed, Level::WorkGroup);
+    let mut did = vec![l1.tell(Told::Ask { slot: Slot(0), request: &asked })];
     for _ in 0..ROUNDS {
-        sent.extend(fx.sends.drain(..).map(|(_, msg)| msg));
+        sent.extend(did.iter_mut().flat_map(|did| did.sends.drain(..)).map(|(_, msg)| msg));
         if free {
-            l1.request(Slot(1), disturb, world, &mut fx);
+            did.push(l1.tell(Told::Ask { slot: Slot(1), request: disturb }));
             free = false;
         }
-        sent.extend(fx.sends.drain(..).map(|(_, msg)| msg));
-        match sent.pop_front() {
-            Some(Msg::Bank(ToBank::Get { line })) => {
-                let data = LineData::default();
-                l1.message(bank, &ToL1::Data { line, data }.into(), world, &mut fx);
-            }
+        sent.extend(did.iter_mut().flat_map(|did| did.sends.drain(..)).map(|(_, msg)| msg));
+        let data = LineData::default();
+        let answer: Option<Msg> = match sent.pop_front() {
+            Some(Msg::Bank(ToBank::Get { line })) => Some(ToL1::Data { line, data }.into()),
             Some(Msg::Bank(ToBank::Access { answer: Answer::Request(slot), .. })) => {
-                let data = LineData::default();
-                l1.message(bank, &ToL1::Done { slot, bytes: 4, data }.into(), world, &mut fx);
+                Some(ToL1::Done { slot, bytes: 4, data }.into())
             }
-            other => assert!(other.is_none(), "{other:?}"),
-        }
-        assert_eq!(fx.violation, None);
-        if fx.replies.iter().any(|(slot, _)| *slot == Slot(0)) {
+            other => {
+                assert!(other.is_none(), "{other:?}");
+                None
+            }
+        };
+        did.extend(answer.map(|msg| l1.tell(Told::Message { from, msg: &msg })));
+        let answered: Vec<Slot> =
+            did.iter_mut().flat_map(|did| did.replies.drain(..)).map(|(slot, _)| slot).collect();
+        if answered.contains(&Slot(0)) {
             return true;
         }
-        free |= fx.replies.drain(..).any(|(slot, _)| slot == Slot(1));
+        free |= answered.contains(&Slot(1));
     }
     false
 }
@@ -85,23 +108,22 @@ fn an_access_in_the_work_group_is_had_while_peers_acquire_or_pass_its_line() {
 
 /// Another compute unit sends `disturb` whenever memory is about to answer.
 fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
-    let shape = shape();
-    let homes = Homes::new(&shape, 1);
-    let world = World::<Vi> { params: &shape, homes: &homes, kernels: &[], mutation: None };
-    let mut bank = Station::<Vi>::new(NodeId { kind: BANK, index: 0 }, &shape);
-    let (asker, other) = (Vi::entry(Agent::Cu(0)), Vi::entry(Agent::Cu(1)));
-    let mut fx = Effects::default();
+    let mut one = One::new(bank);
+    let (asker, other) = (entry(one.machine.nodes(), 0), entry(one.machine.nodes(), 1));
     let mut memory = VecDeque::new();
-    bank.message(asker, &(*ask).into(), world, &mut fx);
+    let mut did = one.tell(Told::Message { from: asker, msg: &(*ask).into() });
     for _ in 0..ROUNDS {
-        memory.extend(fx.memory.drain(..));
-        bank.message(other, &(*disturb).into(), world, &mut fx);
-        memory.extend(fx.memory.drain(..));
+        memory.extend(did.memory.drain(..));
+        let disturbed = one.tell(Told::Message { from: other, msg: &(*disturb).into() });
+        memory.extend(disturbed.memory);
+        let mut sent = [did.sends, disturbed.sends].concat();
+        did = Record::default();
         if let Some(op) = memory.pop_front() {
-            bank.memory(&MemoryReply { op, data: LineData::default() }, world, &mut fx);
+            let reply = MemoryReply { op, data: LineData::default() };
+            did = one.tell(Told::Memory { reply: &reply });
+            sent.append(&mut did.sends);
         }
-        assert_eq!(fx.violation, None);
-        if fx.sends.drain(..).any(|(to, _)| to == asker) {
+        if sent.iter().any(|(to, _)| *to == asker) {
             return true;
         }
     }
@@ -111,7 +133,7 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
 #[test]
 fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
     let access = |cu, op, how, answer| {
-        let (mask, asker) = (ByteMask::range(0, 4), Vi::entry(Agent::Cu(cu)));
+        let (mask, asker) = (ByteMask::range(0, 4), <Vi as proto::Protocol>::entry(Agent::Cu(cu)));
         ToBank::Access { line: LINE, mask, data: LineData::default(), op, how, answer, asker }
     };
     let request = Answer::Request(Slot(0));

@@ -6,10 +6,11 @@ use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORDS, cu};
 use super::order::Program;
 use super::queues::Queues;
 use super::waves::{Wave, unfinished};
+use drive::{At, Driver, Nodes, Told};
 use proto::{
     Agent, CacheShape, Channels, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply, Mutation,
-    Node as _, NodeId, PagePolicy, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _,
-    TimerClass, Way, World, WritePolicy,
+    Node as _, PagePolicy, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
+    Symbol as _, TimerClass, Uses, Way, WritePolicy,
 };
 
 /// Bytes of a word.
@@ -94,54 +95,74 @@ pub(super) struct Ran {
     pub(super) events: u64,
 }
 
-/// The controllers, and what they have done just now.
-struct Nodes<P: Protocol> {
-    params: P::Params,
-    homes: Homes,
-    mutation: Option<Mutation>,
-    stations: Vec<Station<P>>,
-    /// By node: when it was last told how much time has passed.
-    clocks: Vec<u64>,
-    fx: Effects<P::Msg>,
-}
-
-impl<P: Protocol> Nodes<P> {
-    #[inline]
-    fn tell(
-        &mut self,
-        node: usize,
-        now: u64,
-        tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
-    ) {
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
-        let station = &mut self.stations[node];
-        if P::CLOCKED {
-            let elapsed = (now - self.clocks[node]) as u32;
-            self.clocks[node] = now;
-            station.tick(elapsed, world, &mut self.fx);
-        }
-        tell(station, world, &mut self.fx);
-    }
-}
-
-pub(super) struct Machine<P: Protocol> {
-    pub(super) shape: Shape,
-    nodes: Nodes<P>,
-    /// By node: as it is before anything happened.
-    fresh: Vec<P::Node>,
-    /// The first node of each kind.
-    kinds: Vec<usize>,
-    /// By wavefront: where its requests come in.
-    pub(super) entries: Vec<usize>,
+/// What is under way, and what can happen next.
+struct UnderWay<P: Protocol> {
+    /// How many nodes there are.
+    count: usize,
     /// By sender and receiver: the messages under way.
     channels: Queues<P::Msg>,
     /// By node: what memory is to do for it.
     asked: Queues<MemoryOp>,
-    pub(super) memory: Vec<LineData>,
+    /// By node: the timers that run, a bit a class.
     timers: Vec<u8>,
-    pub(super) ready: Vec<Event>,
+    ready: Vec<Event>,
     /// How many of those are timers that run for ever.
     periodic: usize,
+    /// The last answers, until they are looked at.
+    replies: Vec<(Slot, Option<LineData>)>,
+}
+
+/// Everything that is set off can happen next.
+impl<P: Protocol> Driver<P> for UnderWay<P> {
+    fn victim(&mut self, _: At, _: &P::Node, _: SetIndex, _: &[Way]) -> Option<Way> {
+        None
+    }
+    fn touched(&mut self, _: At, _: &[Way]) {}
+    fn used(&mut self, _: At, _: &Uses) {}
+    #[inline]
+    fn sent(&mut self, from: At, to: At, msg: P::Msg) {
+        self.channels.push(from as usize * self.count + to as usize, msg);
+        self.ready.push(Event::Deliver { from: from as u8, to: to as u8 });
+    }
+    #[inline]
+    fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
+        for op in ops.drain(..) {
+            self.asked.push(from as usize, op);
+            self.ready.push(Event::Memory(from as u8));
+        }
+    }
+    #[inline]
+    fn armed(&mut self, at: At, class: TimerClass) {
+        let (timers, bit) = (&mut self.timers[at as usize], 1 << class.index());
+        if *timers & bit == 0 {
+            *timers |= bit;
+            self.periodic += usize::from(class.is_periodic());
+            self.ready.push(Event::Timer(at as u8, class));
+        }
+    }
+    #[inline]
+    fn blocked(&mut self, at: At, set: SetIndex) {
+        self.ready.push(Event::Need(at as u8, set));
+    }
+    fn spent(&mut self, _: At, _: &[(Slot, Spending)]) {}
+    #[inline]
+    fn answered(&mut self, _: At, answers: &mut Vec<(Slot, Option<LineData>)>) {
+        self.replies.append(answers);
+    }
+}
+
+pub(super) struct Machine<P: Protocol> {
+    pub(super) nodes: Nodes<P>,
+    stations: Vec<Station<P>>,
+    /// By node: as it is before anything happened.
+    fresh: Vec<P::Node>,
+    /// By node: when it was last told how much time has passed.
+    clocks: Vec<u64>,
+    fx: Effects<P::Msg>,
+    under_way: UnderWay<P>,
+    /// By wavefront: where its requests come in.
+    pub(super) entries: Vec<At>,
+    pub(super) memory: Vec<LineData>,
     pub(super) waves: Vec<Wave>,
     /// By flag: the value that has been set for certain.
     pub(super) set: [u32; FLAG_WORDS],
@@ -151,8 +172,6 @@ pub(super) struct Machine<P: Protocol> {
     pub(super) counted: [Vec<u32>; COUNTERS],
     /// A bit for each end of a kernel that is awaited.
     pub(super) ending: u32,
-    /// The last replies, while they are looked at.
-    replies: Vec<(Slot, Option<LineData>)>,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: Ran,
     pub(super) draws: Draws,
@@ -163,78 +182,74 @@ pub(super) struct Machine<P: Protocol> {
 
 impl<P: Protocol> Machine<P> {
     pub(super) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
-        let params = P::params(&shape)?;
-        let ids: Vec<NodeId> = proto::nodes::<P>(&shape).collect();
-        if ids.len() > usize::from(u8::MAX) {
-            return Err(format!("it has {} nodes, and at most {} can be stressed", ids.len(), u8::MAX));
+        let nodes = Nodes::<P>::new(&shape, homes(&shape, 0), mutation)?;
+        let count = nodes.ids().len();
+        if count > usize::from(u8::MAX) {
+            return Err(format!("it has {count} nodes, and at most {} can be stressed", u8::MAX));
         }
-        let kinds: Vec<usize> = (0..P::KINDS.len() as u8)
-            .map(|kind| ids.iter().position(|id| id.kind == kind).unwrap_or(ids.len()))
-            .collect();
-        let stations: Vec<Station<P>> = ids.iter().map(|&id| Station::new(id, &params)).collect();
-        let of = |agent| number(&kinds, P::entry(agent));
+        let stations: Vec<Station<P>> = (0..count as At).map(|at| nodes.fresh(at)).collect();
         let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
         Ok(Machine {
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
-            channels: Queues::new(ids.len() * ids.len()),
-            asked: Queues::new(ids.len()),
+            under_way: UnderWay {
+                count,
+                channels: Queues::new(count * count),
+                asked: Queues::new(count),
+                timers: vec![0; count],
+                ready: Vec::new(),
+                periodic: 0,
+                replies: Vec::new(),
+            },
             memory: vec![LineData::default(); lines(&shape)],
-            timers: vec![0; ids.len()],
-            ready: Vec::new(),
-            periodic: 0,
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
             counted: Default::default(),
             ending: 0,
-            replies: Vec::new(),
             victims: Vec::new(),
             ran: Ran::default(),
             draws: Draws::new(0),
             has_ended: true,
-            entries: (0..WAVES).map(|wave| of(agent(wave))).collect(),
-            nodes: Nodes {
-                params,
-                homes: homes(&shape, 0),
-                mutation,
-                stations,
-                clocks: vec![0; ids.len()],
-                fx: Effects::default(),
-            },
-            kinds,
-            shape,
+            entries: (0..WAVES).map(|wave| nodes.entry(agent(wave))).collect::<Result<_, _>>()?,
+            stations,
+            clocks: vec![0; count],
+            fx: Effects::default(),
+            nodes,
         })
     }
 
-    /// Where an agent's requests come in.
-    pub(super) fn entry(&self, agent: Agent) -> usize {
-        number(&self.kinds, P::entry(agent))
+    pub(super) fn shape(&self) -> &Shape {
+        self.nodes.shape()
+    }
+
+    /// A wavefront can go on.
+    pub(super) fn ready_to_go_on(&mut self, wave: usize) {
+        self.under_way.ready.push(Event::Wave(wave as u8));
     }
 
     /// Everything as it is before anything happened.
     fn reset(&mut self, seed: u64) {
-        for (station, fresh) in self.nodes.stations.iter_mut().zip(&self.fresh) {
+        for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
             station.begin_anew(fresh);
         }
         if !self.has_ended {
-            self.channels.clear();
-            self.asked.clear();
-            self.timers.fill(0);
-            self.ready.clear();
-            self.periodic = 0;
+            self.under_way.channels.clear();
+            self.under_way.asked.clear();
+            self.under_way.timers.fill(0);
+            self.under_way.ready.clear();
+            self.under_way.periodic = 0;
             self.sleeping.fill(0);
             self.ending = 0;
         }
         self.memory.fill(LineData::default());
-        self.nodes.clocks.fill(0);
-        if self.shape.chiplets > 1 {
-            self.nodes.homes = homes(&self.shape, seed);
+        self.clocks.fill(0);
+        if self.nodes.shape().chiplets > 1 {
+            *self.nodes.homes_mut() = homes(self.nodes.shape(), seed);
         }
         self.waves.fill_with(Wave::default);
         self.set.fill(0);
         self.counted.iter_mut().for_each(Vec::clear);
-        self.nodes.fx.clear();
-        self.replies.clear();
+        self.under_way.replies.clear();
         self.ran = Ran::default();
         self.draws = Draws::new(seed);
     }
@@ -243,9 +258,8 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
         self.reset(seed);
         self.has_ended = false;
-        for node in 0..self.nodes.stations.len() {
-            self.tell(node, |station, world, fx| station.start(world, fx));
-            self.carry_out(node, program)?;
+        for node in 0..self.stations.len() as At {
+            self.tell(node, &Told::Start, program)?;
         }
         for (wave, steps) in program.threads.iter().enumerate() {
             if !steps.is_empty() {
@@ -257,11 +271,11 @@ impl<P: Protocol> Machine<P> {
             return Err(unfinished(&self.waves, program, "nothing can happen any more"));
         }
         self.end_kernels(program)?;
-        if let Some(station) = self.nodes.stations.iter().find(|station| !station.is_quiet()) {
-            return Err(wrong(format!("{} is not at rest at the end", name::<P>(station.id()))));
+        if let Some(at) = self.stations.iter().position(|station| !station.is_quiet()) {
+            return Err(wrong(format!("{} is not at rest at the end", self.nodes.name(at as At))));
         }
         self.check_memory(program)?;
-        self.has_ended = self.ready.is_empty();
+        self.has_ended = self.under_way.ready.is_empty();
         Ok(self.ran)
     }
 
@@ -273,14 +287,14 @@ impl<P: Protocol> Machine<P> {
                 return Err(unfinished(&self.waves, program, "nothing comes to an end"));
             }
             let draw = self.draws.next();
-            let at = ((draw >> 32) * self.ready.len() as u64) >> 32;
-            let event = self.ready.swap_remove(at as usize);
+            let at = ((draw >> 32) * self.under_way.ready.len() as u64) >> 32;
+            let event = self.under_way.ready.swap_remove(at as usize);
             self.happens(event, program)?;
             if draw & 0xff < WHIMS {
-                let node = self.draws.below(self.nodes.stations.len());
-                let sets = self.shape.l1.sets.max(self.shape.l2.sets) as usize;
+                let node = self.draws.below(self.stations.len());
+                let sets = self.shape().l1.sets.max(self.shape().l2.sets) as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
-                self.give_up(node, set, program)?;
+                self.give_up(node as At, set, program)?;
             }
         }
         Ok(())
@@ -293,68 +307,77 @@ impl<P: Protocol> Machine<P> {
             let mut waves = self.waves.iter().zip(&program.threads);
             self.ending != 0 || !waves.all(|(wave, steps)| wave.is_done(steps))
         };
-        self.ready.len() == self.periodic && (self.periodic == 0 || !waits())
+        let UnderWay { ready, periodic, .. } = &self.under_way;
+        ready.len() == *periodic && (*periodic == 0 || !waits())
     }
 
     fn happens(&mut self, event: Event, program: &Program) -> Result<(), Wrong> {
-        let node = match event {
-            Event::Wave(wave) => return self.issue(usize::from(wave), program),
+        match event {
+            Event::Wave(wave) => self.issue(usize::from(wave), program),
             Event::Need(node, set) => {
-                let node = usize::from(node);
-                let is_wanted = self.nodes.stations[node].parked_count(Key::Way(set)) > 0;
-                if is_wanted && !self.give_up(node, set, program)? {
-                    self.ready.push(event);
+                let is_wanted = self.stations[usize::from(node)].parked_count(Key::Way(set)) > 0;
+                if is_wanted && !self.give_up(node.into(), set, program)? {
+                    self.under_way.ready.push(event);
                 }
-                return Ok(());
+                Ok(())
             }
             Event::Deliver { from, to } => {
-                let (from, to) = (usize::from(from), usize::from(to));
-                let channel = from * self.nodes.stations.len() + to;
+                let channels = &mut self.under_way.channels;
+                let channel = usize::from(from) * self.under_way.count + usize::from(to);
                 let at = match P::INFO.channels {
                     Channels::Fifo => 0,
-                    Channels::Unordered => self.draws.below(self.channels.len(channel).max(1)),
+                    Channels::Unordered => self.draws.below(channels.len(channel).max(1)),
                 };
-                let Some(msg) = self.channels.take(channel, at) else { return Ok(()) };
-                let from = self.nodes.stations[from].id();
-                let now = self.ran.events;
-                self.nodes.tell(to, now, |station, world, fx| station.message(from, msg, world, fx));
-                to
+                let Some(msg) = channels.take(channel, at) else { return Ok(()) };
+                self.tell(to.into(), &Told::Message { from: from.into(), msg: &msg }, program)
             }
             Event::Memory(node) => {
-                let node = usize::from(node);
-                let Some(&op) = self.asked.take(node, 0) else { return Ok(()) };
-                let reply = MemoryReply { op, data: op.access.perform(&mut self.memory[op.line.0 as usize]) };
-                let now = self.ran.events;
-                self.nodes.tell(node, now, |station, world, fx| station.memory(&reply, world, fx));
-                node
+                let Some(op) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
+                let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
+                self.tell(node.into(), &Told::Memory { reply: &reply }, program)
             }
             Event::Timer(node, class) => {
-                let node = usize::from(node);
-                self.timers[node] &= !(1 << class.index());
-                self.periodic -= usize::from(class.is_periodic());
-                self.tell(node, |station, world, fx| station.timer(class, world, fx));
-                node
+                self.under_way.timers[usize::from(node)] &= !(1 << class.index());
+                self.under_way.periodic -= usize::from(class.is_periodic());
+                self.tell(node.into(), &Told::Timer(class), program)
             }
-        };
-        self.carry_out(node, program)
+        }
     }
 
+    /// Tells a node something, after the time that has passed, and looks at the
+    /// answers.
     #[inline]
     pub(super) fn tell(
         &mut self,
-        node: usize,
-        tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
-    ) {
-        self.nodes.tell(node, self.ran.events, tell);
+        at: At,
+        told: &Told<&Request, &P::Msg, &MemoryReply>,
+        program: &Program,
+    ) -> Result<(), Wrong> {
+        let Machine { nodes, stations, clocks, fx, under_way, .. } = self;
+        let station = &mut stations[at as usize];
+        if P::CLOCKED {
+            let elapsed = (self.ran.events - clocks[at as usize]) as u32;
+            clocks[at as usize] = self.ran.events;
+            nodes.tell(station, at, &Told::Tick(elapsed), fx, under_way).map_err(wrong)?;
+        }
+        nodes.tell(station, at, told, fx, under_way).map_err(wrong)?;
+        if self.under_way.replies.is_empty() {
+            return Ok(());
+        }
+        let mut replies = core::mem::take(&mut self.under_way.replies);
+        let done = replies.iter().try_for_each(|(slot, data)| self.answered(*slot, data.as_ref(), program));
+        replies.clear();
+        self.under_way.replies = replies;
+        done
     }
 
     /// Gives up a way of the set, if there is one to be had.
-    fn give_up(&mut self, node: usize, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
+    fn give_up(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
         self.victims.clear();
-        let station = &self.nodes.stations[node];
+        let station = &self.stations[node as usize];
         let cache = match P::KINDS[usize::from(station.id().kind)].role {
-            Role::L1 | Role::Buffer => &self.shape.l1,
-            _ => &self.shape.l2,
+            Role::L1 | Role::Buffer => &self.nodes.shape().l1,
+            _ => &self.nodes.shape().l2,
         };
         if set.0 >= cache.sets {
             return Ok(false);
@@ -364,64 +387,9 @@ impl<P: Protocol> Machine<P> {
         self.victims.retain(|(_, rank)| *rank == lowest);
         let (way, _) = self.victims[self.draws.below(self.victims.len())];
         self.ran.evictions += 1;
-        self.tell(node, |station, world, fx| station.evict(way, world, fx));
-        self.carry_out(node, program)?;
+        self.tell(node, &Told::Evict(way), program)?;
         Ok(true)
     }
-
-    /// Carries out what a node has set off.
-    pub(super) fn carry_out(&mut self, node: usize, program: &Program) -> Result<(), Wrong> {
-        let Machine { nodes, channels, ready, periodic, kinds, asked, timers, .. } = self;
-        let Nodes { fx, stations, .. } = nodes;
-        if let Some(why) = fx.violation.take() {
-            return Err(wrong(why));
-        }
-        let here = node as u8;
-        for (to, msg) in &fx.sends {
-            let to = number(kinds, *to);
-            channels.push(node * stations.len() + to, msg);
-            ready.push(Event::Deliver { from: here, to: to as u8 });
-        }
-        fx.sends.clear();
-        for op in &fx.memory {
-            asked.push(node, op);
-            ready.push(Event::Memory(here));
-        }
-        fx.memory.clear();
-        for &class in &fx.timers {
-            let bit = 1 << class.index();
-            if timers[node] & bit == 0 {
-                timers[node] |= bit;
-                *periodic += usize::from(class.is_periodic());
-                ready.push(Event::Timer(here, class));
-            }
-        }
-        fx.timers.clear();
-        for &set in &fx.needs {
-            ready.push(Event::Need(here, set));
-        }
-        fx.needs.clear();
-        fx.touches.clear();
-        fx.spends.clear();
-        if !fx.replies.is_empty() {
-            let mut replies = core::mem::take(&mut self.replies);
-            core::mem::swap(&mut replies, &mut fx.replies);
-            let done =
-                replies.iter().try_for_each(|(slot, data)| self.answered(*slot, data.as_ref(), program));
-            replies.clear();
-            self.replies = replies;
-            done?;
-        }
-        Ok(())
-    }
-}
-
-fn number(kinds: &[usize], id: NodeId) -> usize {
-    kinds[usize::from(id.kind)] + usize::from(id.index)
-}
-
-pub(super) fn name<P: Protocol>(id: NodeId) -> String {
-    format!("{}[{}]", P::KINDS[usize::from(id.kind)].name, id.index)
 }
 
 pub(super) fn wrong(what: String) -> Wrong {

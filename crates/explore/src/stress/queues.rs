@@ -7,7 +7,7 @@ const NONE: u32 = u32::MAX;
 /// them share, and the room left last is used next, while it is near.
 #[derive(Debug)]
 pub(super) struct Queues<T> {
-    rooms: Vec<T>,
+    rooms: Vec<Option<T>>,
     /// By room: the one behind it in its queue, or among those that are free.
     behind: Vec<u32>,
     /// The first free room.
@@ -16,22 +16,22 @@ pub(super) struct Queues<T> {
     ends: Vec<[u32; 2]>,
 }
 
-impl<T: Clone> Queues<T> {
+impl<T> Queues<T> {
     /// So many empty queues.
     pub(super) fn new(count: usize) -> Self {
         Queues { rooms: Vec::new(), behind: Vec::new(), free: NONE, ends: vec![[NONE; 2]; count] }
     }
 
     #[inline]
-    pub(super) fn push(&mut self, queue: usize, element: &T) {
+    pub(super) fn push(&mut self, queue: usize, element: T) {
         let room = self.free;
         let room = if room == NONE {
-            self.rooms.push(element.clone());
+            self.rooms.push(Some(element));
             self.behind.push(NONE);
             self.rooms.len() as u32 - 1
         } else {
             self.free = core::mem::replace(&mut self.behind[room as usize], NONE);
-            self.rooms[room as usize].clone_from(element);
+            self.rooms[room as usize] = Some(element);
             room
         };
         let [first, last] = &mut self.ends[queue];
@@ -45,7 +45,7 @@ impl<T: Clone> Queues<T> {
 
     /// Takes the element out that has so many before it.
     #[inline]
-    pub(super) fn take(&mut self, queue: usize, at: usize) -> Option<&T> {
+    pub(super) fn take(&mut self, queue: usize, at: usize) -> Option<T> {
         let (mut before, mut room) = (NONE, self.ends[queue][0]);
         for _ in 0..at {
             before = room;
@@ -62,7 +62,7 @@ impl<T: Clone> Queues<T> {
         if next == NONE {
             *last = before;
         }
-        self.rooms.get(room as usize)
+        self.rooms[room as usize].take()
     }
 
     pub(super) fn len(&self, queue: usize) -> usize {
@@ -93,11 +93,11 @@ mod tests {
         for number in 0..20_000u32 {
             let queue = draws.below(COUNT);
             if draws.chance(120) {
-                queues.push(queue, &number);
+                queues.push(queue, number);
                 oracle[queue].push_back(number);
             } else {
                 let at = draws.below(3);
-                assert_eq!(queues.take(queue, at).copied(), oracle[queue].remove(at));
+                assert_eq!(queues.take(queue, at), oracle[queue].remove(at));
             }
             assert_eq!(queues.len(queue), oracle[queue].len());
             if number == 10_000 {

@@ -2,8 +2,9 @@
 //! and what memory must have when their kernel has ended.
 
 use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORDS, cu};
-use super::machine::{Event, Machine, WORD, Wrong, wrong};
+use super::machine::{Machine, WORD, Wrong, wrong};
 use super::order::Program;
+use drive::Told;
 use proto::{
     ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Protocol, Request,
     Rmw, RmwKind, Scope, Slot, Width,
@@ -45,7 +46,7 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn wake(&mut self, wave: usize) {
         if !self.waves[wave].is_ready {
             self.waves[wave].is_ready = true;
-            self.ready.push(Event::Wave(wave as u8));
+            self.ready_to_go_on(wave);
         }
     }
 
@@ -74,11 +75,10 @@ impl<P: Protocol> Machine<P> {
         let request = self.request(wave, step, program);
         let slot = Slot((wave * UNDER_WAY_MAX + free) as u32);
         let node = self.entries[wave];
-        self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
         if step.is_plain() {
             self.wake(wave);
         }
-        self.carry_out(node, program)
+        self.tell(node, &Told::Ask { slot, request: &request }, program)
     }
 
     fn request(&self, wave: usize, step: Step, program: &Program) -> Request {
@@ -113,7 +113,7 @@ impl<P: Protocol> Machine<P> {
     /// The line of a word, and the offset there.
     fn place(&self, word: usize, program: &Program) -> (LineAddr, usize) {
         let address = usize::from(program.places[word]) * WORD;
-        let line_bytes = usize::from(self.shape.line_bytes);
+        let line_bytes = usize::from(self.shape().line_bytes);
         (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
     }
 
@@ -179,12 +179,11 @@ impl<P: Protocol> Machine<P> {
     /// the host finds in memory what has been stored.
     pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
         for step in Boundary::END {
-            let request = step.request(KernelId(0), true);
-            for (at, agent) in step.agents(self.shape.cus).enumerate() {
+            let requests = self.nodes.boundary(step, KernelId(0), true).map_err(wrong)?;
+            for (at, (_, node, request)) in requests.iter().enumerate() {
                 self.ending |= 1 << at;
-                let (node, slot) = (self.entry(agent), Slot((ENDS + at) as u32));
-                self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
-                self.carry_out(node, program)?;
+                let slot = Slot((ENDS + at) as u32);
+                self.tell(*node, &Told::Ask { slot, request }, program)?;
             }
             self.go_on(program)?;
         }

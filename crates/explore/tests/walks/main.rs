@@ -1,26 +1,26 @@
-//! The programs that every protocol has been walked with, explored: each shows
-//! its expected outcomes, all of them and no other.
+//! Small programs over bounded machines, explored under every order of issue,
+//! delivery, memory, timers and evictions: each shows its expected outcomes.
 
-#[path = "../../../zoo/tests/walk/mishaps.rs"]
+mod denovo;
 mod mishaps;
-#[path = "../../../zoo/tests/walk/programs.rs"]
-#[allow(dead_code, reason = "some of it is for other tests of the same programs")]
 mod programs;
+mod registered;
+mod remote;
+mod targeted;
 mod walker;
 
 use explore::{Bounds, Explores as _};
-use programs::POLICIES;
-use proto::Protocol;
+use programs::{PLAIN, POLICIES, X, Y, Z, expected, on, program};
+use proto::Level::{Device, System, WorkGroup};
+use proto::Order::{AcqRel, Relaxed, SeqCst};
+use proto::WritePolicy;
 use std::collections::BTreeSet;
-use walker::{Do, Outcome, Program, is_kernel, walk};
+use walker::{Do, Outcome, Program, Thread, walk};
+use zoo::{no_l1::NoL1, vi::Vi};
 
-fn has_kernels(program: &Program) -> bool {
-    program.threads.iter().flat_map(|t| &t.ops).any(is_kernel)
-}
-
-/// Explores under every pair of write policies, on a machine that has one of
+/// Walks under every pair of write policies, on a machine that has one of
 /// everything, and on a roomy one, with evictions if the program is small.
-fn outcomes<P: Protocol>(program: &Program) -> BTreeSet<Outcome> {
+fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
     let has_l1 = P::tables().len() > 1;
     let loops = program.threads.iter().flat_map(|t| &t.ops).any(|op| matches!(op, Do::Until(..)));
     let is_small = program.threads.len() < 3 && !loops;
@@ -37,24 +37,37 @@ fn outcomes<P: Protocol>(program: &Program) -> BTreeSet<Outcome> {
                 (false, false) => vec![bounds.tight()],
             };
             for bounds in machines {
-                let (found, outcomes) = walk::<P>(program, bounds);
+                let found = walk::<P>(program, bounds, None);
                 assert_eq!(found.violation, None, "{}, {}: {bounds:?}", P::INFO.name, program.name);
-                assert_eq!(found.incomplete, None);
-                assert!(!outcomes.is_empty());
-                all.extend(outcomes);
+                assert!(!found.outcomes.is_empty());
+                all.extend(found.outcomes);
             }
         }
     }
     all
 }
 
-fn only_expected_outcomes<P: Protocol>() {
-    let mut walked = 0;
-    for expected in programs::all().iter().filter(|e| !has_kernels(&e.program)) {
+fn both(threads: &[Thread]) -> BTreeSet<Outcome> {
+    let program = program("program", threads, &[]);
+    let mut all = outcomes::<NoL1>(&program);
+    all.extend(outcomes::<Vi>(&program));
+    all
+}
+
+fn only_expected_outcomes<P: proto::Protocol>() {
+    for expected in programs::all() {
         assert_eq!(outcomes::<P>(&expected.program), expected.outcomes, "{}", expected.program.name);
-        walked += 1;
     }
-    assert!(walked > 50);
+}
+
+#[test]
+fn vi_shows_the_expected_outcomes_and_no_other() {
+    only_expected_outcomes::<Vi>();
+}
+
+#[test]
+fn no_l1_shows_the_expected_outcomes_and_no_other() {
+    only_expected_outcomes::<NoL1>();
 }
 
 #[test]
@@ -63,9 +76,8 @@ fn a_trace_can_be_made_again_and_drawn() {
     let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
     let program: Program = litmus::parse::parse(text).expect("a sound test");
     let placement = explore::Placement::spread(&program);
-    let combining = proto::WritePolicy::Combining;
-    let mut explorer =
-        explore::Explorer::<zoo::vi::Vi>::new(Bounds::new(combining, combining).evicting(), None);
+    let combining = WritePolicy::Combining;
+    let mut explorer = explore::Explorer::<Vi>::new(Bounds::new(combining, combining).evicting(), None);
     let all = explorer
         .explore(&program, &placement, &explore::Asked::default(), &mut explore::Limits::default())
         .expect("a supported program");
@@ -85,11 +97,115 @@ fn a_trace_can_be_made_again_and_drawn() {
 }
 
 #[test]
-fn vi_shows_the_expected_outcomes_and_no_other() {
-    only_expected_outcomes::<zoo::vi::Vi>();
+fn a_narrow_order_between_cus_shows_stale_data_on_vi() {
+    let threads = [
+        on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Relaxed, Device))]),
+        on(1, &[Do::Load(Z, PLAIN), Do::Await(Y, 1, (Relaxed, Device)), Do::Load(X, PLAIN)]),
+    ];
+    let found = outcomes::<Vi>(&program("relaxed flag", &threads, &[]));
+    assert!(found.contains(&vec![vec![], vec![0, 0]]));
 }
 
 #[test]
-fn no_l1_shows_the_expected_outcomes_and_no_other() {
-    only_expected_outcomes::<zoo::no_l1::NoL1>();
+fn store_buffering_is_forbidden_among_seq_cst_accesses_of_one_scope_and_of_two() {
+    for (a, b, cu) in [(Device, Device, 1), (WorkGroup, Device, 0), (WorkGroup, WorkGroup, 0)] {
+        let threads = [
+            on(0, &[Do::Store(X, 1, (SeqCst, a)), Do::Load(Y, (SeqCst, b))]),
+            on(cu, &[Do::Store(Y, 1, (SeqCst, b)), Do::Load(X, (SeqCst, a))]),
+        ];
+        let all = both(&threads);
+        assert!(!all.contains(&vec![vec![0], vec![0]]), "{a:?} {b:?}");
+        assert!(all.len() == 3, "the other three are all seen: {all:?}");
+    }
+}
+
+#[test]
+fn store_buffering_is_forbidden_by_seq_cst_fences() {
+    let thread = |cu, mine, other| {
+        on(
+            cu,
+            &[
+                Do::Store(mine, 1, (Relaxed, Device)),
+                Do::Fence((SeqCst, Device)),
+                Do::Load(other, (Relaxed, Device)),
+            ],
+        )
+    };
+    let all = both(&[thread(0, X, Y), thread(1, Y, X)]);
+    assert!(!all.contains(&vec![vec![0], vec![0]]) && all.len() == 3, "{all:?}");
+}
+
+#[test]
+fn atomic_additions_of_one_scope_are_never_lost() {
+    for (level, cu) in [(WorkGroup, 0), (Device, 0), (Device, 1), (System, 1)] {
+        let add = Do::Add(X, 1, (AcqRel, level));
+        let all = both(&[on(0, &[add, add]), on(cu, &[add])]);
+        let want: BTreeSet<Outcome> =
+            [vec![vec![0, 1], vec![2]], vec![vec![0, 2], vec![1]], vec![vec![1, 2], vec![0]]].into();
+        assert_eq!(all, want, "{level:?}");
+    }
+}
+
+#[test]
+fn work_group_atomics_on_different_cus_lose_updates_on_vi_and_not_without_an_l1() {
+    let add = Do::Add(X, 1, (AcqRel, WorkGroup));
+    let program = program("narrow additions", &[on(0, &[add]), on(1, &[add])], &[]);
+    assert!(outcomes::<Vi>(&program).contains(&vec![vec![0], vec![0]]));
+    let want: BTreeSet<Outcome> = [vec![vec![0], vec![1]], vec![vec![1], vec![0]]].into();
+    assert_eq!(outcomes::<NoL1>(&program), want);
+}
+
+#[test]
+fn a_thread_sees_its_own_writes_at_every_level() {
+    let levels = [PLAIN, (Relaxed, WorkGroup), (Relaxed, Device), (Relaxed, System)];
+    for first in levels {
+        for second in levels {
+            for write in [Do::Store(X, 7, first), Do::Update(X, 7, first), Do::Add(X, 7, first)] {
+                let all = both(&[on(0, &[Do::Load(Z, PLAIN), write, Do::Load(X, second)])]);
+                let regs = if matches!(write, Do::Add(..)) { vec![0, 0, 7] } else { vec![0, 7] };
+                assert_eq!(all, [vec![regs]].into(), "{write:?} then a load {second:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn later_loads_of_a_word_never_see_older_values() {
+    let device = (Relaxed, Device);
+    for (second, third) in [(device, (Relaxed, WorkGroup)), ((Relaxed, System), device), (device, PLAIN)] {
+        let all = both(&[
+            on(0, &[Do::Store(X, 1, second)]),
+            on(1, &[Do::Load(Z, PLAIN), Do::Load(X, second), Do::Load(X, third)]),
+            on(1, &[Do::Load(Z, PLAIN)]),
+        ]);
+        assert!(all.iter().all(|o| o[1][1] <= o[1][2]), "{second:?} {third:?}: {all:?}");
+    }
+}
+
+#[test]
+fn a_retry_always_does_something_first_or_it_would_spin() {
+    for view in <Vi as proto::Protocol>::tables() {
+        for row in view.rows {
+            if let proto::RowView::Do(actions, next, proto::After::Retry) = row {
+                assert!(!actions.is_empty() && next.is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_without_its_flush_or_its_invalidation_is_caught() {
+    use proto::{Change, Mutation, Plans, Symbol};
+    let passing = expected("message_passing_at_device_scope");
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    for step in [zoo::vi::Step::Flush, zoo::vi::Step::Invalidate] {
+        let change = Change::DropStep { step: step.index() as u8 };
+        let fault = Some(Mutation { table: zoo::vi::L1Plans::ID, change });
+        let found = walk::<Vi>(&passing.program, bounds, fault);
+        assert!(
+            found.violation.is_some() || !found.outcomes.is_subset(&passing.outcomes),
+            "{} is left out and nobody notices",
+            step.name()
+        );
+    }
 }

@@ -1,11 +1,11 @@
 //! Programs in the notation of the walks, as litmus programs.
 
-use explore::{Asked, Bounds, Explorer, Explores as _, Found, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Explores as _, Incomplete, Limits, Placement};
 use litmus::program::{
     Access, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, LocId, Prop, RmwOp, ScopeId, Scopes, Term,
     ThreadId, ThreadSet,
 };
-use proto::{Agent, Level, Protocol};
+use proto::{Agent, Level, Mutation, Protocol};
 use std::collections::BTreeSet;
 
 /// Order and level of an operation.
@@ -30,15 +30,18 @@ pub(crate) enum Do {
     Take(u64, Sync),
     /// A fence.
     Fence(Sync),
-    /// A kernel begins, or has ended: no litmus program has that.
-    #[allow(dead_code, reason = "the programs are shared with another driver")]
-    KernelBegin(Level),
-    #[allow(dead_code, reason = "the programs are shared with another driver")]
-    KernelEnd(Level),
+    /// The same operation, as a remote one.
+    Remote(&'static Do),
 }
 
-pub(crate) fn is_kernel(op: &Do) -> bool {
-    matches!(op, Do::KernelBegin(_) | Do::KernelEnd(_))
+impl Do {
+    /// The operation, and whether it is a remote one.
+    pub(crate) fn reach(self) -> (Do, bool) {
+        match self {
+            Do::Remote(op) => (*op, true),
+            op => (op, false),
+        }
+    }
 }
 
 /// A thread: where it runs (`None` is the host), and what it does.
@@ -60,6 +63,17 @@ pub(crate) struct Program {
     pub(crate) initial: Vec<(u64, u32)>,
     /// Words whose last value is part of the outcome.
     pub(crate) finals: Vec<u64>,
+    /// The stage of each thread, where kernels follow one another.
+    pub(crate) stages: Vec<u8>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    /// The outcomes of all runs that have come to rest.
+    pub(crate) outcomes: BTreeSet<Outcome>,
+    pub(crate) states: usize,
+    pub(crate) violation: Option<String>,
 }
 
 /// Words of the machine: two a line.
@@ -106,11 +120,11 @@ impl Translation {
         }
     }
 
-    fn access(&self, thread: usize, address: u64, (order, level): Sync) -> Access {
+    fn access(&self, thread: usize, address: u64, (order, level): Sync, remote: bool) -> Access {
         let address = Expr::Addr(LocId((address / 4) as u16));
         match order {
             proto::Order::Plain => Access::plain(address),
-            order => Access::atomic(address, order, self.scope(thread, level)),
+            order => Access { remote, ..Access::atomic(address, order, self.scope(thread, level)) },
         }
     }
 
@@ -123,15 +137,18 @@ impl Translation {
             starts.push(at);
             let constant = |value: u32| Expr::Const(value.into());
             let visible = format!("r{i}");
+            let (op, remote) = op.reach();
             let instrs = match op {
-                Do::Store(a, v, s) => vec![Instr::Store { access: self.access(t, a, s), value: constant(v) }],
+                Do::Store(a, v, s) => {
+                    vec![Instr::Store { access: self.access(t, a, s, remote), value: constant(v) }]
+                }
                 Do::Load(a, s) => {
                     let dst = self.builder.register(id, &visible);
                     self.observed.push(Term::Reg(id, dst));
-                    vec![Instr::Load { dst, access: self.access(t, a, s) }]
+                    vec![Instr::Load { dst, access: self.access(t, a, s, remote) }]
                 }
                 Do::Await(a, v, s) => {
-                    let access = self.access(t, a, s);
+                    let access = self.access(t, a, s, remote);
                     vec![Instr::Await { dst: None, access, cmp: BinaryOp::Eq, value: constant(v) }]
                 }
                 Do::Until(a, v, s, back) => {
@@ -139,18 +156,18 @@ impl Translation {
                     let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), constant(v));
                     let target = starts[i - back as usize];
                     vec![
-                        Instr::Load { dst, access: self.access(t, a, s) },
+                        Instr::Load { dst, access: self.access(t, a, s, remote) },
                         Instr::Branch { cond, target, join: None },
                     ]
                 }
                 Do::Add(a, v, s) => {
                     let dst = self.builder.register(id, &visible);
                     self.observed.push(Term::Reg(id, dst));
-                    let access = self.access(t, a, s);
+                    let access = self.access(t, a, s, remote);
                     vec![Instr::Rmw { dst: Some(dst), access, op: RmwOp::Add, operand: constant(v) }]
                 }
                 Do::Update(a, v, s) => {
-                    let access = self.access(t, a, s);
+                    let access = self.access(t, a, s, remote);
                     vec![Instr::Rmw { dst: None, access, op: RmwOp::Add, operand: constant(v) }]
                 }
                 Do::Take(a, s) => {
@@ -158,7 +175,7 @@ impl Translation {
                     let cas = Cas {
                         dst: None,
                         success: Some(success),
-                        access: self.access(t, a, s),
+                        access: self.access(t, a, s, remote),
                         expected: constant(0),
                         desired: constant(1),
                         order_failure: proto::Order::Relaxed,
@@ -173,10 +190,10 @@ impl Translation {
                     global: true,
                     local: false,
                     proxy: None,
-                    remote: false,
+                    remote,
                     tags: Vec::new(),
                 })],
-                Do::KernelBegin(_) | Do::KernelEnd(_) => Vec::new(),
+                Do::Remote(_) => panic!("an operation is remote once"),
             };
             at += instrs.len();
             for instr in instrs {
@@ -187,7 +204,17 @@ impl Translation {
 }
 
 /// Explores a program over a protocol.
-pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds) -> (Found, BTreeSet<Outcome>) {
+pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds, mutation: Option<Mutation>) -> Walked {
+    walk_at_most::<P>(program, bounds, mutation, 2_000_000)
+}
+
+/// The same; with more states, not everything is found.
+pub(crate) fn walk_at_most<P: Protocol>(
+    program: &Program,
+    bounds: Bounds,
+    mutation: Option<Mutation>,
+    states_max: usize,
+) -> Walked {
     let mut translation = Translation::new(program);
     for (t, thread) in program.threads.iter().enumerate() {
         translation.thread(t, &thread.ops);
@@ -199,9 +226,11 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds) -> (Found, BT
     let placement = Placement {
         agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host, Agent::Cu)).collect(),
         lines: (0..WORDS as u8).map(|word| word / 2).collect(),
+        stages: program.stages.clone(),
     };
-    let mut explorer = Explorer::<P>::new(bounds, None);
-    let found = explorer.explore(&litmus, &placement, &Asked::default(), &mut Limits::default());
+    let mut explorer = Explorer::<P>::new(bounds, mutation);
+    let mut limits = Limits { states_max: states_max as u64, ..Limits::default() };
+    let found = explorer.explore(&litmus, &placement, &Asked::default(), &mut limits);
     let found = found.expect("the machine has all that the program needs");
     let terms = litmus.state_terms();
     let value = |outcome: &explore::Outcome, term: Term| {
@@ -221,5 +250,10 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds) -> (Found, BT
         all
     });
     let outcomes = outcomes.collect();
-    (found, outcomes)
+    let states = match found.incomplete {
+        None => found.states as usize,
+        Some(Incomplete::States(_)) => states_max + 1,
+        Some(why) => panic!("{}: {why:?}", program.name),
+    };
+    Walked { outcomes, states, violation: found.violation.map(|violation| violation.why) }
 }

@@ -184,6 +184,9 @@ fn moves(
             },
             explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
             explore::Move::Tick => continue,
+            explore::Move::Boundary { .. } | explore::Move::Next => {
+                return refuse("is of a program of several kernels, which is not timed");
+            }
         };
         moves.push((at, event));
     }

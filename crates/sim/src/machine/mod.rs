@@ -285,16 +285,16 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let places = infos.iter().map(|info| placement.node(info)).collect();
         let mut ports: Vec<Port> = Vec::new();
         let mut port_of = |agent| {
-            let entry = fabric.entry(agent);
+            let entry = fabric.entry(agent).map_err(RunError::Machine)?;
             let at = ports.iter().position(|port: &Port| port.entry == entry).unwrap_or_else(|| {
                 ports.push(Port::new(entry, flights_max));
                 ports.len() - 1
             });
-            at as u32
+            Ok(at as u32)
         };
         let cus = system.cu.count;
-        let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect();
-        let (command_port, host_port) = (port_of(Agent::CommandProcessor), port_of(Agent::Host));
+        let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect::<Result<_, _>>()?;
+        let (command_port, host_port) = (port_of(Agent::CommandProcessor)?, port_of(Agent::Host)?);
         let shape = kernel_shape(system);
         let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {

@@ -1,18 +1,19 @@
 //! Real stations in a small machine, driven in an order that a seed decides.
 
+use drive::{At, Nodes, Told};
 use proto::{
-    Agent, ByteMask, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply, Message as _,
-    Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, Station, Symbol, TableView,
-    TimerClass, Uses, World, WritePolicy,
+    Agent, ByteMask, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, Message as _,
+    Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, TableView, TimerClass, Uses,
+    WritePolicy,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Compute units: who asks, where the variable may have been, and another one.
 pub(crate) const CUS: u16 = 3;
 
-/// What a node was told.
+/// What a node was told, as seen from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Heard {
     Request,
     Message(&'static str, Option<LineAddr>),
     Memory(LineAddr),
@@ -25,7 +26,7 @@ pub(crate) struct Seen {
     pub(crate) role: Role,
     /// Which one of its kind.
     pub(crate) index: u16,
-    pub(crate) told: Told,
+    pub(crate) told: Heard,
     /// The actions of the rows that it has fired, row by row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
@@ -38,22 +39,19 @@ pub(crate) struct Seen {
 
 /// The machine.
 pub(crate) struct Bench<P: Protocol> {
-    params: P::Params,
-    homes: Homes,
+    machine: drive::Machine<P>,
     tables: Vec<TableView>,
-    stations: Vec<Station<P>>,
-    channels: BTreeMap<(usize, usize), VecDeque<P::Msg>>,
-    asked: VecDeque<(usize, MemoryOp)>,
-    memory: BTreeMap<LineAddr, LineData>,
-    timers: BTreeSet<(usize, usize)>,
+    channels: BTreeMap<(At, At), VecDeque<P::Msg>>,
+    asked: VecDeque<(At, MemoryOp)>,
+    timers: BTreeSet<(At, TimerClass)>,
     answered: BTreeSet<Slot>,
     draws: u64,
 }
 
 enum Move {
-    Deliver(usize, usize),
+    Deliver(At, At),
     Memory,
-    Timer(usize, usize),
+    Timer(At, TimerClass),
 }
 
 impl<P: Protocol> Bench<P> {
@@ -62,28 +60,24 @@ impl<P: Protocol> Bench<P> {
         shape.cus = CUS;
         (shape.l1.ways, shape.l2.ways) = (8, 8);
         (shape.l1.store_buffer_entries, shape.l1.miss_registers) = (8, 8);
-        let nodes = proto::nodes::<P>(&shape);
-        let params = P::params(&shape).expect("a bounded shape is sound");
+        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), None).expect("a bounded shape is sound");
         Bench {
-            homes: Homes::new(&shape, 1),
+            machine: drive::Machine::new(nodes),
             tables: P::tables(),
-            stations: nodes.map(|id| Station::new(id, &params)).collect(),
-            params,
             channels: BTreeMap::new(),
             asked: VecDeque::new(),
-            memory: BTreeMap::new(),
             timers: BTreeSet::new(),
             answered: BTreeSet::new(),
             draws: seed,
         }
     }
 
-    fn node(&self, id: proto::NodeId) -> usize {
-        self.stations.iter().position(|s| s.id() == id).expect("a node of the machine")
+    fn entry(&self, cu: u16) -> At {
+        self.machine.nodes().entry(Agent::Cu(cu)).expect("every agent has an entry")
     }
 
-    fn role(&self, node: usize) -> Role {
-        P::KINDS[usize::from(self.stations[node].id().kind)].role
+    fn role(&self, node: At) -> Role {
+        P::KINDS[usize::from(self.machine.station(node).id().kind)].role
     }
 
     fn draw(&mut self, below: usize) -> usize {
@@ -93,21 +87,22 @@ impl<P: Protocol> Bench<P> {
     }
 
     /// The lines of a node.
-    fn lines(&self, node: usize) -> Vec<LineView> {
+    fn lines(&self, node: At) -> Vec<LineView> {
         let mut lines = Vec::new();
-        self.stations[node].node.lines(&mut lines);
+        self.machine.station(node).node.lines(&mut lines);
         lines
     }
 
     /// The lines of the L1 of a compute unit.
     pub(crate) fn lines_of(&self, cu: u16) -> Vec<LineView> {
-        self.lines(self.node(P::entry(Agent::Cu(cu))))
+        self.lines(self.entry(cu))
     }
 
     /// The bytes of a line as the L2 or memory has them.
     pub(crate) fn below(&self, line: LineAddr) -> LineData {
-        let mut data = self.memory.get(&line).copied().unwrap_or_default();
-        for node in (0..self.stations.len()).filter(|&n| self.role(n) == Role::L2) {
+        let mut data = self.machine.line(line);
+        let nodes = 0..self.machine.nodes().ids().len() as At;
+        for node in nodes.filter(|&n| self.role(n) == Role::L2) {
             for view in self.lines(node).iter().filter(|view| view.line == line) {
                 data.merge(&view.data, view.valid);
             }
@@ -118,51 +113,41 @@ impl<P: Protocol> Bench<P> {
     /// Would the L1 of a compute unit hold a read-modify-write of its own
     /// work-group back, for no reason of the line?
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
-        let node = self.node(P::entry(Agent::Cu(cu)));
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
-        let mut station = self.stations[node].clone();
-        let mut fx = Effects::default();
-        station.request(Slot(u32::MAX), request, world, &mut fx);
+        let mut station = self.machine.station(self.entry(cu)).clone();
+        station.request(Slot(u32::MAX), request, self.machine.nodes().world(), &mut Effects::default());
         let mut requests = station.parked_requests();
         requests.any(|(key, slot)| slot == Slot(u32::MAX) && matches!(key, Key::Other(_)))
     }
 
     /// Carries a step of a node out and says what was seen.
-    fn step(
-        &mut self,
-        node: usize,
-        told: Told,
-        act: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
-    ) -> Seen {
+    fn step(&mut self, node: At, heard: Heard, told: Told<&Request, &P::Msg, &proto::MemoryReply>) -> Seen {
         let before = self.lines(node);
-        let mut fx = Effects::default();
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
-        act(&mut self.stations[node], world, &mut fx);
-        assert_eq!(fx.violation, None, "{}", P::INFO.name);
-        assert!(fx.needs.is_empty(), "there is room for every line");
-        for (to, msg) in fx.sends.drain(..) {
-            let to = self.node(to);
+        self.machine.effects().coverage = Coverage::default();
+        let did = self.machine.record(node, &told).unwrap_or_else(|why| panic!("{}: {why}", P::INFO.name));
+        assert!(did.needs.is_empty(), "there is room for every line");
+        for (to, msg) in did.sends {
             self.channels.entry((node, to)).or_default().push_back(msg);
         }
-        self.asked.extend(fx.memory.drain(..).map(|op| (node, op)));
-        self.timers.extend(fx.timers.drain(..).map(|class| (node, class.index())));
-        self.answered.extend(fx.replies.drain(..).map(|(slot, _)| slot));
+        self.asked.extend(did.memory.into_iter().map(|op| (node, op)));
+        self.timers.extend(did.timers.into_iter().map(|class| (node, class)));
+        self.answered.extend(did.replies.into_iter().map(|(slot, _)| slot));
+        let coverage = &self.machine.effects().coverage;
         let mut rows = Vec::new();
         for table in &self.tables {
             for (index, row) in table.rows.iter().enumerate() {
-                if let (RowView::Do(actions, ..), 1..) = (row, fx.coverage.count(table.id, index)) {
+                if let (RowView::Do(actions, ..), 1..) = (row, coverage.count(table.id, index)) {
                     rows.push(actions.clone());
                 }
             }
         }
-        let (role, index) = (self.role(node), self.stations[node].id().index);
-        Seen { role, index, told, rows, uses: fx.uses, spends: fx.spends, before, after: self.lines(node) }
+        let (role, index) = (self.role(node), self.machine.station(node).id().index);
+        let (uses, spends) = (did.uses, did.spends);
+        Seen { role, index, told: heard, rows, uses, spends, before, after: self.lines(node) }
     }
 
     /// Presents a request at the L1 of a compute unit.
     pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> Seen {
-        let node = self.node(P::entry(Agent::Cu(cu)));
-        self.step(node, Told::Request, |station, world, fx| station.request(slot, request, world, fx))
+        self.step(self.entry(cu), Heard::Request, Told::Ask { slot, request })
     }
 
     /// One of the things that can happen next; nothing if all is at rest.
@@ -178,26 +163,19 @@ impl<P: Protocol> Bench<P> {
         Some(match moves.swap_remove(at) {
             Move::Deliver(from, to) => {
                 let msg = self.channels.get_mut(&(from, to)).and_then(VecDeque::pop_front)?;
-                let told = Told::Message(msg.name(), msg.line());
-                let from = self.stations[from].id();
-                self.step(to, told, |station, world, fx| station.message(from, &msg, world, fx))
+                let heard = Heard::Message(msg.name(), msg.line());
+                self.step(to, heard, Told::Message { from, msg: &msg })
             }
             Move::Timer(node, class) => {
                 self.timers.remove(&(node, class));
-                let class = TimerClass::ALL[class];
-                self.step(node, Told::Timer, |station, world, fx| station.timer(class, world, fx))
+                self.step(node, Heard::Timer, Told::Timer(class))
             }
             Move::Memory => {
                 let (node, op) = self.asked.pop_front()?;
-                let reply = MemoryReply { op, data: self.serve(op) };
-                self.step(node, Told::Memory(op.line), |station, world, fx| station.memory(&reply, world, fx))
+                let reply = self.machine.serve(&op);
+                self.step(node, Heard::Memory(op.line), Told::Memory { reply: &reply })
             }
         })
-    }
-
-    fn serve(&mut self, op: MemoryOp) -> LineData {
-        let line = self.memory.entry(op.line).or_default();
-        op.access.perform(line)
     }
 
     /// Does something and waits until all is at rest; nobody looks.

@@ -3,7 +3,7 @@
 //! It has no scopes: every access says work-group, as its scenarios do. c16 and
 //! c18 are printed as `ST` and read as the operation of their row.
 
-use crate::bench::{Seen, Told};
+use crate::bench::{Heard, Seen};
 use crate::observe::{HERE, X};
 use crate::row;
 use crate::table::{Act, Column, Instruction, Row};
@@ -49,8 +49,10 @@ impl Column for HlrcColumn {
 /// Registration of the variable comes to an L1: to the one that asks, or else.
 pub(crate) fn registration(seen: &Seen) -> Vec<Act> {
     match seen.told {
-        Told::Message("Grant", Some(X)) if seen.role == Role::L1 && seen.index == HERE => vec![Act::Register],
-        Told::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],
+        Heard::Message("Grant", Some(X)) if seen.role == Role::L1 && seen.index == HERE => {
+            vec![Act::Register]
+        }
+        Heard::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],
         _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! From what the nodes do to the acts of the table.
 
-use crate::bench::{Bench, CUS, Seen, Told, access};
+use crate::bench::{Bench, CUS, Heard, Seen, access};
 use crate::table::{Act, Column, Instruction, Prior, Row};
 use proto::{
     ByteMask, Level, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Role, Scope, Slot, Width,
@@ -112,13 +112,13 @@ impl Watch {
     fn accesses<C: Column>(&mut self, seen: &Seen) {
         let is_of_x = match &seen.told {
             _ if C::ONLY_ATOMICS => true,
-            Told::Request => true,
-            Told::Message(_, line) => *line == Some(X),
-            Told::Memory(line) => *line == X,
-            Told::Timer => false,
+            Heard::Request => true,
+            Heard::Message(_, line) => *line == Some(X),
+            Heard::Memory(line) => *line == X,
+            Heard::Timer => false,
         };
         // Dirty bytes that leave an L1 are not the access.
-        let is_write_out = matches!(seen.told, Told::Message("Write", _));
+        let is_write_out = matches!(seen.told, Heard::Message("Write", _));
         if is_of_x && !is_write_out && seen.rows.iter().any(|actions| C::access(self.instruction, actions)) {
             let act = match (self.instruction, seen.role) {
                 (Instruction::Ld, Role::L1) => Act::LdL1,

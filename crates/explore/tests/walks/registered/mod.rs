@@ -6,7 +6,8 @@ pub(crate) mod kinds;
 mod moving;
 
 use crate::programs::{self, Expected};
-use crate::walker::{Bounds, Do, Outcome, Program, Sync, walk_at_most};
+use crate::walker::{Do, Outcome, Program, Sync, walk_at_most};
+use explore::Bounds;
 use proto::Level::{Device, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Relaxed, Release};
 use proto::{Protocol, WritePolicy};
@@ -26,7 +27,7 @@ fn narrowed(program: &Program) -> Program {
             | Do::Update(_, _, s)
             | Do::Take(_, s)
             | Do::Fence(s) => s,
-            Do::KernelBegin(_) | Do::KernelEnd(_) | Do::Remote(_) => continue,
+            Do::Remote(_) => continue,
         };
         if sync.1 == Device {
             sync.1 = WorkGroup;

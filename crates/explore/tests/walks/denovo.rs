@@ -255,10 +255,7 @@ fn with_the_host() -> Vec<Expected> {
     vec![
         case(
             "the_host_writes_beside_what_is_registered",
-            &[
-                on(0, &[Do::Store(X, 1, PLAIN), Do::KernelEnd(Device), Do::KernelEnd(System)]),
-                host(&[Do::Store(Z, 7, PLAIN)]),
-            ],
+            &[on(0, &[Do::Store(X, 1, PLAIN)]), host(&[Do::Store(Z, 7, PLAIN)])],
             &[X, Z],
             &[&[&[], &[], &[1, 7]]],
         ),

@@ -129,7 +129,7 @@ pub(super) fn crossing() -> Vec<Expected> {
         case(
             "a_system_release_finds_a_line_that_is_registered_again",
             &[
-                on(0, &[Do::Store(Z, 3, WG), Do::KernelEnd(System), Do::Store(Y, 1, SYS)]),
+                on(0, &[Do::Store(Z, 3, WG), Do::Fence((Release, System)), Do::Store(Y, 1, SYS)]),
                 one(1),
                 host(&[Do::Await(Y, 1, SYS), Do::Load(Z, SYS)]),
             ],
@@ -139,7 +139,7 @@ pub(super) fn crossing() -> Vec<Expected> {
         case(
             "a_line_stays_registered_when_a_system_release_finds_it",
             &[
-                on(0, &[Do::Store(Z, 3, WG), Do::KernelEnd(System), Do::Update(X, 1, SYNC)]),
+                on(0, &[Do::Store(Z, 3, WG), Do::Fence((Release, System)), Do::Update(X, 1, SYNC)]),
                 on(1, &[Do::Update(X, 1, SYNC), Do::Update(X, 1, SYNC)]),
             ],
             &[X, Z],
@@ -227,7 +227,7 @@ pub(super) fn crossing() -> Vec<Expected> {
         case(
             "a_system_release_finds_a_line_that_is_fetched_again",
             &[
-                on(0, &[Do::Store(Z, 3, PLAIN), Do::KernelEnd(System), Do::Store(Y, 1, SYS)]),
+                on(0, &[Do::Store(Z, 3, PLAIN), Do::Fence((Release, System)), Do::Store(Y, 1, SYS)]),
                 on(1, &[Do::Load(X, PLAIN)]),
                 host(&[Do::Await(Y, 1, SYS), Do::Load(Z, SYS)]),
             ],

@@ -2,7 +2,8 @@
 //! work-group scope on other compute units.
 
 use crate::programs::{self, Expected, PLAIN, POLICIES, U, X, Y, Z, case, on, program};
-use crate::walker::{Bounds, Do, Outcome, Sync, walk, walk_at_most};
+use crate::walker::{Do, Outcome, Sync, walk, walk_at_most};
+use explore::Bounds;
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Release, SeqCst};
 use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _, WritePolicy};

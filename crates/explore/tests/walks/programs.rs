@@ -34,6 +34,13 @@ impl Expected {
         self.program.initial = words.to_vec();
         self
     }
+
+    /// Threads run in stages that follow one another: kernels, and steps of the
+    /// host.
+    pub(crate) fn in_stages(mut self, stages: &[u8]) -> Self {
+        self.program.stages = stages.to_vec();
+        self
+    }
 }
 
 pub(crate) fn on(cu: u16, ops: &[Do]) -> Thread {
@@ -45,7 +52,13 @@ pub(crate) fn host(ops: &[Do]) -> Thread {
 }
 
 pub(crate) fn program(name: &'static str, threads: &[Thread], finals: &[u64]) -> Program {
-    Program { name, threads: threads.to_vec(), initial: Vec::new(), finals: finals.to_vec() }
+    Program {
+        name,
+        threads: threads.to_vec(),
+        initial: Vec::new(),
+        finals: finals.to_vec(),
+        stages: Vec::new(),
+    }
 }
 
 /// The program of that name.
@@ -487,21 +500,11 @@ fn shared() -> Vec<Expected> {
         ),
         case(
             "updates_are_counted_when_the_kernel_has_ended",
-            &[
-                on(
-                    0,
-                    &[
-                        Do::KernelBegin(Device),
-                        Do::Update(X, 1, DEV),
-                        Do::KernelEnd(System),
-                        Do::Store(Y, 1, (Release, System)),
-                    ],
-                ),
-                host(&[Do::Await(Y, 1, (Acquire, System)), Do::Load(X, PLAIN)]),
-            ],
+            &[on(0, &[Do::Update(X, 1, DEV)]), host(&[Do::Load(X, PLAIN)])],
             &[X],
             &[&[&[], &[1], &[1]]],
-        ),
+        )
+        .in_stages(&[0, 1]),
     ]
 }
 
@@ -538,7 +541,7 @@ fn system() -> Vec<Expected> {
         case(
             "the_host_and_the_gpu_write_one_line",
             &[
-                on(0, &[Do::Load(Z, PLAIN), Do::Store(X, 1, PLAIN), Do::KernelEnd(System)]),
+                on(0, &[Do::Load(Z, PLAIN), Do::Store(X, 1, PLAIN), Do::Fence((Release, System))]),
                 host(&[Do::Store(Z, 2, PLAIN), Do::Load(Z, PLAIN)]),
             ],
             &[X, Z],

@@ -1,7 +1,8 @@
 //! Walks of releases that flush only what their own wavefront has written.
 
 use crate::programs::{PLAIN, U, X, Y, Z, on, program};
-use crate::walker::{Bounds, Do, Outcome, Thread, walk};
+use crate::walker::{Do, Outcome, Thread, walk};
+use explore::Bounds;
 use proto::Level::{Device, WorkGroup};
 use proto::Order::{Acquire, Release};
 use proto::{Protocol, WritePolicy};

@@ -98,41 +98,18 @@ pub(super) fn boundaries() -> Vec<Expected> {
     vec![
         case(
             "the_host_sees_registered_words_when_the_kernel_has_ended",
-            &[
-                on(
-                    0,
-                    &[
-                        Do::KernelBegin(Device),
-                        Do::Update(X, 1, SYNC),
-                        Do::KernelEnd(Device),
-                        Do::KernelEnd(System),
-                        Do::Store(Y, 1, (Release, System)),
-                    ],
-                ),
-                host(&[Do::Await(Y, 1, (Acquire, System)), Do::Load(X, PLAIN)]),
-            ],
+            &[on(0, &[Do::Update(X, 1, SYNC)]), host(&[Do::Load(X, PLAIN)])],
             &[X],
             &[&[&[], &[1], &[1]]],
-        ),
+        )
+        .in_stages(&[0, 1]),
         case(
             "registered_words_are_seen_anew_when_the_host_has_written",
-            &[
-                on(
-                    0,
-                    &[
-                        Do::Add(X, 1, SYNC),
-                        Do::KernelEnd(System),
-                        Do::Store(Y, 1, SYS),
-                        Do::Await(Y, 2, SYS),
-                        Do::KernelBegin(System),
-                        Do::Add(X, 1, SYNC),
-                    ],
-                ),
-                host(&[Do::Await(Y, 1, SYS), Do::Store(X, 7, PLAIN), Do::Store(Y, 2, SYS)]),
-            ],
+            &[on(0, &[Do::Add(X, 1, SYNC)]), host(&[Do::Store(X, 7, PLAIN)]), on(0, &[Do::Add(X, 1, SYNC)])],
             &[X],
-            &[&[&[0, 7], &[], &[8]]],
-        ),
+            &[&[&[0], &[], &[7], &[8]]],
+        )
+        .in_stages(&[0, 1, 2]),
         case(
             "registered_and_system_additions",
             &[on(0, &[Do::Add(X, 1, SYNC)]), on(1, &[Do::Add(X, 1, (SeqCst, System))])],

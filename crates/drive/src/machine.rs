@@ -1,0 +1,127 @@
+//! Stations and memory, kept as values.
+
+use crate::interpreter::Told;
+use crate::nodes::{At, Nodes, serve};
+use crate::plain::{Ahead, Plain, Stage, Under};
+use crate::record::Record;
+use proto::{
+    Effects, Key, LineAddr, LineData, MemoryOp, MemoryReply, Node as _, Protocol, Request, SetIndex, Slot,
+    Station, Way,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The stations of a machine, and memory below them.
+#[derive(Debug)]
+pub struct Machine<P: Protocol> {
+    nodes: Nodes<P>,
+    stations: Vec<Station<P>>,
+    memory: BTreeMap<LineAddr, LineData>,
+    fx: Effects<P::Msg>,
+}
+
+impl<P: Protocol> Machine<P> {
+    /// A machine before anything happened: memory is zero.
+    #[must_use]
+    pub fn new(nodes: Nodes<P>) -> Self {
+        let stations = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
+        Machine { nodes, stations, memory: BTreeMap::new(), fx: Effects::default() }
+    }
+
+    /// The same machine, all of whose stations have had their first input, with
+    /// the smallest driver.
+    ///
+    /// # Errors
+    /// What the protocol has broken.
+    pub fn plain(self) -> Result<Plain<Self>, Arc<str>> {
+        let timers = vec![0; self.stations.len()];
+        let mut plain = Plain::new(self, Slot(0), timers);
+        plain.start()?;
+        Ok(plain)
+    }
+
+    /// The controllers.
+    #[must_use]
+    pub fn nodes(&self) -> &Nodes<P> {
+        &self.nodes
+    }
+
+    /// A station.
+    #[must_use]
+    pub fn station(&self, at: At) -> &Station<P> {
+        &self.stations[at as usize]
+    }
+
+    /// The effects of the last step, as its station wrote them down: coverage
+    /// adds up until they are replaced.
+    pub fn effects(&mut self) -> &mut Effects<P::Msg> {
+        &mut self.fx
+    }
+
+    /// A line of memory.
+    #[must_use]
+    pub fn line(&self, line: LineAddr) -> LineData {
+        self.memory.get(&line).copied().unwrap_or_default()
+    }
+
+    /// Memory performs an operation.
+    pub fn serve(&mut self, op: &MemoryOp) -> MemoryReply {
+        serve(self.memory.entry(op.line).or_default(), op)
+    }
+
+    /// Tells a station something: what has it done?
+    ///
+    /// # Errors
+    /// What the protocol has broken.
+    pub fn record(
+        &mut self,
+        at: At,
+        told: &Told<&Request, &P::Msg, &MemoryReply>,
+    ) -> Result<Record<P>, String> {
+        let mut record = Record::default();
+        let station = &mut self.stations[at as usize];
+        self.nodes.tell(station, at, told, &mut self.fx, &mut record)?;
+        Ok(record)
+    }
+}
+
+impl<P: Protocol> Stage for Machine<P> {
+    type Protocol = P;
+    type Request = Request;
+    type Msg = P::Msg;
+    type Reply = MemoryReply;
+    type Data = LineData;
+
+    fn nodes(&self) -> &Nodes<P> {
+        &self.nodes
+    }
+
+    fn write(&mut self, request: &Request) -> Request {
+        *request
+    }
+
+    fn tell(&mut self, at: At, told: Under<Self>, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>> {
+        let did = self.record(at, &told.as_ref())?;
+        for (to, msg) in did.sends {
+            ahead.push(to, Told::Message { from: at, msg });
+        }
+        for op in &did.memory {
+            ahead.push(at, Told::Memory { reply: self.serve(op) });
+        }
+        did.timers.into_iter().for_each(|class| ahead.arm(at, class));
+        did.replies.into_iter().for_each(|(slot, data)| ahead.answer(slot, data));
+        Ok(())
+    }
+
+    fn wanted(&mut self, at: At) -> Option<Way> {
+        let station = &self.stations[at as usize];
+        let wanted = |key| match key {
+            (Key::Way(set), _) => Some(set),
+            _ => None,
+        };
+        let set: SetIndex = station.parked_keys().find_map(wanted)?;
+        let mut victims = Vec::new();
+        station.node.victims(set, &mut victims);
+        victims.first().map(|(way, _)| *way)
+    }
+}

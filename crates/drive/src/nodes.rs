@@ -1,0 +1,130 @@
+//! The controllers of a machine: which there are, and what all of their steps
+//! share.
+
+use proto::{
+    Agent, ArrayUse, Boundary, Homes, KernelId, LineData, MemoryOp, MemoryReply, Mutation, NodeId, Protocol,
+    Request, Shape, Station, World,
+};
+
+/// The position of a controller in the order of the protocol's kinds.
+pub type At = u32;
+
+/// The controllers of a machine by position, and the constants of a run.
+#[derive(Clone, Debug)]
+pub struct Nodes<P: Protocol> {
+    shape: Shape,
+    params: P::Params,
+    homes: Homes,
+    kernels: Vec<Vec<ArrayUse>>,
+    mutation: Option<Mutation>,
+    ids: Vec<NodeId>,
+    /// The first position of each kind, and the one behind the last.
+    first_of_kind: Vec<At>,
+}
+
+impl<P: Protocol> Nodes<P> {
+    /// The controllers of a machine of that shape.
+    ///
+    /// # Errors
+    /// What of the machine the protocol cannot use.
+    pub fn new(shape: &Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
+        shape.check()?;
+        let params = P::params(shape)?;
+        let ids: Vec<NodeId> = proto::nodes::<P>(shape).collect();
+        let first = |kind: u8| ids.iter().take_while(|id| id.kind < kind).count() as At;
+        let first_of_kind = (0..=P::KINDS.len() as u8).map(first).collect();
+        Ok(Nodes { shape: *shape, params, homes, kernels: Vec::new(), mutation, ids, first_of_kind })
+    }
+
+    /// The shape of the machine.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// All controllers, by position.
+    #[must_use]
+    pub fn ids(&self) -> &[NodeId] {
+        &self.ids
+    }
+
+    /// The position of a controller.
+    #[inline]
+    #[must_use]
+    pub fn position(&self, id: NodeId) -> Option<At> {
+        let kind = usize::from(id.kind);
+        let at = self.first_of_kind.get(kind)? + At::from(id.index);
+        (at < *self.first_of_kind.get(kind + 1)?).then_some(at)
+    }
+
+    /// Where the requests of an agent go.
+    ///
+    /// # Errors
+    /// If the machine has no such controller.
+    pub fn entry(&self, agent: Agent) -> Result<At, String> {
+        let id = P::entry(agent);
+        self.position(id).ok_or_else(|| format!("{agent:?} has no entry: the machine has no {id:?}"))
+    }
+
+    /// The name of a controller: `L1[0]`.
+    #[must_use]
+    pub fn name(&self, at: At) -> String {
+        self.ids.get(at as usize).map_or_else(|| format!("node {at}"), |id| name::<P>(*id))
+    }
+
+    /// A station before anything happened.
+    #[must_use]
+    pub fn fresh(&self, at: At) -> Station<P> {
+        Station::new(self.ids[at as usize], &self.params)
+    }
+
+    /// The requests of a step of a kernel's boundary, and where they go.
+    ///
+    /// # Errors
+    /// If an agent has no entry.
+    pub fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String> {
+        let request = step.request(kernel, host_has_written);
+        let agents = step.agents(self.shape.cus);
+        agents.map(|agent| Ok((agent, self.entry(agent)?, request))).collect()
+    }
+
+    /// Where lines live, for a driver that places pages.
+    pub fn homes_mut(&mut self) -> &mut Homes {
+        &mut self.homes
+    }
+
+    /// Says which arrays the next kernel uses.
+    pub fn add_kernel(&mut self, uses: &[ArrayUse]) {
+        self.kernels.push(uses.to_vec());
+    }
+
+    /// The same machine without a seeded fault.
+    #[must_use]
+    pub fn without_mutation(self) -> Self {
+        Nodes { mutation: None, ..self }
+    }
+
+    /// What every step shares.
+    #[inline]
+    #[must_use]
+    pub fn world(&self) -> World<'_, P> {
+        World { params: &self.params, homes: &self.homes, kernels: &self.kernels, mutation: self.mutation }
+    }
+}
+
+/// The name of a controller: `L1[0]`.
+pub(crate) fn name<P: Protocol>(id: NodeId) -> String {
+    let kind = P::KINDS.get(usize::from(id.kind)).map_or("?", |kind| kind.name);
+    format!("{kind}[{}]", id.index)
+}
+
+/// Memory performs an operation on a line, and answers.
+#[inline]
+pub fn serve(line: &mut LineData, op: &MemoryOp) -> MemoryReply {
+    MemoryReply { op: *op, data: op.access.perform(line) }
+}

@@ -1,0 +1,167 @@
+//! Programs of several kernels, with steps of the host between them: each shows
+//! what its stages show one after the other, whatever the order of requests at
+//! the boundaries. A kernel that begins or ends without a step of its plan is
+//! noticed.
+
+mod family;
+mod modes;
+#[path = "../walks/walker.rs"]
+#[allow(dead_code, reason = "some of it is for other tests of the same notation")]
+mod walker;
+
+use explore::{Asked, Bounds, End, Explorer, Explores as _, Limits, Move, Placement};
+use family::{all, in_turn};
+use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
+use std::collections::BTreeSet;
+use walker::{Program, walk};
+
+fn machines() -> [Bounds; 3] {
+    use WritePolicy::{Combining, Through, ThroughInvalidate};
+    let bounds = Bounds::new;
+    [
+        bounds(Combining, Combining).evicting(),
+        bounds(Through, Through),
+        bounds(ThroughInvalidate, ThroughInvalidate).tight(),
+    ]
+}
+
+/// Why a protocol fails a program, if it does.
+fn wrong<P: Protocol>(program: &Program, bounds: Bounds, mutation: Option<Mutation>) -> Option<String> {
+    let found = walk::<P>(program, bounds, mutation);
+    let more: Vec<_> = found.outcomes.difference(&in_turn(program)).cloned().collect();
+    let wrong = found.violation.or_else(|| (!more.is_empty()).then(|| format!("{more:?}")))?;
+    Some(format!("{} on {bounds}, {program:?}: {wrong}", P::INFO.name))
+}
+
+#[derive(Clone, Copy)]
+struct Holds;
+
+impl zoo::Visit for Holds {
+    type Output = ();
+    fn visit<P: Protocol>(self) {
+        for program in all() {
+            for bounds in machines() {
+                assert_eq!(wrong::<P>(&program, bounds, None), None);
+            }
+        }
+    }
+}
+
+macro_rules! holds {
+    ($($test:ident: $($name:literal)+;)+) => {
+        $(
+            #[test]
+            fn $test() {
+                for name in [$($name),+] {
+                    zoo::with(name, Holds).expect("a protocol");
+                }
+            }
+        )+
+        #[test]
+        fn every_protocol_is_explored() {
+            let named = [$($($name),+),+];
+            let all: BTreeSet<_> = zoo::ALL.iter().map(|info| info.name).collect();
+            assert_eq!(all, named.into());
+        }
+    };
+}
+
+holds! {
+    kernels_follow_one_another_without_owners: "no-l1" "vi" "vi-targeted";
+    kernels_follow_one_another_with_remote_promotion: "rsp" "rsp-repaired";
+    kernels_follow_one_another_in_denovo: "denovo-b" "denovo-rprio";
+    kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
+}
+
+/// The faults of a protocol's boundaries that some program of the family shows,
+/// and those that none does.
+#[derive(Clone, Copy)]
+struct Faults;
+
+impl zoo::Visit for Faults {
+    type Output = (usize, Vec<String>);
+    fn visit<P: Protocol>(self) -> (usize, Vec<String>) {
+        let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+        let (mut killed, mut left) = (0, Vec::new());
+        let programs = all();
+        for view in P::plans() {
+            for boundary in [Boundary::BEGIN, Boundary::END].concat() {
+                let (plan, steps) = steps(&view, boundary);
+                for (at, step) in steps.iter().enumerate() {
+                    let change = Change::DropStepOf { plan, at: at as u8 };
+                    let mutation = Some(Mutation { table: view.id, change });
+                    match programs.iter().any(|program| wrong::<P>(program, combining, mutation).is_some()) {
+                        true => killed += 1,
+                        false => left.push(format!("{boundary:?} of {} without {step}", view.name)),
+                    }
+                }
+            }
+        }
+        (killed, left)
+    }
+}
+
+/// The key of the requests at a boundary, and the names of the steps that they take.
+fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
+    let key = PlanKey::of(&boundary.request(KernelId(0), true));
+    let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
+    (key, steps.clone())
+}
+
+#[test]
+fn a_boundary_without_a_step_of_its_plan_is_noticed() {
+    for name in ["vi", "rsp", "denovo-b", "hlrc-repaired"] {
+        let (killed, left) = zoo::with(name, Faults).expect("a protocol");
+        assert!(killed >= 3 && left.is_empty(), "{name}: {killed} are noticed, not {left:#?}");
+    }
+}
+
+/// Two threads on compute units of their own, on a machine.
+fn two_threads() -> (litmus::program::Program, Explorer<zoo::vi::Vi>) {
+    let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
+    let program = litmus::parse::parse(text).expect("a sound test");
+    (program, Explorer::new(Bounds::new(WritePolicy::Combining, WritePolicy::Combining), None))
+}
+
+#[test]
+fn boundaries_are_moves_of_a_trace_and_come_one_step_after_the_other() {
+    let (program, mut explorer) = two_threads();
+    let placement = Placement { stages: vec![0, 1], ..Placement::spread(&program) };
+    let mut replay = |moves: &[Move]| explorer.replay(&program, &placement, moves).expect("a sound program");
+    let machine = Move::Boundary { agent: 0 };
+    let begun = replay(&[machine]);
+    assert_eq!(begun.end, End::Goes);
+    assert_eq!(begun.steps[0].text, "agent 0: kernel 0 begins on the machine");
+    for (moves, open) in [
+        (vec![Move::Next], "open is `boundary 0`"),
+        (vec![Move::Issue { thread: 0 }], "open is `boundary 0`"),
+        (vec![machine, machine], "move 2, `boundary 0`, is not open"),
+    ] {
+        let End::Closed(why) = replay(&moves).end else { panic!("{moves:?}") };
+        assert!(why.contains(open), "{why}");
+    }
+}
+
+#[test]
+fn stages_that_a_machine_cannot_run_are_refused() {
+    let (program, mut explorer) = two_threads();
+    for stages in [vec![0], vec![0, 1, 2]] {
+        let placement = Placement { stages, ..Placement::spread(&program) };
+        let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+        let why = found.expect_err("the stages are of other threads").to_string();
+        assert!(why.contains("stages") && why.contains("2 threads"), "{why}");
+    }
+}
+
+/// One stage is what a program without stages is, but for the boundary before it.
+#[test]
+fn a_program_of_one_stage_has_the_outcomes_of_one_without_stages() {
+    for mut program in all().into_iter().filter(|program| program.threads.len() == 1) {
+        let bounds = machines()[0];
+        let staged = walk::<zoo::vi::Vi>(&program, bounds, None);
+        program.stages.clear();
+        let plain = walk::<zoo::vi::Vi>(&program, bounds, None);
+        assert_eq!((staged.violation, &staged.outcomes), (None, &plain.outcomes));
+        assert!(staged.states > plain.states, "the boundary before it is explored");
+    }
+}
