@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
-use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
+use explore::verify::{self, Dimensions, Finding, Options, Progress as Done, Status, Test, Verification};
 use explore::{End, Programs, Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
@@ -199,7 +199,7 @@ fn verify_one(
         }
     };
     let options = Options {
-        bounds: verify::machines_of(&subject.info),
+        bounds: verify::on_chiplets(verify::machines_of(&subject.info), arguments.chiplets),
         jobs: jobs(arguments),
         memory_bytes: arguments.memory.unwrap_or(jobs(arguments) as u64 * TEST_BYTES),
         mutants: arguments.mutants,
@@ -368,6 +368,9 @@ fn show_counts(
         grouped(verification.transitions),
         plural(verification.transitions, "move")
     )?;
+    let Dimensions { covered, not_covered } = &verification.dimensions;
+    writeln!(out, "  dimensions covered: {}", covered.join("; "))?;
+    writeln!(out, "  dimensions not covered: {}", not_covered.join("; "))?;
     for (why, count) in &verification.unsupported {
         writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
     }
@@ -461,6 +464,10 @@ fn report(
         "violations": violations.collect::<Vec<_>>(),
         "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
         "mutants": mutants,
+        "dimensions": {
+            "covered": verification.dimensions.covered,
+            "not_covered": verification.dimensions.not_covered,
+        },
         "wall_seconds": seconds,
     })
 }

@@ -198,6 +198,8 @@ fn the_machine_can_be_led_where_the_explorer_went() {
     let drop = Bounds::new(WritePolicy::ThroughInvalidate, WritePolicy::ThroughInvalidate);
     let machines = [
         COMBINING.evicting(),
+        COMBINING.chiplets(2, (1, 0)),
+        COMBINING.tight().chiplets(2, (1, 1)),
         COMBINING.tight().core(IssueRule::Gpu),
         through.core(IssueRule::Tso),
         drop.evicting().core(IssueRule::Rmo),

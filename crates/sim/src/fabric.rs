@@ -7,9 +7,9 @@
 
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message,
-    Mutation, Node, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station, TimerClass,
-    Uses, Way, WritePolicy,
+    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply,
+    Message, Mutation, Node, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
+    TimerClass, Uses, Way, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -25,7 +25,7 @@ pub(crate) struct Sent {
     pub(crate) message: MessageId,
     pub(crate) name: &'static str,
     pub(crate) payload_bytes: u32,
-    pub(crate) line: Option<proto::LineAddr>,
+    pub(crate) line: Option<LineAddr>,
     pub(crate) is_access: bool,
 }
 
@@ -58,9 +58,9 @@ pub(crate) enum Parked {
     /// A request that is presented again when the key is woken.
     Request { key: String, slot: Slot },
     /// A request that waits for the fill of its line.
-    Waiting { line: proto::LineAddr, slot: Slot },
+    Waiting { line: LineAddr, slot: Slot },
     /// A message that is presented again when the key is woken.
-    Message { key: String, from: String, name: &'static str, line: Option<proto::LineAddr> },
+    Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
 /// The stations of one protocol.
@@ -72,6 +72,10 @@ pub(crate) trait Fabric {
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent) -> Result<StationId, String>;
+    /// Where lines live.
+    fn homes(&self) -> &Homes;
+    /// Puts the page of a line on a chiplet, unless it has a place.
+    fn touch(&mut self, line: LineAddr, chiplet: u16);
     /// Does any controller look at clock ticks?
     fn is_clocked(&self) -> bool;
     /// Tells the protocol which arrays a kernel uses. Kernels come in order.
@@ -328,6 +332,14 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn entry(&self, agent: Agent) -> Result<StationId, String> {
         self.nodes.entry(agent)
+    }
+
+    fn homes(&self) -> &Homes {
+        self.nodes.world().homes
+    }
+
+    fn touch(&mut self, line: LineAddr, chiplet: u16) {
+        self.nodes.homes_mut().touch(line, chiplet);
     }
 
     fn is_clocked(&self) -> bool {

@@ -138,7 +138,8 @@ pub enum FollowError {
 /// Runs `program` on `system` under protocol `P`, and makes these moves in this
 /// order once every wavefront stands before its first operation. Each cache has
 /// one set. The kernels must end with arithmetic, so that none has ended before
-/// the moves are over.
+/// the moves are over. The pages of some lines lie on these chiplets from the start,
+/// in that order, where the first touch decides.
 ///
 /// # Errors
 /// As [`crate::run`]; and if a move is not open when its turn comes.
@@ -146,6 +147,7 @@ pub fn follow<P: Protocol>(
     system: &System,
     program: Program,
     mutation: Option<Mutation>,
+    pages: &[(LineAddr, u16)],
     moves: &[Move],
 ) -> Result<Followed, FollowError> {
     if P::CLOCKED {
@@ -153,7 +155,8 @@ pub fn follow<P: Protocol>(
     }
     let shape = system.shape();
     shape.check().map_err(RunError::Machine)?;
-    let homes: Homes = homes(system);
+    let mut homes: Homes = homes(system);
+    pages.iter().for_each(|&(line, chiplet)| homes.touch(line, chiplet));
     let stations = Stations::<P>::new(&shape, homes, mutation).map_err(RunError::Machine)?;
     let (options, mut probe) = (RunOptions::default(), ());
     let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;

@@ -42,6 +42,9 @@ pub struct Options<'a> {
     pub model: Option<&'a str>,
     /// A seeded fault.
     pub mutation: Option<Mutation>,
+    /// Chiplets that the eight compute units and the banks are divided among: 1, 2,
+    /// 4 or 8. With several, a seed decides where the pages of one line each lie.
+    pub chiplets: u16,
     /// How many episodes run at once.
     pub jobs: usize,
     /// Asked now and then; true ends everything.
@@ -126,7 +129,7 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
         Some(model) => Rules::of(&[model]),
         None => Rules::of(&claimed),
     }?;
-    let shapes = shapes();
+    let shapes = shapes(options.chiplets);
     for shape in &shapes {
         P::params(shape)?;
     }
@@ -252,7 +255,8 @@ fn machine_text(shape: &Shape) -> String {
         let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")];
         format!("{} of {} and {}", cache.policy.name(), of(sets), of(ways))
     };
-    let Shape { cus, banks, line_bytes, l1, l2, .. } = shape;
+    let Shape { cus, chiplets, banks, line_bytes, l1, l2 } = shape;
+    let on = if *chiplets > 1 { format!(" on {chiplets} chiplets") } else { String::new() };
     let [cus, banks] = [(u32::from(*cus), "CU"), (u32::from(*banks), "bank")].map(of);
-    format!("{cus}, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks}", cache(l1), cache(l2))
+    format!("{cus}{on}, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks}", cache(l1), cache(l2))
 }

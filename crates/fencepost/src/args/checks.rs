@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use litmus::progress::Scheduler;
 
-use super::values::{jobs, memory, seconds, whole};
+use super::values::{jobs, memory, seconds, stressed_chiplets, whole};
 
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
@@ -129,7 +129,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Make the moves of a counterexample again, from a file that --charts wrote,
     /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "mutants", "jobs", "charts", "table"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "mutants", "jobs", "charts", "table"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, on a machine with the
     /// caches and cores of the file and the latencies of this one; a name of
@@ -157,6 +157,10 @@ pub(crate) struct VerifyArguments {
     /// is to check that
     #[arg(long)]
     pub(crate) no_symmetry: bool,
+    /// Chiplets that compute units and banks are divided among; with several, the
+    /// pages of the first two lines are placed in every way
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
+    pub(crate) chiplets: u16,
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
     pub(crate) mutants: bool,
@@ -215,6 +219,10 @@ pub(crate) struct StressArguments {
     /// or opencl-rsp [default: what the protocol claims]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// Chiplets that compute units and banks are divided among; with several, a
+    /// seed decides on which each line lies
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
+    pub(crate) chiplets: u16,
     /// End after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,

@@ -39,6 +39,12 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
 /// The most jobs: each is a thread.
 const JOBS_MAX: usize = 1024;
 
+/// The compute units are divided evenly.
+pub(super) fn stressed_chiplets(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|chiplets| [1, 2, 4, 8].contains(chiplets));
+    number.ok_or_else(|| String::from("expected 1, 2, 4 or 8"))
+}
+
 pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let number = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= JOBS_MAX);
     number.ok_or_else(|| format!("expected a whole number from 1 to {JOBS_MAX}"))

@@ -77,7 +77,7 @@ pub fn replay(
         return Err(format!("the messages of {name} come in any order; timed they do not").into());
     }
     let explored = trace.replay(subject, u64::MAX, stop)?;
-    let cast = Cast::of(trace.program(), &trace.placement)?;
+    let cast = Cast::of(trace)?;
     let ground = Ground::of(trace)?;
     let (program, seen) = program::of(trace.program(), &cast, &ground)?;
     let moves = moves(trace, &cast, &ground, &explored.replay)?;
@@ -85,6 +85,7 @@ pub fn replay(
         system: ground.system(trace, &cast, latencies),
         program,
         mutation: trace.mutation(),
+        pages: ground.pages(trace),
         moves: moves.iter().map(|(_, mv)| *mv).collect(),
     };
     let led = zoo::with(subject.info.name, job);
@@ -125,6 +126,7 @@ struct Job {
     system: System,
     program: kernel::Program,
     mutation: Option<Mutation>,
+    pages: Vec<(LineAddr, u16)>,
     moves: Vec<Move>,
 }
 
@@ -132,7 +134,7 @@ impl zoo::Visit for Job {
     type Output = Result<Followed, FollowError>;
 
     fn visit<P: Protocol>(self) -> Self::Output {
-        follow::<P>(&self.system, self.program, self.mutation, &self.moves)
+        follow::<P>(&self.system, self.program, self.mutation, &self.pages, &self.moves)
     }
 }
 

@@ -30,6 +30,7 @@ impl System {
         self.check_l1(&mut found);
         self.check_l2(&mut found);
         self.check_noc(&mut found);
+        self.check_chiplets(&mut found);
         self.check_dram(&mut found);
         self.check_energy(&mut found);
         found
@@ -148,13 +149,46 @@ impl System {
             let message = format!("a network of {nodes} nodes, expected at most {}", NocSpec::NODES_MAX);
             found.push(Problem::new("noc", "topology", message));
         }
-        if nodes < u64::from(self.cu.count) {
+        let cus = u64::from(self.cu.count / self.chiplets.max(1));
+        if nodes < cus {
+            let of = if self.chiplets > 1 { " of a chiplet" } else { "" };
             let message = format!(
-                "a network of {}, expected at least {}, one for each compute unit",
-                counted(nodes, "node"),
-                self.cu.count
+                "a network of {}, expected at least {cus}, one for each compute unit{of}",
+                counted(nodes, "node")
             );
             found.push(Problem::new("noc", "topology", message));
+        }
+    }
+
+    fn check_chiplets(&self, found: &mut Vec<Problem>) {
+        let nodes = self.noc.topology.nodes();
+        if self.chiplets > 1 && nodes <= NocSpec::NODES_MAX {
+            let all = nodes * u64::from(self.chiplets);
+            if all > NocSpec::NODES_MAX {
+                let most = NocSpec::NODES_MAX;
+                let message = format!(
+                    "{} chiplets with networks of {nodes} nodes have {all}, expected at most {most} in all",
+                    self.chiplets
+                );
+                found.push(Problem::new("", "chiplets", message));
+            }
+        }
+        let channels = self.dram.channels.get();
+        let chiplets = self.chiplets.max(1);
+        if !channels.is_multiple_of(chiplets) && !chiplets.is_multiple_of(channels) {
+            let message =
+                format!("{channels} channels, expected a multiple or a divisor of the {chiplets} chiplets");
+            found.push(Problem::new("dram", "channels", message));
+        }
+        let (page, line) = (self.pages.bytes, self.l1.line_bytes);
+        if !page.is_multiple_of(line) {
+            let message = format!("{page} bytes, expected a multiple of the line of {line} bytes");
+            found.push(Problem::new("pages", "bytes", message));
+        }
+        let picojoules = self.links.byte_pj;
+        if !picojoules.is_finite() || picojoules < 0.0 {
+            let message = format!("{picojoules} pJ, expected a finite number, zero or above");
+            found.push(Problem::new("links", "byte_pj", message));
         }
     }
 

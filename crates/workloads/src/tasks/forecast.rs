@@ -101,7 +101,6 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Settings;
     use crate::tasks::tree::{Kind, Shape, TooLarge};
     use crate::tasks::uts::{INPUTS, UTS};
 
@@ -150,7 +149,7 @@ mod tests {
     #[test]
     fn no_tree_is_refused_for_a_limit_that_it_keeps() {
         for input in &INPUTS {
-            let mut settings = Settings::of(&UTS);
+            let mut settings = UTS.defaults();
             for (name, value) in input.settings {
                 settings.set(name, value).expect("a setting");
             }
