@@ -207,7 +207,7 @@ impl<P: Protocol> Stations<P> {
     /// Steps a station and hands out what it did.
     #[inline(always)]
     fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut Out) {
-        // Whoever reads `out` empties it, so that nothing old comes back.
+        // The reader of `out` empties it, so that nothing old comes back.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
         let mut chooser = Chooser {
             recency: &mut self.recency[at as usize],

@@ -5,7 +5,7 @@ use proto::{ByteMask, LineAddr, LineData, Message, NodeId, Op, Slot};
 /// Where an access is performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum How {
-    /// At the L2, whoever is registered for the line.
+    /// At the L2, for any registered owner of the line.
     Here,
     /// Where the line is: at the L2, or in the cache that is registered for it.
     Anywhere,
