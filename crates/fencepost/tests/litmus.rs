@@ -200,6 +200,35 @@ fn models_find_their_files_variants_and_bells() {
 }
 
 #[test]
+fn macros_of_a_file_replace_the_kernels_functions() {
+    let folder = scratch("litmus/macros");
+    let test = put(&folder, "t.litmus", "C t\n{}\nP0(int *x) { PUT(x, 3); }\nexists (x=3)\n");
+    let base = [test.as_str(), "--model", "sc"];
+    let error = refused(&base);
+    assert!(error.contains("`PUT`"), "{error}");
+    let macros = put(&folder, "own.def", "PUT(X, V) { __store{once}(*X, V); }\n");
+    let block = succeed(&[&base[..], &["--macros", &macros]].concat());
+    assert!(block.contains("Observation t Always 1 0"), "{block}");
+    let broken = put(&folder, "broken.def", "PUT(X, V) {\n");
+    let error = refused(&[&base[..], &["--macros", &broken]].concat());
+    assert!(error.contains("broken.def:2:1"), "{error}");
+}
+
+#[test]
+fn a_run_that_goes_on_for_ever_is_drawn() {
+    let folder = scratch("litmus/run");
+    let test = "VULKAN spin\n{ flag=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 1, qf 0 ;\nagain: | ;\n\
+                ld.atom.dv.sc0 r0, flag | st.atom.dv.sc0 flag, 1 ;\nbne r0, 1, again | ;\nforall (P0:r0 == 1)\n";
+    let test = put(&folder, "spin.litmus", test);
+    let graph = folder.join("spin.dot");
+    let file = graph.display().to_string();
+    let options = ["--model", "vulkan", "--property", "liveness", "--scheduler", "hsa", "--dot", &file];
+    succeed(&[&[test.as_str()][..], &options].concat());
+    let drawn = fs::read_to_string(graph).unwrap();
+    assert!(drawn.contains("for ever") && !drawn.contains("no execution"), "{drawn}");
+}
+
+#[test]
 fn witnesses_of_a_forbidden_outcome_are_those_without_it() {
     let folder = scratch("litmus/forbidden");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING.replace("exists", "~exists"));

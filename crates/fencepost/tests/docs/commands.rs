@@ -57,6 +57,7 @@ fn follow(page: &Page) -> Vec<String> {
     fs::write(folder.join("my-graph.mtx"), GRAPH).unwrap();
     fs::write(folder.join("own.cat"), OWN_MODEL).unwrap();
     fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
+    fs::write(folder.join("own.def"), "smp_mb() { __fence{mb}; }\n").unwrap();
     fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
     fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
     assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
