@@ -16,6 +16,7 @@ use proto::{
 };
 
 use crate::controllers::{Controllers, Told};
+use crate::kernels::array_of;
 use crate::thread::PENDING_MAX;
 
 /// What the host writes into every byte: no program's words have it.
@@ -26,15 +27,15 @@ pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
 
-/// An ordinary access to a whole line.
-fn access(op: Op, line: usize, mask: ByteMask, data: LineData) -> Request {
+/// An ordinary access to a whole line of an array.
+fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineData) -> Request {
     Request {
         op,
         order: Order::Plain,
         scope: Scope::DEVICE,
         issuer: Issuer::default(),
         hints: Hints::default(),
-        array: ArrayId(0),
+        array,
         line: LineAddr(line as u64),
         mask,
         data,
@@ -130,13 +131,18 @@ pub(crate) fn next_kernel<P: Protocol>(
     let mask = ByteMask::full(usize::from(controllers.shape().line_bytes));
     let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
     let mut rows = BTreeSet::new();
+    let has_arrays = !controllers.nodes.world().kernels.is_empty();
+    let of = |line: usize| {
+        let array = if has_arrays { array_of(LineAddr(line as u64)) } else { ArrayId(0) };
+        (line, array)
+    };
     let mut plain = plain(controllers, threads, rest, &mut rows);
     for line in 0..lines {
-        plain.ask(Agent::Host, &access(Op::Store, line, mask, written))?;
+        plain.ask(Agent::Host, &access(Op::Store, of(line), mask, written))?;
     }
     plain.boundary(Boundary::BEGIN, kernel, true)?;
     for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {
-        let data = plain.ask(Agent::Cu(cu), &access(Op::Load, line, mask, LineData::default()))?;
+        let data = plain.ask(Agent::Cu(cu), &access(Op::Load, of(line), mask, LineData::default()))?;
         let read = data.map(|data| plain.stage.controllers.line_of(data).masked(mask));
         if read != Some(written) {
             let why = format!("a kernel begins, and CU {cu} reads what the host has overwritten before");

@@ -108,13 +108,24 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     (key, steps.clone())
 }
 
+/// The command processor enters where the first compute unit does: what its
+/// requests do there, that of the unit does again, or has done.
 #[test]
 fn a_boundary_without_a_step_of_its_plan_is_noticed() {
+    let mut wrong = Vec::new();
     for name in ["vi", "rsp", "denovo-b", "hlrc-repaired"] {
-        let (killed, left) = zoo::with(name, Faults).expect("a protocol");
-        assert!(killed >= 3 && left.is_empty(), "{name}: {killed} are noticed, not {left:#?}");
+        let (killed, mut left) = zoo::with(name, Faults).expect("a protocol");
+        assert!(killed >= 3, "{name}: {killed} are noticed");
+        left.retain(|fault| {
+            !DONE_TWICE.iter().any(|(at, step)| fault.starts_with(at) && fault.ends_with(step))
+        });
+        wrong.extend(left.into_iter().map(|fault| format!("{name}: {fault}")));
     }
+    assert!(wrong.is_empty(), "not noticed: {wrong:#?}");
 }
+
+const DONE_TWICE: [(&str, &str); 2] =
+    [("BeginMachine", "without Invalidate"), ("EndMachine", "without Flush")];
 
 /// Two threads on compute units of their own, on a machine.
 fn two_threads() -> (litmus::program::Program, Explorer<zoo::vi::Vi>) {
