@@ -252,7 +252,10 @@ impl<P: Protocol> Controllers<P> {
     /// Is what the station did in order by itself?
     fn judge(&self, before: u32, told: Told, station: &Station<P>, record: &Record<P>) -> Result<(), String> {
         let is_plain = match told {
-            Told::Ask { request, .. } => !self.requests.thing(request).order.is_atomic(),
+            Told::Ask { request, .. } => {
+                let request = self.requests.thing(request);
+                !request.order.is_atomic() && !request.is_atomic_access()
+            }
             Told::Tick(_) => false,
             _ => true,
         };
