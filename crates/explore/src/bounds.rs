@@ -29,6 +29,9 @@ pub struct Bounds {
     /// Does memory answer at once where only one node reaches the line? Nobody
     /// else can tell, and there are fewer states.
     pub merge_memory: bool,
+    /// How many ticks the clock of one node may be ahead of that of another. 0:
+    /// all clocks tick together.
+    pub skew_ticks: u8,
 }
 
 impl Bounds {
@@ -47,6 +50,7 @@ impl Bounds {
             core: IssueRule::InOrder,
             queue_max: 16,
             merge_memory: true,
+            skew_ticks: 0,
         }
     }
 
@@ -73,6 +77,12 @@ impl Bounds {
     #[must_use]
     pub const fn core(self, core: IssueRule) -> Bounds {
         Bounds { core, ..self }
+    }
+
+    /// The same with clocks that are up to so many ticks apart.
+    #[must_use]
+    pub const fn skewed(self, skew_ticks: u8) -> Bounds {
+        Bounds { skew_ticks, ..self }
     }
 
     /// The machine with so many compute units and bytes a line.
@@ -103,6 +113,11 @@ impl core::fmt::Display for Bounds {
             self.banks,
             self.core.name(),
             if self.evictions { ", evictions at any time" } else { "" }
-        )
+        )?;
+        match self.skew_ticks {
+            0 => Ok(()),
+            1 => f.write_str(", clocks up to 1 tick apart"),
+            skew => write!(f, ", clocks up to {skew} ticks apart"),
+        }
     }
 }

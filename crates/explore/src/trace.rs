@@ -1,7 +1,8 @@
 //! The file of a counterexample: all that is needed to make its moves again.
 //!
 //! A line a field, in this order, then the program's text, then the moves. A
-//! line `seeded NAME` behind the protocol names a seeded fault.
+//! line `seeded NAME` behind the protocol names a seeded fault, and a line `skew N`
+//! behind `merge-memory` says how many ticks the clocks of the nodes may be apart.
 //!
 //! ```text
 //! fencepost trace 1
@@ -339,8 +340,8 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bounds { l1, l2, ways, misses, store_buffer, banks, evictions, core, queue_max, merge_memory } =
-            self.bounds;
+        let Bounds { l1, l2, ways, misses, store_buffer, banks, evictions, core, .. } = self.bounds;
+        let Bounds { queue_max, merge_memory, skew_ticks, .. } = self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
         if let Some(mutant) = &self.mutant {
             writeln!(f, "seeded {}", mutant.name)?;
@@ -350,6 +351,9 @@ impl fmt::Display for Trace {
         writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
         writeln!(f, "store-buffer {store_buffer}\nbanks {banks}\nevictions {}", yes(evictions))?;
         writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
+        if skew_ticks > 0 {
+            writeln!(f, "skew {skew_ticks}")?;
+        }
         writeln!(f, "agents {}", list(&self.placement.agents, |&agent| agent_name(agent)))?;
         writeln!(f, "lines {}", list(&self.placement.lines, ToString::to_string))?;
         if !self.placement.stages.is_empty() {
@@ -463,7 +467,16 @@ impl<'a> Lines<'a> {
             core: self.symbol("core")?,
             queue_max: self.one("queue")? as u8,
             merge_memory: self.is("merge-memory")?,
+            skew_ticks: self.skew()?,
         })
+    }
+
+    /// How far clocks are apart, if a line says it.
+    fn skew(&mut self) -> Result<u8, TraceError> {
+        match self.lines.peek() {
+            Some((_, line)) if line.starts_with("skew ") => self.one("skew").map(|ticks| ticks as u8),
+            _ => Ok(0),
+        }
     }
 
     /// The stages of the threads, where the program has several.

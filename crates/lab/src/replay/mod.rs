@@ -181,7 +181,7 @@ fn moves(
                 None => return refuse("names a timer that there is not"),
             },
             explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
-            explore::Move::Tick => continue,
+            explore::Move::Tick | explore::Move::TickAt { .. } => continue,
             explore::Move::Boundary { .. } | explore::Move::Next => {
                 return refuse("is of a program of several kernels, which is not timed");
             }
