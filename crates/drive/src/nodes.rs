@@ -93,6 +93,11 @@ impl<P: Protocol> Nodes<P> {
         agents.map(|agent| Ok((agent, self.entry(agent)?, request))).collect()
     }
 
+    /// Where lines live, for a driver that places pages.
+    pub fn homes_mut(&mut self) -> &mut Homes {
+        &mut self.homes
+    }
+
     /// Says which arrays the next kernel uses.
     pub fn add_kernel(&mut self, uses: &[ArrayUse]) {
         self.kernels.push(uses.to_vec());

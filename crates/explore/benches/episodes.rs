@@ -25,6 +25,7 @@ impl zoo::Visit for Bench {
             episodes: self.0,
             model: None,
             mutation: None,
+            chiplets: 1,
             jobs: 1,
             stop: &|| false,
             progress: &|_| {},

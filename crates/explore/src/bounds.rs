@@ -1,7 +1,10 @@
 //! The bounded machine that is explored.
 
 use proto::issue::IssueRule;
-use proto::{CacheShape, Shape, WritePolicy};
+use proto::words::counted;
+use proto::{CacheShape, Homes, LineAddr, PagePolicy, Shape, WritePolicy};
+
+use crate::placement::LINES_MAX;
 
 /// The bounds of a machine: small, and yet with every kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,8 +19,13 @@ pub struct Bounds {
     pub misses: (u32, u32),
     /// Lines that a private cache's store buffer can hold.
     pub store_buffer: u32,
-    /// Banks of the shared cache.
+    /// Banks of the shared cache, over all chiplets.
     pub banks: u16,
+    /// Chiplets that compute units and banks are divided among, in order.
+    pub chiplets: u16,
+    /// The chiplets of the first two lines. A page has one line, and is placed
+    /// before the program begins; further lines take turns.
+    pub pages: (u16, u16),
     /// Are lines evicted although nobody needs their ways?
     pub evictions: bool,
     /// Which operations of a thread may overlap.
@@ -46,6 +54,8 @@ impl Bounds {
             misses: (2, 2),
             store_buffer: 2,
             banks: 2,
+            chiplets: 1,
+            pages: (0, 0),
             evictions: false,
             core: IssueRule::InOrder,
             queue_max: 16,
@@ -79,13 +89,58 @@ impl Bounds {
         Bounds { core, ..self }
     }
 
+    /// The same on so many chiplets, each with at least one bank, with the pages of
+    /// the first two lines on these of them.
+    #[must_use]
+    pub const fn chiplets(self, chiplets: u16, pages: (u16, u16)) -> Bounds {
+        Bounds { banks: self.banks.next_multiple_of(chiplets), chiplets, pages, ..self }
+    }
+
+    /// The same on so many chiplets, with the first two pages placed in every way.
+    /// So the first touch of a page may be anybody's.
+    pub fn on_chiplets(self, chiplets: u16) -> impl Iterator<Item = Bounds> {
+        let pages = (0..chiplets).flat_map(move |first| (0..chiplets).map(move |second| (first, second)));
+        pages.map(move |pages| self.chiplets(chiplets, pages))
+    }
+
+    /// Where the lines of a machine live.
+    #[must_use]
+    pub fn homes(&self, shape: &Shape) -> Homes {
+        let mut homes = Homes::new(shape, 1).with_policy(PagePolicy::FirstTouch);
+        for (line, chiplet) in self.placed() {
+            homes.touch(line, chiplet);
+        }
+        homes
+    }
+
+    /// The chiplet of each line, where there are several.
+    pub fn placed(&self) -> impl Iterator<Item = (LineAddr, u16)> {
+        let Bounds { chiplets, pages, .. } = *self;
+        let lines = if chiplets > 1 { LINES_MAX } else { 0 };
+        (0..lines).map(move |line| {
+            let chiplet = match line {
+                0 => pages.0,
+                1 => pages.1,
+                _ => u16::from(line) % chiplets,
+            };
+            (LineAddr(u64::from(line)), chiplet)
+        })
+    }
+
+    /// How many compute units the machine has if so many are used: as many on each
+    /// chiplet.
+    #[must_use]
+    pub const fn compute_units(&self, used: u16) -> u16 {
+        used.next_multiple_of(self.chiplets)
+    }
+
     /// The same with clocks that are up to so many ticks apart.
     #[must_use]
     pub const fn skewed(self, skew_ticks: u8) -> Bounds {
         Bounds { skew_ticks, ..self }
     }
 
-    /// The machine with so many compute units and bytes a line.
+    /// The machine with at least so many compute units, and so many bytes a line.
     #[must_use]
     pub const fn shape(&self, cus: u16, line_bytes: u16) -> Shape {
         let l1 = CacheShape {
@@ -96,7 +151,8 @@ impl Bounds {
             miss_registers: self.misses.0,
         };
         let l2 = CacheShape { ways: self.ways.1, policy: self.l2, miss_registers: self.misses.1, ..l1 };
-        Shape { cus, chiplets: 1, banks: self.banks, line_bytes, l1, l2 }
+        let (cus, chiplets) = (self.compute_units(cus), self.chiplets);
+        Shape { cus, chiplets, banks: self.banks, line_bytes, l1, l2 }
     }
 }
 
@@ -105,15 +161,19 @@ impl core::fmt::Display for Bounds {
         use proto::Symbol as _;
         write!(
             f,
-            "L1 {} with {} ways, L2 {} with {} ways in {} banks, {} cores{}",
+            "L1 {} with {}, L2 {} with {} in {}, {} cores{}",
             self.l1.name(),
-            self.ways.0,
+            counted(u64::from(self.ways.0), "way"),
             self.l2.name(),
-            self.ways.1,
-            self.banks,
+            counted(u64::from(self.ways.1), "way"),
+            counted(u64::from(self.banks), "bank"),
             self.core.name(),
             if self.evictions { ", evictions at any time" } else { "" }
         )?;
+        if self.chiplets > 1 {
+            let (chiplets, (first, second)) = (self.chiplets, self.pages);
+            write!(f, ", {chiplets} chiplets, lines 0 and 1 on chiplets {first} and {second}")?;
+        }
         match self.skew_ticks {
             0 => Ok(()),
             1 => f.write_str(", clocks up to 1 tick apart"),

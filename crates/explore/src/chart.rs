@@ -136,7 +136,7 @@ fn letters_px(letters: usize) -> usize {
 }
 
 const STYLE: &str = "<style>\
-text{fill:#1b1b1b}.faint{fill:#666}.wrong{fill:#b3261e}.lane{stroke:#bbb}.arrow{stroke:#1f6fb5;fill:none}.mark{fill:#1f6fb5}.paper{fill:#fff}\
+svg{max-width:100%;height:auto}text{fill:#1b1b1b}.faint{fill:#666}.wrong{fill:#b3261e}.lane{stroke:#bbb}.arrow{stroke:#1f6fb5;fill:none}.mark{fill:#1f6fb5}.paper{fill:#fff}\
 @media(prefers-color-scheme:dark){text{fill:#e6e6e6}.faint{fill:#a0a0a0}.wrong{fill:#f2938c}.lane{stroke:#555}.arrow{stroke:#6fb7f2}.mark{fill:#6fb7f2}.paper{fill:#15171a}}\
 </style>\n";
 

@@ -311,7 +311,7 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let outcome = |state: &check::State| {
         let of = |term: &litmus::program::Term| {
             let name = program.term_name(*term);
-            state.values.iter().find(|(of, _)| *of == name).and_then(|(_, text)| value(text))
+            state.values.iter().find(|(of, _)| **of == *name).and_then(|(_, text)| value(text))
         };
         terms.iter().map(of).collect::<Option<Outcome>>()
     };

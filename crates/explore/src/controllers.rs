@@ -66,13 +66,15 @@ pub(crate) struct Controllers<P: Protocol> {
 }
 
 impl<P: Protocol> Controllers<P> {
-    /// The controllers of a machine of that shape, for programs with those kernels.
+    /// The controllers of a machine of that shape, whose lines live there, for programs
+    /// with those kernels.
     pub(crate) fn new(
         shape: Shape,
+        homes: Homes,
         mutation: Option<Mutation>,
         kernels: &[Vec<ArrayUse>],
     ) -> Result<Self, String> {
-        let mut nodes = Nodes::new(&shape, Homes::new(&shape, 1), mutation)?;
+        let mut nodes = Nodes::new(&shape, homes, mutation)?;
         kernels.iter().for_each(|uses| nodes.add_kernel(uses));
         if nodes.ids().len() > usize::from(u8::MAX) {
             return Err(format!("it has {} nodes, and at most {} are explored", nodes.ids().len(), u8::MAX));

@@ -9,6 +9,8 @@
 use core::fmt;
 use std::sync::Arc;
 
+use proto::words::counted;
+
 use crate::known::{Expansion, Known, Sink};
 use crate::moves::Move;
 use crate::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
@@ -74,8 +76,8 @@ pub enum Incomplete {
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Incomplete::Memory(bytes) => write!(f, "more than {bytes} bytes of memory"),
-            Incomplete::States(states) => write!(f, "more than {states} states"),
+            Incomplete::Memory(bytes) => write!(f, "more than {} of memory", counted(*bytes, "byte")),
+            Incomplete::States(states) => write!(f, "more than {}", counted(*states, "state")),
             Incomplete::Stopped => f.write_str("stopped before the end"),
         }
     }

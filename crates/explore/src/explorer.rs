@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, Value};
+use proto::words::counted;
 use proto::{Mutation, PlanKey, Protocol, RowId};
 
 use crate::bounds::Bounds;
@@ -33,7 +34,7 @@ pub enum Fault {
     Livelock,
     /// A byte was read that was never written there.
     ThinAir,
-    /// What a thread has read leads it nowhere, as to a word that there is not.
+    /// The address that a thread read is outside the program's memory.
     Astray,
 }
 
@@ -293,7 +294,7 @@ fn conclude<P: Protocol>(
             None => searched.incomplete = Some(Incomplete::Stopped),
             Some(None) => {}
             Some(Some(endless)) => {
-                let why = format!("{} ({} states)", endless.why, endless.states);
+                let why = format!("{} ({})", endless.why, counted(endless.states as u64, "state"));
                 let moves = moves(known, store, endless.state);
                 violation = Some(Violation { fault: Fault::Livelock, why, moves });
             }

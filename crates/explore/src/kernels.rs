@@ -246,6 +246,7 @@ impl<P: Protocol> Machine<P> {
 /// The controllers of a machine with a program's kernels.
 pub(crate) fn controllers<P: Protocol>(
     shape: proto::Shape,
+    homes: proto::Homes,
     steps: &Steps,
     mutation: Option<proto::Mutation>,
     learnt: &mut Vec<Controllers<P>>,
@@ -255,7 +256,7 @@ pub(crate) fn controllers<P: Protocol>(
     };
     match learnt.iter().position(is_it) {
         Some(at) => Ok(learnt.swap_remove(at)),
-        None => Controllers::new(shape, mutation, &steps.kernels).map_err(Unsupported),
+        None => Controllers::new(shape, homes, mutation, &steps.kernels).map_err(Unsupported),
     }
 }
 

@@ -117,7 +117,7 @@ impl<P: Protocol> Machine<P> {
         let code = Code::new(program, placement, bounds.core)?;
         let shape = bounds.shape(placement.compute_units(), code.line_bytes);
         let steps = Steps::of(program, placement, &code.words, shape.cus)?;
-        let controllers = kernels::controllers(shape, &steps, mutation, learnt)?;
+        let controllers = kernels::controllers(shape, bounds.homes(&shape), &steps, mutation, learnt)?;
         let entries = placement.agents.iter().map(|&agent| controllers.entry(agent));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
         let known = Known::new::<P>(controllers.nodes.ids().len(), bounds.skew_ticks);

@@ -257,8 +257,8 @@ fn with_neighbours(
 
 /// The program with fences around relaxed operations in place of those that
 /// acquire and release, in one of its threads or in both: fences that do both, and
-/// such as do what is needed. Where all have fences, and somebody waits for a
-/// value, with a neighbour as well.
+/// fences that only do what is needed. Where all threads have fences and one waits for
+/// a value, with a neighbour as well.
 fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) -> Vec<Test> {
     if twist.rmw.is_some() {
         return Vec::new();
@@ -330,7 +330,10 @@ pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = B
     let groups = message::groups(has_remote(claims), scopes_are_hints(claims));
     let batch = |group: message::Group| Batch {
         drawn: 0,
-        choose: Box::new(move |_| Chosen { tests: group.tests(), sampled: 0 }),
+        choose: Box::new(move |_| {
+            let chosen = Chosen { tests: group.tests(), sampled: 0 };
+            Box::new(move || chosen)
+        }),
     };
     Box::new(groups.map(batch))
 }
@@ -382,7 +385,10 @@ pub(crate) fn in_batches(
             let (choice, family) = (Arc::clone(&choice), Arc::clone(&family));
             (!drawn.is_empty()).then(|| Batch {
                 drawn: drawn.len(),
-                choose: Box::new(move |stop| choice.choose(index, &family, drawn, stop)),
+                choose: Box::new(move |stop| {
+                    let chosen = choice.choose(index, &family, drawn, stop);
+                    Box::new(move || chosen)
+                }),
             })
         };
         Box::new(core::iter::from_fn(next)) as Box<dyn Iterator<Item = Batch> + Send>

@@ -34,7 +34,7 @@ pub struct Placement {
 /// Bytes of a word.
 pub(crate) const WORD: usize = 4;
 /// The most lines of a program.
-const LINES_MAX: u8 = 64;
+pub(crate) const LINES_MAX: u8 = 64;
 
 impl Placement {
     /// Each work-group on a compute unit of its own, each location on a line of

@@ -1,11 +1,11 @@
 //! The tests that a protocol is verified with. Programs are made while others are
-//! explored: there are very many, and whoever has little time sees the first ones
-//! at once.
+//! explored: there are very many, and a run with little time sees the first ones at
+//! once.
 //!
 //! A [`Batch`] is a step of making: drawing programs from an enumeration is cheap
-//! and sequential, choosing those that are worth a search is not, and several
-//! workers do it at once. Tests keep the order of the batches, so each has the same
-//! number whatever the number of workers.
+//! and sequential; choosing those that are worth a search is not, and several
+//! workers do it at once. Tests are made in the order of the batches, so each has the
+//! same number for any number of workers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,8 +25,12 @@ pub(crate) struct Batch {
     pub(crate) choose: Choose,
 }
 
-/// Chooses, and makes tests of what was chosen.
-type Choose = Box<dyn FnOnce(Stop<'_>) -> Chosen + Send>;
+/// Chooses.
+type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
+
+/// Makes tests of the programs that were chosen. Batches are finished one by one, in
+/// their order.
+pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 
 /// What a batch comes to.
 #[derive(Default)]
@@ -151,8 +155,8 @@ impl Programs {
     }
 }
 
-/// Hands tests out, each with its number, and has whoever asks for one make more
-/// when none are left.
+/// Hands tests out, each with its number. A worker that asks for one makes more when
+/// none are left.
 pub(crate) struct Feed<'a> {
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -167,8 +171,8 @@ struct State<'a> {
     /// have become tests.
     begun: usize,
     merged: usize,
-    /// What became of batches behind one that is not done.
-    early: BTreeMap<usize, Chosen>,
+    /// Batches that are done, behind one that is not.
+    early: BTreeMap<usize, Finish>,
     /// Did a worker panic?
     is_broken: bool,
 }
@@ -206,11 +210,11 @@ impl<'a> Feed<'a> {
                 state.begun += 1;
                 drop(state);
                 let guard = Guard(self);
-                let chosen = (batch.choose)(self.stop);
+                let finish = (batch.choose)(self.stop);
                 drop(guard);
                 state = self.lock();
                 state.programs.is_cut |= (self.stop)();
-                state.early.insert(number, chosen);
+                state.early.insert(number, finish);
                 state.merge();
                 self.changed.notify_all();
             } else if state.merged == state.begun {
@@ -224,7 +228,8 @@ impl<'a> Feed<'a> {
 
 impl State<'_> {
     fn merge(&mut self) {
-        while let Some(chosen) = self.early.remove(&self.merged) {
+        while let Some(finish) = self.early.remove(&self.merged) {
+            let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
             self.programs.tests.extend(chosen.tests.into_iter().map(Arc::new));
@@ -232,7 +237,7 @@ impl State<'_> {
     }
 }
 
-/// Tells the others when whoever makes tests panics: they wait for them.
+/// Tells the other workers when the one that makes tests panics: they wait for it.
 struct Guard<'a, 'b>(&'a Feed<'b>);
 
 impl Drop for Guard<'_, '_> {
@@ -281,6 +286,22 @@ mod tests {
             assert!(!found.complete && programs.unmade().is_some());
             assert!(found.gaps.keys().any(|gap| gap.contains("up to family 1 of ")), "{:?}", found.gaps);
         }
+    }
+
+    #[test]
+    fn the_first_test_of_a_large_sample_is_explored_before_much_of_it_is_drawn() {
+        let subject = Subject::named("vi").expect("a protocol");
+        let mut programs = Programs::default().and_sampled(&claims(&subject), true, 1_000_000, 7);
+        let ended = AtomicBool::new(false);
+        let options = Options {
+            stop: &|| ended.load(Ordering::Relaxed),
+            progress: &|_| ended.store(true, Ordering::Relaxed),
+            ..Options::new(verify::machines())
+        };
+        let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
+        assert!(found.tests >= 1, "{found:?}");
+        assert!(programs.tests().len() <= sampled::BATCH, "{} tests", programs.tests().len());
+        assert!(programs.unmade().is_some());
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
             return Ok(replay);
         }
         let ((from, to), text) = describe(machine, &state, mv);
-        // A file may name a node that there is not: the move is refused then.
+        // A file may name a node that does not exist: the move is refused then.
         let lanes = (from.min(memory), to.min(memory));
         machine.heard = Some(Vec::new());
         let played = machine.play(&state, mv);

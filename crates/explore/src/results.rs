@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use proto::words::{counted, grouped};
+
 use crate::verify::{self, Verification};
 
 /// What came of one protocol.
@@ -15,20 +17,6 @@ pub struct Line {
     pub sample: (usize, u64),
     /// How long that took.
     pub seconds: f64,
-}
-
-/// A number with its digits in groups of three.
-#[must_use]
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 const HEAD: &str = "| protocol | claims | operations | programs | free of races | synchronized | runs | states \
@@ -112,32 +100,29 @@ fn details_of(v: &Verification) -> Vec<String> {
             blocks.push(format!("<details>{summary}\n\n{items}\n</details>\n"));
         }
     };
-    let gaps = v
-        .gaps
-        .iter()
-        .map(|(gap, count)| format!("{gap} ({count} time{})", if *count == 1 { "" } else { "s" }));
+    let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count as u64, "time")));
+    let of = |count: usize, noun: &str, which: &str| format!("{} {which}", counted(count as u64, noun));
     list(String::from("what was not covered"), gaps.chain(v.unproved.iter().cloned()).collect());
     list(
-        format!("{} rows that nothing reached within these bounds", unreached.len()),
+        of(unreached.len(), "row", "that nothing reached within these bounds"),
         unreached.iter().map(ToString::to_string).collect(),
     );
     if let Some(m) = &v.mutants {
-        list(format!("{} mutants that survive", m.survivors.len()), m.survivors.clone());
-        list(format!("{} mutants that are killed, and argued", m.misargued.len()), m.misargued.clone());
-        list(
-            format!("{} mutants that made no difference within these bounds", m.unreached.len()),
-            m.unreached.clone(),
-        );
-        list(
-            format!("{} mutants of which no claim says anything, outside the total", m.unasked.len()),
-            m.unasked.clone(),
-        );
-        list(format!("{} mutants that were not decided", m.undecided.len()), m.undecided.clone());
-        let equivalent = m.equivalent.iter().map(|(name, why)| format!("{name}: {why}"));
-        list(
-            format!("{} mutants that are equivalent, outside the total", m.equivalent.len()),
-            equivalent.collect(),
-        );
+        let equivalent: Vec<String> =
+            m.equivalent.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+        let unasked = "of which no claim says anything, outside the total";
+        let unreached = "that made no difference within these bounds";
+        for (names, one, several) in [
+            (&m.survivors, "that survives", "that survive"),
+            (&m.misargued, "that is killed, and argued", "that are killed, and argued"),
+            (&m.unreached, unreached, unreached),
+            (&m.unasked, unasked, unasked),
+            (&m.undecided, "that was not decided", "that were not decided"),
+            (&equivalent, "that is equivalent, outside the total", "that are equivalent, outside the total"),
+        ] {
+            let which = if names.len() == 1 { one } else { several };
+            list(of(names.len(), "mutant", which), names.clone());
+        }
     }
     blocks
 }
@@ -164,6 +149,7 @@ mod tests {
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
+            dimensions: verify::Dimensions::of(&verify::machines()),
         };
         Line { verification, operations: 4, sample: (0, 0), seconds: 1.0 }
     }
@@ -171,7 +157,7 @@ mod tests {
     #[test]
     fn results_of_other_protocols_stay_and_ones_own_are_replaced() {
         let both = merged("", &[line("a", 1234), line("b", 2)]);
-        assert!(both.contains("1,234") && both.contains("`b`: 1 rows"), "{both}");
+        assert!(both.contains("1,234") && both.contains("`b`: 1 row that nothing reached"), "{both}");
         let again = merged(&both, &[line("a", 5678)]);
         assert!(!again.contains("1,234"), "{again}");
         assert_eq!(again, both.replace("1,234", "5,678"));

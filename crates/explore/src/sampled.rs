@@ -1,6 +1,8 @@
 //! Programs that are drawn from a seed, of shapes too large to take whole.
 
-use litmus::generate::{self, Bound, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use litmus::generate::{self, Bound, Generated, Ordering};
 use litmus::hrf::Reading;
 
 use crate::claim::Claim;
@@ -17,6 +19,9 @@ const SHAPES: [Shape; 2] = [('D', 2, 3), ('E', 3, 2)];
 
 /// The operations up to which all programs of two threads with two each are taken.
 const TAKEN_WHOLE: usize = 4;
+
+/// Programs that one worker takes at a time.
+pub(crate) const BATCH: usize = 64;
 
 /// Of programs that tell nothing, one in so many is taken besides.
 const ONE_IN: u64 = 512;
@@ -60,13 +65,20 @@ struct Way {
     wide: Wide,
     /// How many programs it draws that tell.
     share: usize,
-    seed: u64,
     readings: Vec<Reading>,
     scopes_matter: bool,
-    bound: Bound,
 }
 
-/// The ways, each a batch. None if nothing is asked for.
+/// What was taken of a way so far.
+#[derive(Debug, Default)]
+struct Taken {
+    tests: usize,
+    /// Those of them that tell, and the programs that do not.
+    telling: usize,
+    others: u64,
+}
+
+/// The ways, each in batches. None if nothing is asked for.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,
@@ -93,45 +105,82 @@ pub(crate) fn in_batches(
             ..Bound::new(threads, threads * each, 3)
         };
         let share = count / ways.len() + usize::from(at < count % ways.len());
-        let (bound, readings) = (placed(wide, bound), readings(claims));
-        let way = Way { at, shape, wide, share, seed, readings, scopes_matter, bound };
-        let batch = Batch { drawn: 0, choose: Box::new(move |stop| way.draw(stop)) };
-        Box::new(core::iter::once(batch)) as Box<dyn Iterator<Item = Batch> + Send>
+        let way = Way { at, shape, wide, share, readings: readings(claims), scopes_matter };
+        way.in_batches(placed(wide, bound), seed)
     };
     ways.iter().enumerate().filter(|_| count > 0).map(of).collect()
 }
 
 impl Way {
-    fn draw(self, stop: Stop<'_>) -> Chosen {
-        let (letter, ..) = self.shape;
-        let twist = Twist { wide: self.wide, ..Twist::NONE };
-        // Each way has programs of its own.
-        let drawn = generate::sample(&self.bound, self.seed ^ ((self.at as u64) << 56));
-        let (mut chosen, mut others) = (Chosen::default(), 0u64);
-        for mut generated in drawn.take(self.share.saturating_mul(DRAWS_MAX)) {
-            if chosen.sampled == self.share || stop() {
+    /// Batches until enough was taken, or nothing more comes up.
+    fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
+        let (way, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
+        // Each way has programs of its own. None is drawn before the first is asked for.
+        let seed = seed ^ ((way.at as u64) << 56);
+        let drawn = core::iter::once_with(move || generate::sample(&bound, seed)).flatten();
+        let mut drawn = drawn.take(way.share.saturating_mul(DRAWS_MAX));
+        let next = move || {
+            let is_enough = lock(&taken).telling == way.share;
+            let programs: Vec<Generated> = drawn.by_ref().take(if is_enough { 0 } else { BATCH }).collect();
+            let (way, taken) = (Arc::clone(&way), Arc::clone(&taken));
+            (!programs.is_empty()).then(|| Batch {
+                drawn: 0,
+                choose: Box::new(move |stop| {
+                    let chosen = way.choose(programs, stop);
+                    Box::new(move || way.take(chosen, &mut lock(&taken)))
+                }),
+            })
+        };
+        Box::new(core::iter::from_fn(next))
+    }
+
+    fn twist(&self) -> Twist {
+        Twist { wide: self.wide, ..Twist::NONE }
+    }
+
+    /// The programs that are neither small nor twins, and whether they tell.
+    fn choose(&self, programs: Vec<Generated>, stop: Stop<'_>) -> Vec<(Generated, bool)> {
+        let mut chosen = Vec::new();
+        for mut generated in programs {
+            if stop() {
                 break;
             }
-            if generated.operations() <= TAKEN_WHOLE
-                || !twist.apply(&mut generated.program)
-                || !self.scopes_matter && is_twin(&generated.skeleton, self.wide)
+            if generated.operations() > TAKEN_WHOLE
+                && self.twist().apply(&mut generated.program)
+                && (self.scopes_matter || !is_twin(&generated.skeleton, self.wide))
             {
-                continue;
+                let tells = tells(&generated, &self.readings);
+                chosen.push((generated, tells));
             }
-            if tells(&generated, &self.readings) {
-                chosen.sampled += 1;
-            } else {
-                others += 1;
-                if !others.is_multiple_of(ONE_IN) {
-                    continue;
-                }
-            }
-            let name = format!("{letter}{}-{}.{}", generated.operations(), self.at, chosen.tests.len() + 1);
-            let group = FIRST_GROUP + self.at;
-            chosen.tests.push(Test::made(name, generated, twist, Machines::InTurn, group));
         }
         chosen
     }
+
+    /// Tests, until there are enough that tell.
+    fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
+        let mut more = Chosen::default();
+        for (generated, tells) in chosen {
+            if taken.telling == self.share {
+                break;
+            }
+            taken.telling += usize::from(tells);
+            taken.others += u64::from(!tells);
+            if !tells && !taken.others.is_multiple_of(ONE_IN) {
+                continue;
+            }
+            taken.tests += 1;
+            more.sampled += usize::from(tells);
+            let (letter, ..) = self.shape;
+            let name = format!("{letter}{}-{}.{}", generated.operations(), self.at, taken.tests);
+            let group = FIRST_GROUP + self.at;
+            more.tests.push(Test::made(name, generated, self.twist(), Machines::InTurn, group));
+        }
+        more
+    }
+}
+
+fn lock(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
+    taken.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -162,6 +211,13 @@ mod tests {
         assert_eq!(first, drawn(30, 7, 3));
         assert_ne!(first, drawn(30, 8, 1));
         assert!(drawn(0, 7, 1).is_empty());
+        // A larger sample of one way begins with the smaller one.
+        let names = |count| {
+            let tests = sampled(&claims, true, count, 7, 2, &|| false).tests;
+            tests.into_iter().map(|test| test.name).filter(|name| name.contains("-0.")).collect::<Vec<_>>()
+        };
+        let (few, many) = (names(30), names(300));
+        assert!(few.len() < many.len() && many.starts_with(&few));
     }
 
     #[test]

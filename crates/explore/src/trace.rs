@@ -156,7 +156,7 @@ impl Trace {
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, twist) = test.text();
         let text: String = text.lines().map(|line| format!("{line}\n")).collect();
-        // As whoever reads the file has it.
+        // As a reader of the file has it.
         let program = litmus::parse::parse(&text).map_or_else(
             |_| test.program().into_owned(),
             |mut program| {
@@ -340,8 +340,8 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bounds { l1, l2, ways, misses, store_buffer, banks, evictions, core, .. } = self.bounds;
-        let Bounds { queue_max, merge_memory, skew_ticks, .. } = self.bounds;
+        let Bounds { l1, l2, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
+        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, .. } = self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
         if let Some(mutant) = &self.mutant {
             writeln!(f, "seeded {}", mutant.name)?;
@@ -353,6 +353,9 @@ impl fmt::Display for Trace {
         writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
         if skew_ticks > 0 {
             writeln!(f, "skew {skew_ticks}")?;
+        }
+        if chiplets > 1 {
+            writeln!(f, "chiplets {chiplets}\npages {} {}", pages.0, pages.1)?;
         }
         writeln!(f, "agents {}", list(&self.placement.agents, |&agent| agent_name(agent)))?;
         writeln!(f, "lines {}", list(&self.placement.lines, ToString::to_string))?;
@@ -456,7 +459,9 @@ impl<'a> Lines<'a> {
     }
 
     fn bounds(&mut self) -> Result<Bounds, TraceError> {
-        Ok(Bounds {
+        let mut bounds = Bounds {
+            chiplets: 1,
+            pages: (0, 0),
             l1: self.symbol("l1")?,
             l2: self.symbol("l2")?,
             ways: self.two("ways")?,
@@ -468,7 +473,26 @@ impl<'a> Lines<'a> {
             queue_max: self.one("queue")? as u8,
             merge_memory: self.is("merge-memory")?,
             skew_ticks: self.skew()?,
-        })
+        };
+        // One chiplet goes without saying.
+        if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
+            bounds.chiplets = self.one("chiplets")? as u16;
+            if !bounds.banks.is_multiple_of(bounds.chiplets) {
+                let expected = format!("a divisor of the {} banks", bounds.banks);
+                return self.expected(&bounds.chiplets.to_string(), &expected);
+            }
+            bounds.pages = self.pages(bounds.chiplets)?;
+        }
+        Ok(bounds)
+    }
+
+    fn pages(&mut self, chiplets: u16) -> Result<(u16, u16), TraceError> {
+        let text = self.field("pages")?;
+        let chiplet = |word: &str| word.parse().ok().filter(|&chiplet: &u16| chiplet < chiplets);
+        match text.split_once(' ').map(|(first, second)| (chiplet(first), chiplet(second))) {
+            Some((Some(first), Some(second))) => Ok((first, second)),
+            _ => self.expected(text, &format!("two chiplets of 0 to {}", chiplets - 1)),
+        }
     }
 
     /// How far clocks are apart, if a line says it.

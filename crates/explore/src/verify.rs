@@ -2,11 +2,12 @@
 //! against every claim.
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proto::Info;
+use proto::issue::IssueRule;
+use proto::{Info, Symbol as _};
 
 use crate::bounds::Bounds;
 use crate::claim::Claim;
@@ -134,6 +135,57 @@ pub struct Verification {
     pub rows: (usize, Vec<RowName>),
     /// What became of seeded faults.
     pub mutants: Option<Mutants>,
+    /// Of which machines and programs all this is known.
+    pub dimensions: Dimensions,
+}
+
+/// What can differ between machines and between programs: what of it is explored,
+/// and what is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// What is explored.
+    pub covered: Vec<String>,
+    /// What is not.
+    pub not_covered: Vec<String>,
+}
+
+impl Dimensions {
+    /// Those of machines within these bounds.
+    #[must_use]
+    pub fn of(bounds: &[Bounds]) -> Dimensions {
+        let names = |of: &dyn Fn(&Bounds) -> String| {
+            let all: BTreeSet<String> = bounds.iter().map(of).collect();
+            all.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let is_explored = |core: &IssueRule| bounds.iter().any(|b| b.core == *core);
+        let cores = |explored: bool| {
+            let some = IssueRule::ALL.iter().filter(|core| is_explored(core) == explored);
+            some.map(|core| core.label()).collect::<Vec<_>>().join(", ")
+        };
+        let chiplets = bounds.iter().map(|b| b.chiplets).max().unwrap_or(1);
+        let banks = bounds.iter().map(|b| b.banks).max().unwrap_or(0);
+        let mut covered = vec![
+            format!("write policies of L1 and L2 {}", names(&|b| format!("{}/{}", b.l1.name(), b.l2.name()))),
+            format!("cores {}", cores(true)),
+            format!("{banks} banks"),
+            format!("{chiplets} chiplet{}", if chiplets == 1 { "" } else { "s" }),
+        ];
+        let mut not_covered = Vec::new();
+        for (explored, what) in [
+            (bounds.iter().any(|b| b.evictions), "evictions at any time"),
+            (chiplets > 1, "pages of two lines on every chiplet of several"),
+            (false, "several hosts"),
+            (false, "several kernels in one program"),
+            (false, "preemption of work-groups"),
+        ] {
+            if explored { &mut covered } else { &mut not_covered }.push(String::from(what));
+        }
+        let others = cores(false);
+        if !others.is_empty() {
+            not_covered.push(format!("cores {others}"));
+        }
+        Dimensions { covered, not_covered }
+    }
 }
 
 /// The machines that every test is explored on: each write policy, plenty and
@@ -142,7 +194,7 @@ pub struct Verification {
 #[must_use]
 pub fn machines() -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
-    let gpu = proto::issue::IssueRule::Gpu;
+    let gpu = IssueRule::Gpu;
     vec![
         Bounds::new(Combining, Combining).evicting(),
         Bounds::new(Combining, Combining).tight().core(gpu),
@@ -166,13 +218,23 @@ pub fn machines_of(info: &Info) -> Vec<Bounds> {
     all
 }
 
+/// These machines with so many chiplets: as they are for one, and otherwise each with
+/// the first two pages placed in every way.
+#[must_use]
+pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
+    if chiplets == 1 {
+        return machines;
+    }
+    machines.into_iter().flat_map(|machine| machine.on_chiplets(chiplets)).collect()
+}
+
 /// The most findings that are reported.
 const REPORTED_MAX: usize = 20;
 
 /// Verifies the protocol with these tests.
 ///
 /// # Errors
-/// If the protocol claims a model that there is not.
+/// If the protocol claims an unknown model.
 pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
     verify_programs(subject, &mut Programs::of(tests.iter().cloned()), options)
 }
@@ -180,7 +242,7 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
 /// Verifies the protocol with these programs, which are made meanwhile.
 ///
 /// # Errors
-/// If the protocol claims a model that there is not.
+/// If the protocol claims an unknown model.
 pub fn verify_programs(
     subject: &Subject,
     programs: &mut Programs,
@@ -255,6 +317,7 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
+        dimensions: Dimensions::of(&options.bounds),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {

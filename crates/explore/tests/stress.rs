@@ -15,6 +15,7 @@ fn options(mutation: Option<Mutation>) -> Options<'static> {
         episodes: EPISODES,
         model: None,
         mutation,
+        chiplets: 1,
         jobs: 2,
         stop: &|| false,
         progress: &|_| {},
@@ -76,6 +77,35 @@ fn every_protocol_passes() {
         let evicts = zoo::with(info.name, Evicts).expect("it is registered");
         assert!(!evicts || found.evictions > found.episodes, "{}: {}", info.name, found.evictions);
     }
+}
+
+struct OnChiplets(u16);
+
+impl Visit for OnChiplets {
+    type Output = Stressed;
+    fn visit<P: Protocol>(self) -> Stressed {
+        let options = Options { episodes: 64, chiplets: self.0, ..options(None) };
+        stress::<P>(&options).expect("it claims a model that episodes are made for")
+    }
+}
+
+#[test]
+fn every_protocol_passes_on_several_chiplets() {
+    for info in zoo::ALL {
+        for chiplets in [2, 8] {
+            let found = zoo::with(info.name, OnChiplets(chiplets)).expect("it is registered");
+            assert!(found.failure.is_none(), "{}, {chiplets} chiplets: {:?}", info.name, found.failure);
+            assert!(found.checked >= 64 * found.episodes, "{}: {}", info.name, found.checked);
+        }
+    }
+}
+
+#[test]
+fn a_release_that_does_not_flush_is_found_on_four_chiplets_in_the_same_way_again() {
+    let options = Options { chiplets: 4, ..options(Some(without_flush_of(OpClass::Store))) };
+    let found = failure::<Vi>(&options).expect("somebody misses what was stored");
+    let again = failure::<Vi>(&Options { seed: found.seed, episodes: 1, ..options });
+    assert_eq!(again.as_ref(), Some(&found));
 }
 
 fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {

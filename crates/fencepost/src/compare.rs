@@ -24,6 +24,10 @@ const BAR_LETTERS: usize = 24;
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let trimmed = |texts: &[String]| texts.iter().map(|text| text.trim().to_owned()).collect::<Vec<_>>();
     let (scenarios, workloads) = (trimmed(&arguments.scenarios), trimmed(&arguments.workload));
+    let lists = [("--scenarios", &scenarios[..]), ("--workload", &workloads)];
+    if let Some((option, _)) = lists.iter().find(|(_, names)| names.iter().any(String::is_empty)) {
+        return Err(Failure::BadInput(format!("{option} has an empty name, expected NAME,NAME,...")));
+    }
     let seeds = seeds(arguments)?;
     let preparing = Progress::of_one("reading the input");
     let experiments = experiments(arguments, &scenarios, &workloads, &seeds)?;
@@ -83,6 +87,9 @@ fn experiments(
     let (systems, question) = (Systems::default(), arguments.common.question());
     let mut experiments: Vec<Experiment> = Vec::new();
     for system in question.system.split(',') {
+        if system.trim().is_empty() {
+            return Err(Failure::BadInput("--system has an empty name, expected NAME,NAME,...".to_owned()));
+        }
         let question = Question { system: system.trim().to_owned(), ..question.clone() };
         let grid = Experiment::grid(&systems, &question, scenarios, workloads)?;
         let name = grid.first().map(|experiment| experiment.system.name.clone());
@@ -167,7 +174,7 @@ fn show(comparison: &Comparison, out: &mut dyn Write) -> Result<(), Failure> {
         row.extend([
             relative(mean.traffic_ratio),
             relative(mean.energy_ratio),
-            format!("{:.2}x", mean.speedup),
+            speedup_in_words(mean.speedup, mean.interval.is_some()),
         ]);
         row.extend(mean.interval.map(in_words));
         row.push(bar(mean.speedup / fastest, BAR_LETTERS));
@@ -189,7 +196,9 @@ fn columns(comparison: &Comparison) -> Vec<(&'static str, Side)> {
 
 fn cells(row: &Row, is_first: bool, several: bool, fastest: f64) -> Vec<String> {
     let (speedup, bar) = match row.speedup {
-        Some(speedup) => (format!("{speedup:.2}x"), bar(speedup / fastest, BAR_LETTERS)),
+        Some(speedup) => {
+            (speedup_in_words(speedup, row.intervals.is_some()), bar(speedup / fastest, BAR_LETTERS))
+        }
         None if row.answer_ok => ("-".to_owned(), "the baseline has no right answer".to_owned()),
         None => ("-".to_owned(), "no right answer".to_owned()),
     };
@@ -205,6 +214,11 @@ fn cells(row: &Row, is_first: bool, several: bool, fastest: f64) -> Vec<String> 
     cells.extend(row.intervals.map(|intervals| intervals.speedup.map_or("-".to_owned(), in_words)));
     cells.push(bar);
     cells
+}
+
+/// A speedup, with the decimals of its interval if it has one.
+fn speedup_in_words(speedup: f64, has_interval: bool) -> String {
+    if has_interval { format!("{speedup:.3}x") } else { format!("{speedup:.2}x") }
 }
 
 /// The ends of an interval of a quotient.

@@ -7,7 +7,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,8 +24,21 @@ const USUAL_WIDTH: usize = 80;
 /// The length of the bar before the text.
 const BAR_LETTERS: usize = 24;
 
-/// Is the line on the screen?
-static SHOWN: Mutex<bool> = Mutex::new(false);
+/// How often, and how long in between, a panic asks for the line that another thread
+/// writes to.
+const ASKS_AT_PANIC: usize = 20;
+const ASK: Duration = Duration::from_millis(10);
+
+/// The line on the screen.
+static SHOWN: Mutex<Line> = Mutex::new(Line::Absent);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Absent,
+    Shown,
+    /// Nobody draws it again.
+    Closed,
+}
 
 /// What the line says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,11 +92,29 @@ impl Drop for Live {
     }
 }
 
-/// Takes the line away for good: nobody draws it again until the process ends.
+/// Takes the line away for good.
 pub(crate) fn close() {
     let mut shown = lock();
     clear_echo(&mut shown);
-    std::mem::forget(shown);
+    *shown = Line::Closed;
+}
+
+/// Takes the line away for good before a panic is reported. The thread that panics may
+/// hold the line itself, so this gives up after a while.
+pub(crate) fn close_at_panic() {
+    for _ in 0..ASKS_AT_PANIC {
+        let mut shown = match SHOWN.try_lock() {
+            Ok(shown) => shown,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(ASK);
+                continue;
+            }
+        };
+        erase(&mut shown);
+        *shown = Line::Closed;
+        return;
+    }
 }
 
 /// Clears the `^C` that the terminal echoes, so that what comes next begins a line.
@@ -91,15 +122,15 @@ pub(crate) fn after_interrupt() {
     clear_echo(&mut lock());
 }
 
-fn clear_echo(shown: &mut bool) {
+fn clear_echo(shown: &mut Line) {
     match *shown {
-        true => erase(shown),
-        false if io::stderr().is_terminal() => write("\n"),
-        false => {}
+        Line::Shown => erase(shown),
+        Line::Absent if io::stderr().is_terminal() => write("\n"),
+        Line::Absent | Line::Closed => {}
     }
 }
 
-fn lock() -> MutexGuard<'static, bool> {
+fn lock() -> MutexGuard<'static, Line> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -107,7 +138,10 @@ fn lock() -> MutexGuard<'static, bool> {
 /// written over it.
 fn draw(words: &Words) {
     let mut shown = lock();
-    *shown = true;
+    if *shown == Line::Closed {
+        return;
+    }
+    *shown = Line::Shown;
     let columns = match terminal_size_of(io::stderr()) {
         Some((Width(columns @ 1..), _)) => usize::from(columns),
         _ => USUAL_WIDTH,
@@ -115,8 +149,9 @@ fn draw(words: &Words) {
     write(&format!("\r{}\x1b[J\r", fit(words, columns)));
 }
 
-fn erase(shown: &mut bool) {
-    if std::mem::take(shown) {
+fn erase(shown: &mut Line) {
+    if *shown == Line::Shown {
+        *shown = Line::Absent;
         write("\r\x1b[J");
     }
 }

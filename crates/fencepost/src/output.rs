@@ -21,6 +21,8 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The exit code of a process that a signal ended.
 const INTERRUPT_CODE: i32 = 130;
+/// The exit code of a process that panicked.
+const PANIC_CODE: i32 = 101;
 
 /// Does a command end by itself when it is asked to?
 static LISTENING: AtomicBool = AtomicBool::new(false);
@@ -52,10 +54,29 @@ pub fn handle_interrupts() {
     ctrlc::set_handler(handler).ok();
 }
 
-fn end() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+/// Has a panic take the progress line away before it is reported, and end the process
+/// behind that. Other threads may wait for the one that panicked, so unwinding alone
+/// could leave the process alive.
+pub fn handle_panics() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        live::close_at_panic();
+        report(panic);
+        if let Ok(mut unfinished) = UNFINISHED.try_lock() {
+            remove(&mut unfinished);
+        }
+        std::process::exit(PANIC_CODE);
+    }));
+}
+
+fn remove(unfinished: &mut Vec<PathBuf>) {
+    for path in unfinished.drain(..) {
         fs::remove_file(path).ok();
     }
+}
+
+fn end() {
+    remove(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
     // A terminal that takes no more text must not keep the process alive.
     let (said, wait) = mpsc::channel();
     let speak = move || {

@@ -15,7 +15,7 @@ use crate::Failure;
 use crate::args::{RaceArguments, RaceFree, SyncOrder};
 use crate::output::write_json;
 use crate::progress::Progress;
-use crate::table::{Side, Table, grouped};
+use crate::table::{Side, Table, counted, grouped};
 
 /// What is printed as JSON.
 #[derive(Serialize)]
@@ -55,6 +55,9 @@ pub(crate) fn race(arguments: &RaceArguments, out: &mut dyn Write) -> Result<(),
     let options = RaceOptions { model, pairing };
     let found =
         with_progress(arguments.seeds as usize, |each| races(&experiment, options, arguments.seeds, each))?;
+    if let Some(misfit) = found.failed.iter().find(|failed| failed.misfit) {
+        return Err(Failure::BadInput(misfit.error.clone()));
+    }
     let saved = match &found.report.wide_scopes[..] {
         wide if arguments.advise && found.report.races.is_empty() && found.failed.is_empty() => {
             let runs = (1 + wide.len() + usize::from(wide.len() > 1)) * arguments.seeds as usize;
@@ -112,8 +115,7 @@ fn verdict(found: &Races) -> Result<(), Failure> {
 
 fn show(found: &Races, out: &mut dyn Write) -> Result<(), Failure> {
     for race in &found.report.races {
-        let times =
-            if race.count == 1 { "once".to_owned() } else { format!("{} times", grouped(race.count)) };
+        let times = if race.count == 1 { "once".to_owned() } else { counted(race.count as usize, "time") };
         writeln!(out, "\n{} on {}, {times}", race.kind.describe(), race.location)?;
         let sides = [("first ", &race.first, &race.scopes[0]), ("second", &race.second, &race.scopes[1])];
         for (which, side, scope) in sides {
@@ -125,16 +127,16 @@ fn show(found: &Races, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "  {}", race.advice)?;
     }
     let usage = &found.report.usage;
-    let runs = if found.runs == 1 { "one run".to_owned() } else { format!("{} runs", found.runs) };
+    let seen = [(u64::from(found.runs), "run"), (usage.accesses, "access")];
+    let [runs, accesses] = seen.map(|(count, noun)| counted(count as usize, noun));
     if found.report.races.is_empty() {
-        writeln!(out, "\nNo race in {runs} of {} accesses.", grouped(usage.accesses))?;
+        writeln!(out, "\nNo race in {runs} with {accesses}.")?;
     } else {
-        writeln!(out, "\n{runs}, {} accesses.", grouped(usage.accesses))?;
+        writeln!(out, "\n{runs}, {accesses}.")?;
     }
     if usage.unwatched > 0 {
-        writeln!(out, "{} wavefronts or releases could not be told apart: races may have been missed.", {
-            grouped(usage.unwatched)
-        })?;
+        let unwatched = grouped(usage.unwatched);
+        writeln!(out, "Wavefronts and releases not told apart: {unwatched}. Races may have been missed.")?;
     }
     Ok(())
 }

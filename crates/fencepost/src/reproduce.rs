@@ -47,7 +47,7 @@ pub(crate) fn reproduce(
         write_json(out, &results)?;
     } else {
         show(&results, out)?;
-        let Outcome { ran, found, .. } = outcome;
+        let (ran, found) = (outcome.ran, outcome.found);
         writeln!(
             out,
             "\n{}, {found} found; reports and runs are in {}",
@@ -56,7 +56,11 @@ pub(crate) fn reproduce(
         )?;
     }
     let failures: Vec<String> = results.failures().collect();
-    if failures.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(failures.join("\n"))) }
+    match (failures.is_empty(), outcome.has_misfit) {
+        (true, _) => Ok(()),
+        (_, true) => Err(Failure::BadInput(failures.join("\n"))),
+        (_, false) => Err(Failure::CheckFailed(failures.join("\n"))),
+    }
 }
 
 /// Runs what is missing, and says how to go on if a signal ends it.

@@ -18,7 +18,7 @@ use crate::args::RunArguments;
 use crate::clock::Stopwatch;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bar, bytes, counted, energy, grouped};
+use crate::table::{Side, Table, bar, bytes, counted, energy, grouped, plural};
 
 /// Kernels shown one by one; more are summed up.
 const KERNELS_SHOWN: usize = 12;
@@ -143,8 +143,8 @@ fn show(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
         let vertices = counted(graph.vertices as usize, "vertex");
         let arcs = counted(graph.arcs as usize, "arc");
         writeln!(out, "{}: {vertices}, {arcs}", graph.origin)?;
-        for (count, what) in graph.repairs.iter() {
-            writeln!(out, "repaired: {} {what}", grouped(count))?;
+        for repair in graph.repairs.iter() {
+            writeln!(out, "repaired: {repair}")?;
         }
     }
     let answer = if record.answer_ok { "right" } else { "WRONG" };
@@ -233,7 +233,8 @@ fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(
     table.write(out)?;
     if let Some(rest) = series.cycles.len().checked_sub(INTERVALS_SHOWN).filter(|rest| *rest > 0) {
         let where_to = if has_file { "the file of --out has all" } else { "--out FILE.csv writes all" };
-        writeln!(out, "and {} more intervals; {where_to}", grouped(rest as u64))?;
+        let intervals = plural(rest as u64, "interval");
+        writeln!(out, "and {} more {intervals}; {where_to}", grouped(rest as u64))?;
     }
     Ok(())
 }

@@ -58,6 +58,7 @@ impl zoo::Visit for Stress<'_> {
             episodes: self.arguments.episodes,
             model: self.arguments.model.as_deref(),
             mutation: None,
+            chiplets: self.arguments.chiplets,
             jobs: self.arguments.jobs.map_or_else(cores, NonZeroUsize::get),
             stop: self.stop,
             progress: &|episodes| progress.more(episodes as usize),

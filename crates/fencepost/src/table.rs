@@ -1,16 +1,11 @@
 //! Text tables that a person likes to read, and bars.
 
-pub(crate) use explore::results::grouped;
+pub(crate) use proto::words::{grouped, plural};
 use std::io::{self, Write};
 
 /// A number with its noun: "1 run", "2,000 runs".
 pub(crate) fn counted(count: usize, noun: &str) -> String {
-    format!("{} {}", grouped(count as u64), lab::plural(count as u64, noun))
-}
-
-/// The end of a noun of which there are so many.
-pub(crate) fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
+    format!("{} {}", grouped(count as u64), plural(count as u64, noun))
 }
 
 /// No column is made narrower than this.

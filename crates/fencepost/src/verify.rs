@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
-use explore::verify::{self, Finding, Options, Progress as Done, Status, Test, Verification};
+use explore::verify::{self, Dimensions, Finding, Options, Progress as Done, Status, Test, Verification};
 use explore::{End, Programs, Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
 use crate::replay;
 use crate::suite::files;
-use crate::table::{grouped, plural};
+use crate::table::{counted, grouped, plural};
 use crate::verified;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -199,7 +199,7 @@ fn verify_one(
         }
     };
     let options = Options {
-        bounds: verify::machines_of(&subject.info),
+        bounds: verify::on_chiplets(verify::machines_of(&subject.info), arguments.chiplets),
         jobs: jobs(arguments),
         memory_bytes: arguments.memory.unwrap_or(jobs(arguments) as u64 * TEST_BYTES),
         mutants: arguments.mutants,
@@ -244,7 +244,8 @@ fn complaint(verification: &Verification) -> Option<String> {
             Some(format!("{} does not keep its claim: {}", verification.protocol, models.join(", ")))
         }
         Status::Incomplete => {
-            let gaps = verification.gaps.iter().map(|(gap, count)| format!("{gap} ({count})"));
+            let gaps =
+                verification.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count, "time")));
             let gaps = gaps.collect::<Vec<_>>().join("; ");
             let mut whys = verification.unproved.clone();
             if !gaps.is_empty() {
@@ -288,7 +289,7 @@ fn show(
         verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
     writeln!(out, "{}: {}", verification.protocol, claims.join(", "))?;
     for (gap, count) in &verification.gaps {
-        writeln!(out, "  not covered: {gap} ({count} time{})", plural(*count))?;
+        writeln!(out, "  not covered: {gap} ({})", counted(*count, "time"))?;
     }
     for why in &verification.unproved {
         writeln!(out, "  not proved: {why}")?;
@@ -350,9 +351,8 @@ fn show_counts(
     let number = |n: usize| grouped(n as u64);
     writeln!(
         out,
-        "  {} test{}, {} of them free of races, {} of those with data that synchronization orders between caches",
-        number(verification.tests),
-        plural(verification.tests),
+        "  {}, {} of them free of races, {} of those with data that synchronization orders between caches",
+        counted(verification.tests, "test"),
         number(verification.race_free),
         number(verification.synchronized)
     )?;
@@ -361,14 +361,18 @@ fn show_counts(
     }
     writeln!(
         out,
-        "  {} run{}, {} states, {} moves, {seconds:.1} s",
-        number(verification.runs),
-        plural(verification.runs),
+        "  {}, {} {}, {} {}, {seconds:.1} s",
+        counted(verification.runs, "run"),
         grouped(verification.states),
-        grouped(verification.transitions)
+        plural(verification.states, "state"),
+        grouped(verification.transitions),
+        plural(verification.transitions, "move")
     )?;
+    let Dimensions { covered, not_covered } = &verification.dimensions;
+    writeln!(out, "  dimensions covered: {}", covered.join("; "))?;
+    writeln!(out, "  dimensions not covered: {}", not_covered.join("; "))?;
     for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, where no machine can run them: {why} ({count} test{})", plural(*count))?;
+        writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
     }
     Ok(())
 }
@@ -460,6 +464,10 @@ fn report(
         "violations": violations.collect::<Vec<_>>(),
         "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
         "mutants": mutants,
+        "dimensions": {
+            "covered": verification.dimensions.covered,
+            "not_covered": verification.dimensions.not_covered,
+        },
         "wall_seconds": seconds,
     })
 }

@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
@@ -11,35 +10,9 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use common::scratch;
+use common::{fencepost, json, refused, scratch, succeed};
 
 const SMALL: [&str; 2] = ["--set", "n=4k"];
-
-/// The exit code and what was written to the two outputs.
-fn fencepost(args: &[&str]) -> (u8, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
-    let code = fencepost::run(all, &mut out, &mut err);
-    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
-}
-
-fn succeed(args: &[&str]) -> String {
-    let (code, out, err) = fencepost(args);
-    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
-    out
-}
-
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&succeed(args)).unwrap()
-}
-
-/// The sentence that refuses bad input.
-fn refused(args: &[&str]) -> String {
-    let (code, out, err) = fencepost(args);
-    assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
-    assert!(err.ends_with('\n'), "{err}");
-    err.trim_end().to_owned()
-}
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
@@ -276,15 +249,24 @@ fn an_unknown_machine_or_model_may_be_meant_for_a_file() {
 
 #[test]
 fn settings_that_do_not_fit_are_bad_input_even_if_only_the_run_finds_it() {
-    for args in [run("hlrc-8cu", "vi", "uts", &["--set", "fronts=1"]), {
-        vec!["compare", "-s", "hlrc-8cu", "--scenarios", "vi,no-l1", "-w", "uts", "--set", "fronts=1"]
-    }] {
+    let of =
+        |command: &[&'static str]| [command, &["-s", "hlrc-8cu", "-w", "uts", "--set", "fronts=1"]].concat();
+    for args in [
+        of(&["run", "-p", "vi"]),
+        of(&["compare", "--scenarios", "vi,no-l1"]),
+        of(&["why", "vi", "no-l1"]),
+        of(&["race", "--seeds", "2", "--advise"]),
+        of(&["race", "--json"]),
+    ] {
         let (code, _, err) = fencepost(&args);
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
     }
     let nodes = ["--set", "depth=10000", "--set", "nodes-max=4294967296"];
     assert!(refused(&run("hlrc-8cu", "vi", "uts", &nodes)).contains("deeper than 4093"));
+    let broad = refused(&run("hlrc-8cu", "vi", "uts", &["--set", "branching=100", "--set", "depth=6"]));
+    let sentence = "about 1.1e11 nodes, expected at most 16777216: lower `branching` or `depth`";
+    assert!(broad.contains(sentence), "{broad}");
 }
 
 #[test]
@@ -296,6 +278,21 @@ fn one_thing_is_no_plural() {
     fs::write(&graph, "p sp 2 1\na 1 2 3\n").unwrap();
     let shown = succeed(&run("hlrc-8cu", "vi", "sssp", &["--input", graph.to_str().unwrap()]));
     assert!(shown.contains("2 vertices, 1 arc\n"), "{shown}");
+    fs::write(&graph, "p sp 2 2\na 1 2 3\na 1 1 3\n").unwrap();
+    for command in ["run -s hlrc-8cu -p vi -w sssp --input", "graph info"] {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        words.push(graph.to_str().unwrap());
+        let shown = succeed(&words);
+        assert!(shown.contains(" 1 self loop left out\n"), "{shown}");
+    }
+    let race = succeed(&["race", "-s", "hlrc-8cu", "-w", "vec-add", "--set", "n=1"]);
+    assert!(race.contains("No race in 1 run with "), "{race}");
+    let test = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus/c11/SB.litmus");
+    let (_, verified, _) =
+        fencepost(&["verify", "vi", "--litmus", test, "--operations", "0", "--memory", "1K", "--jobs", "1"]);
+    assert!(verified.contains("  1 test, "), "{verified}");
+    let times = verified.lines().filter(|line| line.starts_with("  not covered: ")).count();
+    assert!(times > 0 && !verified.contains("(1 times)"), "{verified}");
 }
 
 #[test]
@@ -305,6 +302,30 @@ fn values_that_make_no_sense_are_refused_with_what_was_expected() {
         assert!(setting(value).contains("whole number from 1 to"), "{value}");
     }
     assert!(setting("n").contains("KEY=VALUE"));
+    for command in [
+        "run -s hlrc-8cu -p vi -w reduce --patience",
+        "compare -s hlrc-8cu --scenarios vi -w reduce --seeds",
+        "race -s hlrc-8cu -w reduce --seeds",
+        "reproduce hlrc --seeds",
+        "verify vi --jobs",
+        "verify vi --operations",
+        "stress vi --episodes",
+        "litmus litmus/c11 --model tso --unroll",
+    ] {
+        for value in ["-1", "x", "99999999999999999999"] {
+            let words: Vec<&str> = command.split(' ').chain([value]).collect();
+            let sentence = refused(&words);
+            assert!(sentence.contains(&format!("`{value}`")) || sentence.contains(&format!("'{value}'")));
+            assert!(sentence.contains("expected a whole number from "), "{sentence}");
+        }
+    }
+    for list in [["--scenarios", ","], ["-w", "reduce,"], ["-s", "hlrc-8cu,,titan-v"]] {
+        let usual = ["compare", "-s", "hlrc-8cu", "--scenarios", "vi", "-w", "reduce"];
+        let mut args = usual.to_vec();
+        let at = usual.iter().position(|word| *word == list[0]).unwrap();
+        args[at + 1] = list[1];
+        assert!(refused(&args).contains(" has an empty name, expected NAME,NAME,..."), "{list:?}");
+    }
     assert!(refused(&run("hlrc-8cu", "vi", "reduce", &["--seed", "-1"])).contains("whole number from 0"));
     assert!(refused(&run("hlrc-8cu", "vi", "reduce", &["--input", "T1"])).contains("T1"));
     assert!(refused(&run("hlrc-8cu", "vi", "reduce", &["--drop", "Data:0"])).contains("MESSAGE:N"));
@@ -332,7 +353,10 @@ fn a_machine_of_the_users_own_runs_and_its_mistakes_have_a_place() {
     let sentence = refused(&run(&bad, "vi", "vec-add", &[]));
     assert!(sentence.contains("mine.toml:19:14: ") && sentence.contains("`0`"), "{sentence}");
     let small = own_system(&folder, "bytes = 16384", "bytes = 32");
-    assert!(refused(&run(&small, "vi", "vec-add", &[])).contains("smaller than one line"));
+    assert!(
+        refused(&run(&small, "vi", "vec-add", &[]))
+            .contains("an L1 of 32 bytes, expected at least one line of 64 bytes")
+    );
 }
 
 #[test]

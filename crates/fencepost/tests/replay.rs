@@ -1,14 +1,10 @@
 //! `fencepost verify --charts` and `--replay` as a person types them.
 
-use std::ffi::OsString;
+mod common;
+
 use std::path::{Path, PathBuf};
 
-fn run(arguments: &[&str]) -> (u8, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let arguments = std::iter::once("fencepost").chain(arguments.iter().copied()).map(OsString::from);
-    let code = fencepost::run(arguments, &mut out, &mut err);
-    (code, String::from_utf8(out).expect("text"), String::from_utf8(err).expect("text"))
-}
+use common::fencepost;
 
 fn finding(end: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings/hlrc").with_extension(end)
@@ -25,11 +21,11 @@ fn folder(name: &str) -> PathBuf {
 fn the_kept_counterexample_fails_again() {
     let file = finding("trace");
     let file = file.to_str().expect("a plain name");
-    let (code, out, err) = run(&["verify", "--replay", file]);
+    let (code, out, err) = fencepost(&["verify", "--replay", file]);
     assert_eq!((code, &*err), (1, "fencepost: hlrc fails hlrc.litmus: it ends with 0:r0=0;\n"));
     let chart = std::fs::read_to_string(finding("txt")).expect("it is kept");
     assert_eq!(out, format!("{chart}\nThe same fault comes out: it ends with 0:r0=0;\n"));
-    let (code, out, _) = run(&["verify", "--replay", file, "--json"]);
+    let (code, out, _) = fencepost(&["verify", "--replay", file, "--json"]);
     let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((code, &value["same"], &value["protocol"]), (1, &true.into(), &"hlrc".into()));
 }
@@ -38,7 +34,7 @@ fn the_kept_counterexample_fails_again() {
 fn the_kept_counterexample_fails_again_with_the_timing() {
     let file = finding("trace");
     let file = file.to_str().expect("a plain name");
-    let (code, out, err) = run(&["verify", "--replay", file, "--system", "hrf-8cu"]);
+    let (code, out, err) = fencepost(&["verify", "--replay", file, "--system", "hrf-8cu"]);
     assert_eq!((code, &*err), (1, "fencepost: hlrc fails hlrc.litmus: it ends with 0:r0=0;\n"));
     for part in [
         "timed, with the latencies of hrf-8cu",
@@ -48,16 +44,16 @@ fn the_kept_counterexample_fails_again_with_the_timing() {
     ] {
         assert!(out.contains(part), "{part} in:\n{out}");
     }
-    let (code, out, _) = run(&["verify", "--replay", file, "--system", "hrf-8cu", "--json"]);
+    let (code, out, _) = fencepost(&["verify", "--replay", file, "--system", "hrf-8cu", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((code, &value["same"], &value["system"]), (1, &true.into(), &"hrf-8cu".into()));
     let moves = value["moves"].as_array().expect("a list");
     assert_eq!((moves.len(), &moves[1]["what"]), (7, &"Register [x]".into()));
     assert!(moves.iter().all(|mv| mv["cycle"].is_u64()), "{moves:?}");
     // A machine is for replaying only, and must be one.
-    let (code, _, err) = run(&["verify", "vi", "--system", "hrf-8cu"]);
+    let (code, _, err) = fencepost(&["verify", "vi", "--system", "hrf-8cu"]);
     assert_eq!(code, 2, "{err}");
-    let (code, _, err) = run(&["verify", "--replay", file, "--system", "hrf-9cu"]);
+    let (code, _, err) = fencepost(&["verify", "--replay", file, "--system", "hrf-9cu"]);
     assert!(code == 2 && err.contains("hrf-8cu"), "{err}");
 }
 
@@ -67,7 +63,7 @@ fn a_changed_file_is_refused_with_the_move() {
     let file = folder("changed").join("changed.trace");
     std::fs::write(&file, good.replacen("serve 1 0", "serve 2 0", 1)).expect("it can be written");
     let path = file.to_str().expect("a plain name");
-    let (code, out, err) = run(&["verify", "--replay", path, "--system", "hrf-8cu"]);
+    let (code, out, err) = fencepost(&["verify", "--replay", path, "--system", "hrf-8cu"]);
     let why = "move 3, `serve 2 0`, cannot be made by the timed machine; open is `serve 1 0`";
     assert_eq!((code, &*out, err), (2, "", format!("fencepost: {path}: {why}\n")));
 }
@@ -80,11 +76,11 @@ fn what_verify_writes_can_be_replayed() {
     let written = charts.to_str().expect("a plain name");
     let verify =
         ["verify", "hlrc", "--litmus", litmus, "--operations", "0", "--jobs", "1", "--charts", written];
-    let (code, out, err) = run(&verify);
+    let (code, out, err) = fencepost(&verify);
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("drf forbids 0:r0=0;"), "{out}");
     let file = charts.join("hlrc-1.trace");
-    let (code, out, err) = run(&["verify", "--replay", file.to_str().expect("a plain name")]);
+    let (code, out, err) = fencepost(&["verify", "--replay", file.to_str().expect("a plain name")]);
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("The same fault comes out"), "{out}");
     // The repaired protocol is done before the moves are; so far nothing fails.
@@ -93,13 +89,13 @@ fn what_verify_writes_can_be_replayed() {
     let other = charts.join("repaired.trace");
     let path = other.to_str().expect("a plain name");
     std::fs::write(&other, &text).expect("it can be written");
-    let (code, out, err) = run(&["verify", "--replay", path]);
+    let (code, out, err) = fencepost(&["verify", "--replay", path]);
     let why = "move 6, `deliver 0 1 0`, is not open; nothing is";
     assert_eq!((code, &*out, err), (2, "", format!("fencepost: {path}: {why}\n")));
     let (head, moves) = text.split_once("\nmoves\n").expect("it has moves");
     let moves: Vec<&str> = moves.lines().take(5).collect();
     std::fs::write(&other, format!("{head}\nmoves\n{}\n", moves.join("\n"))).expect("it can be written");
-    let (code, out, err) = run(&["verify", "--replay", path]);
+    let (code, out, err) = fencepost(&["verify", "--replay", path]);
     assert_eq!((code, &*err), (0, ""), "{out}");
     assert!(out.contains("No fault comes out any more"), "{out}");
 }
@@ -114,7 +110,7 @@ fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, 
     let file = folder("moves").join(name);
     std::fs::write(&file, text).expect("it can be written");
     let path = file.to_str().expect("a plain name");
-    let (code, out, err) = run(&[&["verify", "--replay", path], more].concat());
+    let (code, out, err) = fencepost(&[&["verify", "--replay", path], more].concat());
     (code, out, err.replace(path, "FILE"))
 }
 
@@ -175,11 +171,11 @@ fn a_file_that_is_none_is_bad_input_with_its_line() {
     ];
     for (from, to, what) in cases {
         std::fs::write(&file, good.replacen(from, to, 1)).expect("it can be written");
-        let (code, out, err) = run(&["verify", "--replay", path]);
+        let (code, out, err) = fencepost(&["verify", "--replay", path]);
         assert_eq!((code, &*out), (2, ""), "{err}");
         assert!(err.contains(what) && err.lines().count() == 1, "{err}");
     }
-    let (code, _, err) = run(&["verify", "--replay", "no-such-file.trace"]);
+    let (code, _, err) = fencepost(&["verify", "--replay", "no-such-file.trace"]);
     assert_eq!(code, 2);
     assert!(err.contains("cannot read no-such-file.trace"), "{err}");
 }

@@ -1,23 +1,12 @@
 //! `fencepost reproduce`, as a person and a script see it.
 
-use std::ffi::OsString;
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-fn fencepost(args: &[&str]) -> (u8, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
-    let code = fencepost::run(all, &mut out, &mut err);
-    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::remove_dir_all(&folder).ok();
-    folder
-}
+use common::{fencepost, scratch};
 
 const SMALL: [&str; 10] =
     ["reproduce", "hlrc", "--figure", "fig4", "--scale", "1/1024", "--seeds", "1", "--set", "sweeps=1"];
@@ -92,14 +81,28 @@ fn a_damaged_result_is_said_and_run_again() {
 }
 
 #[test]
+fn settings_that_do_not_fit_are_bad_input_each_time() {
+    let folder = scratch("misfit");
+    let out = folder.to_str().unwrap();
+    let args = ["reproduce", "hrf", "--figure", "fig10", "--seeds", "1", "--set", "fronts=1", "--out", out];
+    for _ in 0..2 {
+        let (code, text, err) = fencepost(&args);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
+        // Such a run is made anew.
+        assert!(text.contains(" runs, 0 found; "), "{text}");
+    }
+}
+
+#[test]
 fn mistakes_are_refused_before_anything_is_written() {
-    let folder = scratch("refused");
+    let folder = scratch("refused").join("results");
     let out = folder.to_str().unwrap();
     for (args, what) in [
         (vec!["reproduce", "hlcr"], "did you mean `hlrc`?"),
         (vec!["reproduce", "hlrc", "--figure", "fig44"], "did you mean `fig4`?"),
         (vec!["reproduce", "hlrc", "--scale", "17"], "found the scale `17`"),
-        (vec!["reproduce", "hlrc", "--seeds", "0"], "1..=1000"),
+        (vec!["reproduce", "hlrc", "--seeds", "0"], "from 1 to 1000"),
         (vec!["reproduce", "hlrc", "--jobs", "0"], "--jobs"),
         (vec!["reproduce", "hlrc", "--set", "x=1"], "no workload has the setting `x`"),
         (vec!["reproduce", "hlrc", "--experiments", "nowhere"], "cannot read nowhere"),
@@ -109,8 +112,8 @@ fn mistakes_are_refused_before_anything_is_written() {
         assert!(err.contains(what), "{err}");
     }
     assert!(!folder.exists());
-    fs::write(scratch("file"), "").unwrap();
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("file");
+    let file = scratch("results-in-a-file").join("file");
+    fs::write(&file, "").unwrap();
     let (code, _, err) = fencepost(&[&SMALL[..], &["--out", file.to_str().unwrap()]].concat());
     assert!(code == 2 && err.contains("cannot write to"), "{err}");
 }

@@ -3,35 +3,11 @@
 
 mod common;
 
-use std::ffi::OsString;
 use std::fs;
 
 use serde_json::Value;
 
-use common::scratch;
-
-fn fencepost(args: &[&str]) -> (u8, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
-    let code = fencepost::run(all, &mut out, &mut err);
-    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
-}
-
-fn succeed(args: &[&str]) -> String {
-    let (code, out, err) = fencepost(args);
-    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
-    out
-}
-
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&succeed(args)).unwrap()
-}
-
-fn refused(args: &[&str]) -> String {
-    let (code, out, err) = fencepost(args);
-    assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
-    err
-}
+use common::{json, refused, scratch, succeed};
 
 const COMPARE: [&str; 9] = [
     "compare",

@@ -3,19 +3,14 @@
 
 mod common;
 
-use std::ffi::OsString;
 use std::fs;
 
 use serde_json::Value;
 
-use common::scratch;
+use common::{fencepost, scratch};
 
-/// The exit code and what was written to the two outputs.
 fn verify(args: &[&str]) -> (u8, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let all = ["fencepost", "verify"].iter().chain(args).map(OsString::from);
-    let code = fencepost::run(all, &mut out, &mut err);
-    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    fencepost(&[&["verify"], args].concat())
 }
 
 /// A file or a folder of the repository.
@@ -241,6 +236,14 @@ fn a_test_that_races_under_a_claim_is_said_to_prove_nothing_for_it() {
     assert_eq!((code, &report["complete"]), (1, &Value::Bool(false)));
     assert_eq!(report["claims"][0]["status"], "incomplete");
     assert_eq!(report["unproved"][0], why);
+    let (_, out, _) = verify(&with_one_test(&test, &["vi", "--chiplets", "2", "--json"]));
+    let on_two: Value = serde_json::from_str(&out).unwrap();
+    let covers = |report: &Value, what: &str| {
+        report["dimensions"]["covered"].as_array().unwrap().iter().any(|covered| covered == what)
+    };
+    assert!(covers(&report, "1 chiplet") && covers(&on_two, "2 chiplets"));
+    assert!(!report["dimensions"]["not_covered"].as_array().unwrap().is_empty());
+    assert!(on_two["runs"].as_u64() > report["runs"].as_u64());
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use proto::words::counted;
+
 use crate::op::Site;
 
 /// An error of the program that runs, found while it runs.
@@ -99,10 +101,15 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaultKind::OutOfBounds { array, lane, index, len } => {
-                write!(f, "lane {lane} accesses element {index} of `{array}`, which has {len} elements")
+                let len = counted(*len, "element");
+                write!(f, "lane {lane} accesses element {index} of `{array}`, which has {len}")
             }
             FaultKind::BadSlice { array, first, count, len } => {
-                write!(f, "{count} elements from {first} on do not lie within `{array}`, which has {len}")
+                let (count, len) = (counted(*count, "element"), counted(*len, "element"));
+                write!(
+                    f,
+                    "a slice of {count} from element {first} on is not within `{array}`, which has {len}"
+                )
             }
             FaultKind::DoesNotFit { kernel, what, needs, has } => write!(
                 f,

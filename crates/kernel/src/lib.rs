@@ -3,7 +3,7 @@
 //! A kernel is an `async fn` over a [`Wave`]: vector values of the lane width
 //! ([`Lanes`]) under an execution mask, loads, stores, atomics, fences,
 //! barriers and the local data share. It runs together with the timing of
-//! whoever drives it, so that spin locks and work queues react to the machine;
+//! the machine that drives it, so that spin locks and work queues react to the machine;
 //! a recorded trace could not. Host code is an `async fn` over a [`Host`].
 //!
 //! * Write kernels and programs with what [`prelude`] exports.

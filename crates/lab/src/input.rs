@@ -38,7 +38,7 @@ impl GraphInput {
     /// Makes or reads a graph. A scale is for a stand-in only.
     ///
     /// # Errors
-    /// A name of nothing, a file that is no graph, a scale that is none.
+    /// An unknown name, a file without a graph, a bad scale.
     pub fn open(name: &str, scale: Option<&str>) -> Result<GraphInput, Error> {
         let scale = scale.map_or(Ok(Scale::FULL), parse_scale)?;
         let opened = Source::of(name).open(scale, INPUT_SEED, &ReadOptions::default())?;

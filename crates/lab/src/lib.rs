@@ -43,4 +43,3 @@ pub use record::{KernelRecord, Record};
 pub use scenario::Scenario;
 pub use why::{Account, Difference, Part};
 pub use workloads::nearest::nearest;
-pub use workloads::plural;

@@ -2,9 +2,8 @@
 
 use core::fmt::Write as _;
 
+use proto::words::counted;
 use serde_json::Value;
-
-use workloads::counted;
 
 use crate::results::{Bar, Figure, Group, Interval, Results, Scored, Shape, Status};
 
@@ -44,11 +43,14 @@ impl Scored {
                 format!("{holding} of {} hold", found.len())
             }
             Value::Number(number) => {
-                let text = figure(number.as_f64().unwrap_or(f64::NAN));
-                match self.interval {
-                    Some([low, high]) => format!("{text} ({} to {})", figure(low), figure(high)),
-                    None => text,
+                let mut text = figure(number.as_f64().unwrap_or(f64::NAN));
+                if let Some([low, high]) = self.interval {
+                    text += &format!(" ({} to {})", figure(low), figure(high));
                 }
+                if let Some(input) = &self.worst_input {
+                    text += &format!(" on {input}, the worst");
+                }
+                text
             }
             other => other.to_string(),
         }

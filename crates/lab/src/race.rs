@@ -32,6 +32,9 @@ pub struct Failed {
     pub seed: u64,
     /// What went wrong.
     pub error: String,
+    /// Do the settings not fit the input or the machine?
+    #[serde(skip)]
+    pub misfit: bool,
 }
 
 /// Runs an experiment once for each of so many seeds, from its own on, and
@@ -51,7 +54,7 @@ pub fn races(
     for seed in (0..u64::from(seeds)).map(|n| experiment.seed.wrapping_add(n)) {
         let record = run::run(&Experiment { seed, ..experiment.clone() }, &mut detector)?;
         if let Some(error) = &record.error {
-            failed.push(Failed { seed, error: error.clone() });
+            failed.push(Failed { seed, error: error.clone(), misfit: record.misfit });
         }
         each(&record);
     }

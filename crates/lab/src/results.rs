@@ -253,6 +253,9 @@ pub struct Scored {
     /// The geometric mean over the inputs, where `measured` is the arithmetic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric: Option<f64>,
+    /// The input that `measured` is of, where a claim is of each input: the worst one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_input: Option<String>,
     /// Over how many seeds.
     pub seeds: usize,
     /// What a reader should know: why it was not run, where an order fails.

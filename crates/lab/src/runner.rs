@@ -39,6 +39,8 @@ pub struct Outcome {
     pub found: usize,
     /// What a person should know: files that were damaged.
     pub notices: Vec<String>,
+    /// Did settings not fit the input or the machine? Such runs are not kept.
+    pub has_misfit: bool,
 }
 
 /// Runs what is missing on so many threads. `tell` hears of every task that
@@ -82,6 +84,7 @@ pub fn perform(
         done: Mutex::new(Done {
             results: Vec::new(),
             error: None,
+            has_misfit: false,
             progress: Progress {
                 done: results.len(),
                 tasks: tasks.len(),
@@ -101,6 +104,7 @@ pub fn perform(
     if let Some(error) = done.error {
         return Err(error);
     }
+    outcome.has_misfit = done.has_misfit;
     results.extend(done.results);
     for (key, task) in plan.runs() {
         if let Some(measured) = results.get(&task.id) {
@@ -131,6 +135,7 @@ struct State<'a> {
 struct Done<'a> {
     results: Vec<(&'a TaskId, Measured)>,
     error: Option<Error>,
+    has_misfit: bool,
     progress: Progress,
 }
 
@@ -145,7 +150,8 @@ impl State<'_> {
             let result = self.measure(task);
             let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
-                Ok(measured) => {
+                Ok((measured, is_misfit)) => {
+                    done.has_misfit |= is_misfit;
                     done.results.push((&task.id, measured));
                     done.progress.done += 1;
                     done.progress.weight_run += task.graph.weight;
@@ -160,15 +166,20 @@ impl State<'_> {
         }
     }
 
-    fn measure(&self, task: &Task) -> Result<Measured, Error> {
+    fn measure(&self, task: &Task) -> Result<(Measured, bool), Error> {
         let input = match task.graph.named {
             Some(_) => None,
             None => Some(self.graph(task)?),
         };
         let experiment = Experiment { input, ..task.experiment.clone() };
-        let measured = Measured::from(run(&experiment, &mut self.pulse.clone())?);
-        self.store.save(task, &measured)?;
-        Ok(measured)
+        let record = run(&experiment, &mut self.pulse.clone())?;
+        let is_misfit = record.misfit;
+        let measured = Measured::from(record);
+        // Whether settings fit is asked anew each time.
+        if !is_misfit {
+            self.store.save(task, &measured)?;
+        }
+        Ok((measured, is_misfit))
     }
 
     /// The graph of a task, made once for all.

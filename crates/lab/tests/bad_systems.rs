@@ -93,6 +93,18 @@ fn impossible_combinations_are_refused_where_they_stand() {
 }
 
 #[test]
+fn links_and_pages_that_cannot_be_are_refused_where_they_stand() {
+    let refused = |table: &str, column, parts: &[&str]| {
+        assert_error("chiplets = 1 ", &format!("{table}\nchiplets = 1 "), column, parts);
+    };
+    refused("links = { byte_pj = -1.0 }", 21, &["links.byte_pj", "-1", "zero or above"]);
+    refused("links = { bytes_per_cycle = 0 }", 29, &["`0`", "1 to 4294967295"]);
+    refused("links = { latency_cycles = -1 }", 28, &["`-1`", "0 to 4294967295"]);
+    refused("pages = { bytes = 100 }", 19, &["pages.bytes", "100 bytes", "64 bytes"]);
+    refused("pages = { placement = \"nearest\" }", 23, &["nearest", "interleaved", "first-touch"]);
+}
+
+#[test]
 fn broken_toml_and_missing_keys_have_a_place() {
     assert_error("count = 8 ", "count = = 8 ", 9, &[]);
     let twice = TEXT.replacen("name = ", "name = \"again\"\nname = ", 1);

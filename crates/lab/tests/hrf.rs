@@ -97,8 +97,13 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     let note = found.note.as_deref().unwrap();
     assert!(note.starts_with("shown is the worst input, T4; 3 of 4 are as published: "), "{note}");
     assert!(note.contains("T4 1.004 (seeds 1.002 to 1.006)"), "{note}");
+    assert!(found.measured_text().ends_with(") on T4, the worst"), "{}", found.measured_text());
     let [low, high] = found.interval.unwrap();
     assert!(low < 1.004 && 1.004 < high);
+    // No zero is lost at the end of a number.
+    let zero = with_seeds(|input, seed| if input == "T4" { 1.0009 + 0.0011 * seed as f64 } else { 1.05 });
+    let note = claim(&zero, "hrf.fig10.uts").note.as_deref().unwrap();
+    assert!(note.contains("T4 1.0042 (seeds 1.0020 to 1.0064)"), "{note}");
     // Seeds that go either way.
     let noisy = with_seeds(|input, seed| if input == "T4" { 0.96 + 0.025 * seed as f64 } else { 1.05 });
     assert_eq!(claim(&noisy, "hrf.fig10.uts").status, Status::Inconclusive);

@@ -198,6 +198,8 @@ fn the_machine_can_be_led_where_the_explorer_went() {
     let drop = Bounds::new(WritePolicy::ThroughInvalidate, WritePolicy::ThroughInvalidate);
     let machines = [
         COMBINING.evicting(),
+        COMBINING.chiplets(2, (1, 0)),
+        COMBINING.tight().chiplets(2, (1, 1)),
         COMBINING.tight().core(IssueRule::Gpu),
         through.core(IssueRule::Tso),
         drop.evicting().core(IssueRule::Rmo),
@@ -289,8 +291,8 @@ fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
         ),
         ("serve 1 0", "evict 200 9", "move 3, `evict 200 9`, cannot be made"),
         ("serve 1 0", "issue 0", "move 3, `issue 0`, cannot be made"),
-        ("serve 1 0", "issue 7", "move 3, `issue 7`, names a thread that there is not"),
-        ("serve 1 0", "timer 0 9", "move 3, `timer 0 9`, names a timer that there is not"),
+        ("serve 1 0", "issue 7", "move 3, `issue 7`, names a thread that does not exist"),
+        ("serve 1 0", "timer 0 9", "move 3, `timer 0 9`, names a timer that does not exist"),
         ("serve 1 0", "deliver 1 0 3", "move 3, `deliver 1 0 3`, lets a message overtake another"),
     ];
     for (from, to, what) in cases {

@@ -63,7 +63,7 @@ fn a_barrier_completes_again() {
                    ld.weak r0, x | | ;\n ld.weak r1, y | | ;";
     let both = ptx(threads, "forall (P0:r0 == 1 /\\ P0:r1 == 1)");
     // If P1 meets P2, P0 waits for ever and reads nothing.
-    assert!(both.states.iter().all(|s| s.satisfies || s.values.iter().all(|(_, v)| v == "0")), "{both:?}");
+    assert!(both.states.iter().all(|s| s.satisfies || s.values.iter().all(|(_, v)| **v == *"0")), "{both:?}");
     assert!(!both.verdict && both.positive > 0);
 }
 

@@ -87,7 +87,13 @@ impl Comparison {
                 names.iter().cloned().zip(values).collect()
             })
             .collect();
-        let in_cat: BTreeSet<_> = report.states.iter().map(|state| state.values.clone()).collect();
+        let in_cat: BTreeSet<_> = report
+            .states
+            .iter()
+            .map(|state| {
+                state.values.iter().map(|(term, value)| (term.to_string(), value.to_string())).collect()
+            })
+            .collect();
         assert_eq!(states, in_cat, "outcomes under {reading} of {text}");
         assert_eq!(
             !explored.is_race_free(),

@@ -74,3 +74,23 @@ fn what_is_read_at_the_end_is_a_last_write() {
                 | bne r0, 2, L ;\nexists (x == 2)";
     assert_eq!(ends("ptx-7.5", test), ["fair", "hsa", "lobe", "hsa-obe"]);
 }
+
+#[test]
+fn a_run_is_drawn_with_the_steps_that_it_takes_for_ever() {
+    let test = "VULKAN spin\n{ flag=0; x=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 1, qf 0 ;\n\
+                st.atom.dv.sc0 x, 1 | ;\nagain: | ;\nld.atom.dv.sc0 r0, flag | st.atom.dv.sc0 flag, 1 ;\n\
+                bne r0, 1, again | ;\nforall (P0:r0 == 1)";
+    let program = litmus::parse::parse(test).expect("it is a test");
+    let report = ask("vulkan", Scheduler::Hsa, test);
+    let Some(Witness::Run(run)) = &report.witness else { panic!("it is a run: {report:?}") };
+    let drawn = report.dot(&program, "t").expect("there is something to draw");
+    let steps = run.prefix.len() + run.round.len();
+    assert_eq!(drawn.matches("[label=\"").count() - drawn.matches("for ever").count(), steps, "{drawn}");
+    assert_eq!(drawn.matches("lightgrey").count(), run.round.len(), "{drawn}");
+    assert!(
+        drawn.contains(&format!("  s{} -> s{} [label=\"for ever\"", steps - 1, run.prefix.len())),
+        "{drawn}"
+    );
+    assert!(drawn.contains("line 6") && drawn.contains("cluster_p1"), "{drawn}");
+    assert_eq!(ask("vulkan", Scheduler::Fair, test).dot(&program, "t"), None);
+}

@@ -47,7 +47,7 @@ fn the_format_and_the_initial_state_come_first() {
     assert_eq!(error("C t\n{ int x; int x; }"), "line 2, column 14: location `x` is declared twice");
     assert_eq!(
         error("C t\n{ int a[1] = {1, 2}; }"),
-        "line 2, column 7: array `a` has 1 elements, but 2 values are given"
+        "line 2, column 7: array `a` has 1 element, but 2 values are given"
     );
     assert_eq!(
         error("C t\n{ x = 99999999999999999999; }"),
@@ -155,7 +155,7 @@ fn ptx_code_is_checked() {
     assert_eq!(ptx("beq 1, 1, LC9 | ;"), "line 4, column 11: thread P0 has no label `LC9`");
     assert_eq!(
         ptx("st.weak x, 1 | st.weak x, 2 | st.weak x, 3 ;"),
-        "line 4, column 31: found `st.weak`, expected `;`, for the test has 2 threads"
+        "line 4, column 31: found `st.weak`, expected `;`: the test has 2 threads"
     );
     assert_eq!(ptx("st.weak x, 1 2 | ;"), "line 4, column 14: found `2`, expected `|` or `;`");
     assert_eq!(

@@ -88,3 +88,31 @@ fn one_event_beyond_the_bound_is_undecided() {
         assert!(block.contains(&format!("more than {BOUND} events")), "{block}");
     }
 }
+
+/// One thread writes a word that `readers` others read once: each register is 0 or 1.
+fn readers(readers: usize) -> String {
+    let mut text = String::from(
+        "C readers\n{}\nP0(atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }\n",
+    );
+    let mut asked = Vec::new();
+    for thread in 1..=readers {
+        let _ = writeln!(
+            text,
+            "P{thread}(atomic_int* x) {{ int r0 = atomic_load_explicit(x, memory_order_relaxed); }}"
+        );
+        asked.push(format!("{thread}:r0=1"));
+    }
+    let _ = write!(text, "exists ({})", asked.join(" /\\ "));
+    text
+}
+
+#[test]
+fn the_states_that_are_told_apart_have_a_bound_on_their_values() {
+    let few = report(&readers(10), "rc11");
+    assert!(few.complete && few.verdict);
+    assert_eq!((few.states.len(), few.positive, few.negative), (1 << 10, 1, (1 << 10) - 1));
+    // Two million values, 20 in each state.
+    let many = report(&readers(20), "rc11");
+    assert_eq!(many.states.len(), 100_000);
+    assert!(!many.complete && !many.decided, "{:?}", many.bound);
+}

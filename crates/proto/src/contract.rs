@@ -5,12 +5,13 @@
 //! when a message arrives, which way is evicted, when a timer fires.
 
 use crate::effects::Effects;
+use crate::homes::Homes;
 use crate::issue::IssueRule;
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::plan::{PlanKey, Plans, PlansView};
 use crate::request::{ArrayUse, Request, Rmw};
-use crate::shape::{Homes, Shape};
+use crate::shape::Shape;
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
 use crate::table::{Change, Looked, Mutation, Row, Table, TableId, TableView};

@@ -1,9 +1,8 @@
 //! The immutable shape of a machine: a full one to time, or a small one to
 //! explore.
 
-use crate::divisor::Divisor;
-use crate::line::{LINE_BYTES_MAX, LineAddr};
-use std::collections::BTreeMap;
+use crate::line::LINE_BYTES_MAX;
+use crate::words::counted;
 
 crate::symbols! {
     /// What a cache does with a write.
@@ -98,21 +97,25 @@ impl Shape {
         for (what, cache) in [("L1", &self.l1), ("an L2 bank", &self.l2)] {
             if u64::from(cache.sets) * u64::from(cache.ways) > LINES_MAX {
                 return Err(format!(
-                    "{what} has {} sets of {} ways, but at most {LINES_MAX} lines are possible",
-                    cache.sets, cache.ways
+                    "{what} has {} of {}, but at most {LINES_MAX} lines are possible",
+                    counted(u64::from(cache.sets), "set"),
+                    counted(u64::from(cache.ways), "way")
                 ));
             }
         }
         let line = usize::from(self.line_bytes);
         if line == 0 || line % 8 != 0 || line > LINE_BYTES_MAX {
             return Err(format!(
-                "a line has {line} bytes, but it must be a multiple of 8 up to {LINE_BYTES_MAX}"
+                "a line has {}, but it must be a multiple of 8 up to {LINE_BYTES_MAX}",
+                counted(line as u64, "byte")
             ));
         }
         if !self.cus.is_multiple_of(self.chiplets) || !self.banks.is_multiple_of(self.chiplets) {
             return Err(format!(
-                "{} compute units and {} banks cannot be spread evenly over {} chiplets",
-                self.cus, self.banks, self.chiplets
+                "{} and {} cannot be spread evenly over {}",
+                counted(u64::from(self.cus), "compute unit"),
+                counted(u64::from(self.banks), "bank"),
+                counted(u64::from(self.chiplets), "chiplet")
             ));
         }
         Ok(())
@@ -124,50 +127,5 @@ impl AsRef<Shape> for Shape {
     #[inline]
     fn as_ref(&self) -> &Shape {
         self
-    }
-}
-
-/// Where lines live. The driver decides; protocols only ask.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Homes {
-    chiplets: u16,
-    banks_per_chiplet: Divisor,
-    lines_per_page: u64,
-    pages: BTreeMap<u64, u16>,
-}
-
-impl Homes {
-    /// Lines interleaved over the banks; pages of `lines_per_page` lines.
-    #[must_use]
-    pub fn new(shape: &Shape, lines_per_page: u64) -> Self {
-        Homes {
-            chiplets: shape.chiplets,
-            banks_per_chiplet: Divisor::new(u32::from(shape.banks / shape.chiplets)),
-            lines_per_page: lines_per_page.max(1),
-            pages: BTreeMap::new(),
-        }
-    }
-
-    /// Puts the page of `line` on a chiplet.
-    pub fn place(&mut self, line: LineAddr, chiplet: u16) {
-        self.pages.insert(line.0 / self.lines_per_page, chiplet);
-    }
-
-    /// The chiplet of a line's page; pages are interleaved until placed.
-    #[must_use]
-    pub fn chiplet(&self, line: LineAddr) -> u16 {
-        if self.chiplets == 1 {
-            return 0;
-        }
-        let page = line.0 / self.lines_per_page;
-        self.pages.get(&page).copied().unwrap_or((page % u64::from(self.chiplets)) as u16)
-    }
-
-    /// The bank of a line, over all chiplets.
-    #[inline]
-    #[must_use]
-    pub fn bank(&self, line: LineAddr) -> u16 {
-        let (_, within) = self.banks_per_chiplet.divide(line.0);
-        self.chiplet(line) * self.banks_per_chiplet.number() as u16 + within as u16
     }
 }

@@ -7,12 +7,14 @@
 //! a mesh that is too small) is found by [`System::problems`].
 
 mod check;
+mod chiplets;
 mod core;
 mod memory;
 mod number;
 mod timer;
 
 pub use check::Problem;
+pub use chiplets::{LinkSpec, PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
@@ -52,8 +54,14 @@ pub struct System {
     pub l1: L1Spec,
     /// The cache that all compute units share.
     pub l2: L2Spec,
-    /// The network between the compute units, the L2 banks and memory.
+    /// The network between the compute units, the L2 banks and memory of a chiplet.
     pub noc: NocSpec,
+    /// The links between chiplets.
+    #[serde(default)]
+    pub links: LinkSpec,
+    /// The pages of memory.
+    #[serde(default)]
+    pub pages: PageSpec,
     /// Main memory.
     pub dram: DramSpec,
     /// How kernels and work-groups start.

@@ -412,6 +412,9 @@ impl Tally {
         put("noc_flits".into(), noc.flits);
         put("noc_flit_hops".into(), noc.flit_hops);
         put("noc_queue_cycles".into(), noc.queue_cycles);
+        put("link_messages".into(), noc.link_messages);
+        put("link_bytes".into(), noc.link_bytes);
+        put("link_queue_cycles".into(), noc.link_queue_cycles);
         put("dram_reads".into(), dram.reads);
         put("dram_writes".into(), dram.writes);
         put("dram_bytes".into(), dram.bytes);

@@ -1,6 +1,7 @@
 //! Main memory: channels, banks and rows.
 //!
-//! Lines are spread over channels, then over rows of a channel's banks. An
+//! A chiplet's lines are spread over its channels, then over rows of a channel's
+//! banks. Where there are fewer channels than chiplets, neighbours share one. An
 //! access waits for its bank, then for the channel's data bus; both serve in
 //! order of arrival, so accesses to one line are served in the order they
 //! came. A bank keeps its last row open: another access to that row is a hit.
@@ -50,6 +51,25 @@ pub struct DramTraffic {
     pub queue_cycles: u64,
 }
 
+/// A byte of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Its address.
+    pub address: u64,
+    /// The chiplet that it lies on.
+    pub chiplet: u16,
+    /// Its number among the bytes of that chiplet.
+    pub local: u64,
+}
+
+/// On a machine of one chiplet.
+impl From<u64> for Located {
+    #[inline]
+    fn from(address: u64) -> Located {
+        Located { address, chiplet: 0, local: address }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Bank {
     /// The open row, plus one; zero before the first access.
@@ -84,6 +104,9 @@ pub struct DramUse {
 #[derive(Clone, Debug)]
 pub struct Dram {
     spec: DramSpec,
+    /// The channels of a chiplet, and the chiplets that share them.
+    channels_each: u64,
+    sharers: u64,
     banks: Vec<Bank>,
     bus_free_at: Vec<Cycle>,
     traffic: DramTraffic,
@@ -92,10 +115,12 @@ pub struct Dram {
 impl Dram {
     /// An idle memory with all rows closed.
     #[must_use]
-    pub fn new(spec: &DramSpec) -> Dram {
+    pub fn new(spec: &DramSpec, chiplets: u32) -> Dram {
         let channels = spec.channels.get() as usize;
         Dram {
             spec: *spec,
+            channels_each: u64::from((spec.channels.get() / chiplets).max(1)),
+            sharers: u64::from((chiplets / spec.channels.get()).max(1)),
             banks: vec![Bank::default(); channels * spec.banks_per_channel.get() as usize],
             bus_free_at: vec![0; channels],
             traffic: DramTraffic::default(),
@@ -107,22 +132,30 @@ impl Dram {
     /// The bank is the row number folded over itself, so that arrays that lie
     /// a power of two apart do not meet in one bank.
     #[must_use]
-    pub fn place(&self, address: u64) -> (usize, usize, u64) {
+    pub fn place(&self, byte: impl Into<Located>) -> (usize, usize, u64) {
+        let Located { chiplet, local, .. } = byte.into();
         let interleave = u64::from(self.spec.interleave_bytes.get());
-        let channels = u64::from(self.spec.channels.get());
+        let channels = self.channels_each;
         let banks = u64::from(self.spec.banks_per_channel.get());
-        let chunk = address / interleave;
-        let channel = (chunk + chunk / channels / 7) % channels;
-        let within = chunk / channels * interleave + address % interleave;
-        let row = within / u64::from(self.spec.row_bytes.get());
+        let chunk = local / interleave;
+        let mut channel = (chunk + chunk / channels / 7) % channels;
+        let within = chunk / channels * interleave + local % interleave;
+        let mut row = within / u64::from(self.spec.row_bytes.get());
+        if chiplet > 0 || self.sharers > 1 {
+            let (group, sharer) = (u64::from(chiplet) / self.sharers, u64::from(chiplet) % self.sharers);
+            channel += group * channels;
+            row = row * self.sharers + sharer;
+        }
         let bank = (row ^ row >> 3 ^ row >> 6 ^ row >> 9 ^ row >> 15) % banks;
         (channel as usize, (channel * banks + bank) as usize, row)
     }
 
-    /// Serves an access of `bytes` at `address` that arrives now.
+    /// Serves an access of `bytes` from `byte` on that arrives now.
     #[inline]
-    pub fn access(&mut self, now: Cycle, address: u64, bytes: u32, write: bool) -> DramUse {
-        let (channel, place, row) = self.place(address);
+    pub fn access(&mut self, now: Cycle, byte: impl Into<Located>, bytes: u32, write: bool) -> DramUse {
+        let byte = byte.into();
+        let (channel, place, row) = self.place(byte);
+        let address = byte.address;
         let bank = &mut self.banks[place];
         let hit = bank.open_row == row + 1;
         let start = now.max(bank.ready_at);
@@ -184,44 +217,68 @@ mod tests {
 
     #[test]
     fn the_second_access_to_a_row_hits_and_another_row_of_the_bank_misses() {
-        let mut dram = Dram::new(&spec());
-        let (_, bank, row) = dram.place(0);
-        let same_row = (64..1 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 == row);
+        let mut dram = Dram::new(&spec(), 1);
+        let (_, bank, row) = dram.place(0u64);
+        let same_row =
+            (64..1u64 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 == row);
         let other_row =
-            (64..1 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 != row);
-        assert_eq!(dram.access(0, 0, 64, false).done, 30 + 4 + 50);
+            (64..1u64 << 20).step_by(64).find(|&a| dram.place(a).1 == bank && dram.place(a).2 != row);
+        assert_eq!(dram.access(0, 0u64, 64, false).done, 30 + 4 + 50);
         assert_eq!(dram.access(1000, same_row.unwrap(), 64, false).done, 1000 + 10 + 4 + 50);
         assert_eq!(dram.access(2000, other_row.unwrap(), 64, true).done, 2000 + 30 + 4 + 50);
-        assert_eq!(dram.access(3000, 0, 64, false).done, 3000 + 30 + 4 + 50);
+        assert_eq!(dram.access(3000, 0u64, 64, false).done, 3000 + 30 + 4 + 50);
         let t = dram.traffic();
         assert_eq!((t.row_hits, t.row_misses, t.reads, t.writes, t.bytes), (1, 3, 3, 1, 256));
         assert_eq!(t.queue_cycles, 0);
     }
 
     #[test]
+    fn each_chiplet_has_channels_or_a_share_of_one_and_rows_of_its_own() {
+        let at = |chiplet, local| Located { address: 0, chiplet, local };
+        for (chiplets, of_each) in [(1, 4), (2, 2), (4, 1), (8, 1)] {
+            let dram = Dram::new(&spec(), chiplets);
+            let mut rows = std::collections::BTreeSet::new();
+            for chiplet in 0..chiplets as u16 {
+                let mut channels = std::collections::BTreeSet::new();
+                for local in (0..1u64 << 16).step_by(64) {
+                    let (channel, bank, row) = dram.place(at(chiplet, local));
+                    channels.insert(channel);
+                    rows.insert((bank, row, chiplet));
+                }
+                assert_eq!(channels.len(), of_each, "{chiplets} chiplets");
+                let first = (usize::from(chiplet) * 4 / chiplets as usize / of_each) * of_each;
+                assert_eq!(channels.first(), Some(&first), "{chiplets} chiplets");
+            }
+            let distinct: std::collections::BTreeSet<_> =
+                rows.iter().map(|&(bank, row, _)| (bank, row)).collect();
+            assert_eq!(distinct.len(), rows.len(), "{chiplets} chiplets: two of them share a row");
+        }
+    }
+
+    #[test]
     fn hits_to_an_open_row_stream_at_the_bandwidth_of_the_bus() {
-        let mut dram = Dram::new(&spec());
-        let first = dram.access(0, 0, 64, false).done;
-        let second = dram.access(0, 64, 64, false).done;
-        let third = dram.access(0, 128, 64, false).done;
+        let mut dram = Dram::new(&spec(), 1);
+        let first = dram.access(0, 0u64, 64, false).done;
+        let second = dram.access(0, 64u64, 64, false).done;
+        let third = dram.access(0, 128u64, 64, false).done;
         assert_eq!((second - first, third - second), (4, 4));
     }
 
     #[test]
     fn misses_in_different_banks_of_a_channel_overlap() {
-        let mut dram = Dram::new(&spec());
-        let (channel, bank, _) = dram.place(0);
-        let other = (0..1 << 20)
+        let mut dram = Dram::new(&spec(), 1);
+        let (channel, bank, _) = dram.place(0u64);
+        let other = (0..1u64 << 20)
             .step_by(256)
             .find(|&a| dram.place(a).0 == channel && dram.place(a).1 != bank)
             .unwrap();
-        let first = dram.access(0, 0, 64, false).done;
+        let first = dram.access(0, 0u64, 64, false).done;
         assert_eq!(dram.access(0, other, 64, false).done, first + 4);
     }
 
     #[test]
     fn arrays_a_power_of_two_apart_spread_over_banks_and_channels() {
-        let dram = Dram::new(&spec());
+        let dram = Dram::new(&spec(), 1);
         let mut banks = std::collections::BTreeSet::new();
         for i in 0..64u64 {
             banks.insert(dram.place(i << 20).1);
@@ -234,7 +291,7 @@ mod tests {
         fn accesses_to_one_line_complete_in_the_order_they_came(
             accesses in prop::collection::vec((0u64..20, 0u64..64, any::<bool>()), 1..200),
         ) {
-            let mut dram = Dram::new(&spec());
+            let mut dram = Dram::new(&spec(), 1);
             let mut last = std::collections::BTreeMap::new();
             let mut now = 0;
             for (wait, line, write) in &accesses {
@@ -251,7 +308,7 @@ mod tests {
 
         #[test]
         fn bytes_of_one_row_are_contiguous_within_their_channel(address in 0u64..1 << 30) {
-            let dram = Dram::new(&spec());
+            let dram = Dram::new(&spec(), 1);
             let base = address / 256 * 256;
             prop_assert_eq!(dram.place(base), dram.place(base + 255));
         }

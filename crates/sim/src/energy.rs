@@ -89,6 +89,9 @@ pub struct Energy {
     pub l2: f64,
     /// The network.
     pub noc: f64,
+    /// The links between chiplets, on a machine of several.
+    #[serde(default)]
+    pub links: Option<f64>,
     /// Main memory.
     pub dram: f64,
     /// Local memory.
@@ -107,6 +110,7 @@ impl Energy {
             l1: cost(uses.l1_reads, spec.l1_read_pj) + cost(uses.l1_writes, spec.l1_write_pj),
             l2: cost(uses.l2_reads, spec.l2_read_pj) + cost(uses.l2_writes, spec.l2_write_pj),
             noc: cost(uses.noc_uses, spec.noc_pj),
+            links: None,
             dram: cost(uses.dram_accesses, spec.dram_pj),
             lds: cost(uses.lds_accesses, spec.lds_pj),
             total: 0.0,
@@ -115,18 +119,19 @@ impl Energy {
         energy
     }
 
+    /// The same with the links between chiplets.
+    #[must_use]
+    pub fn with_links(self, picojoules: f64) -> Energy {
+        Energy { links: Some(picojoules), total: self.total + picojoules, ..self }
+    }
+
     /// The parts and their sum, in a fixed order.
     #[must_use]
-    pub fn entries(&self) -> [(&'static str, f64); 7] {
-        [
-            ("core", self.core),
-            ("l1", self.l1),
-            ("l2", self.l2),
-            ("noc", self.noc),
-            ("dram", self.dram),
-            ("lds", self.lds),
-            ("total", self.total),
-        ]
+    pub fn entries(&self) -> Vec<(&'static str, f64)> {
+        let mut entries = vec![("core", self.core), ("l1", self.l1), ("l2", self.l2), ("noc", self.noc)];
+        entries.extend(self.links.map(|links| ("links", links)));
+        entries.extend([("dram", self.dram), ("lds", self.lds), ("total", self.total)]);
+        entries
     }
 }
 

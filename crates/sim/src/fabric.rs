@@ -7,9 +7,9 @@
 
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message,
-    Mutation, Node, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station, TimerClass,
-    Uses, Way, WritePolicy,
+    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply,
+    Message, Mutation, Node, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
+    TimerClass, Uses, Way, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -25,7 +25,7 @@ pub(crate) struct Sent {
     pub(crate) message: MessageId,
     pub(crate) name: &'static str,
     pub(crate) payload_bytes: u32,
-    pub(crate) line: Option<proto::LineAddr>,
+    pub(crate) line: Option<LineAddr>,
     pub(crate) is_access: bool,
 }
 
@@ -60,9 +60,9 @@ pub(crate) enum Parked {
     /// A request that is presented again when the key is woken.
     Request { key: String, slot: Slot },
     /// A request that waits for the fill of its line.
-    Waiting { line: proto::LineAddr, slot: Slot },
+    Waiting { line: LineAddr, slot: Slot },
     /// A message that is presented again when the key is woken.
-    Message { key: String, from: String, name: &'static str, line: Option<proto::LineAddr> },
+    Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
 /// The stations of one protocol.
@@ -74,6 +74,10 @@ pub(crate) trait Fabric {
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent) -> Result<StationId, String>;
+    /// Where lines live.
+    fn homes(&self) -> &Homes;
+    /// Puts the page of a line on a chiplet, unless it has a place.
+    fn touch(&mut self, line: LineAddr, chiplet: u16);
     /// Does any controller look at clock ticks?
     fn is_clocked(&self) -> bool;
     /// Tells the protocol which arrays a kernel uses. Kernels come in order.
@@ -103,11 +107,11 @@ pub(crate) trait Fabric {
     fn parked(&self, at: StationId) -> Vec<Parked>;
     /// How often each row fired.
     fn coverage(&self) -> &Coverage;
-    /// From now on somebody else says which ways are given up, with
-    /// [`Fabric::evict`]; or nobody else any more.
+    /// From now on the caller chooses the ways that are given up, with
+    /// [`Fabric::evict`]; or the fabric does again.
     fn hold_ways(&mut self, held: bool);
-    /// What whoever says so has to know of a station, whose ways are sorted by
-    /// their lines for it.
+    /// The ways of a station, sorted by their lines, for the caller that chooses among
+    /// them.
     fn ways(&mut self, at: StationId) -> Ways;
     /// Gives up a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut Out);
@@ -349,6 +353,14 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn entry(&self, agent: Agent) -> Result<StationId, String> {
         self.nodes.entry(agent)
+    }
+
+    fn homes(&self) -> &Homes {
+        self.nodes.world().homes
+    }
+
+    fn touch(&mut self, line: LineAddr, chiplet: u16) {
+        self.nodes.homes_mut().touch(line, chiplet);
     }
 
     fn is_clocked(&self) -> bool {

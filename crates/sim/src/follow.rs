@@ -1,5 +1,5 @@
-//! A run whose order is told: whoever asks says what happens next, and the
-//! machine only says when.
+//! A run in a given order: the caller says what happens next, and the machine only
+//! says when.
 //!
 //! In an ordinary run latencies decide which of two messages arrives first, and
 //! the least recently used way is given up. Here a list of [`Move`]s decides: an
@@ -124,10 +124,10 @@ pub struct Followed {
 /// Why a machine cannot do as it is told.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The run has no result, whoever decides the order.
+    /// The run has no result in any order.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move is none that the machine could make.
+    /// The machine cannot make a move.
     #[error("move {} is not open", .at + 1)]
     NotOpen {
         /// Which one, from zero.
@@ -140,7 +140,8 @@ pub enum FollowError {
 /// Runs `program` on `system` under protocol `P`, and makes these moves in this
 /// order once every wavefront stands before its first operation. Each cache has
 /// one set. The kernels must end with arithmetic, so that none has ended before
-/// the moves are over.
+/// the moves are over. The pages of some lines lie on these chiplets from the start,
+/// in that order, where the first touch decides.
 ///
 /// # Errors
 /// As [`crate::run`]; and if a move is not open when its turn comes.
@@ -148,11 +149,13 @@ pub fn follow<P: Protocol>(
     system: &System,
     program: Program,
     mutation: Option<Mutation>,
+    pages: &[(LineAddr, u16)],
     moves: &[Move],
 ) -> Result<Followed, FollowError> {
     let shape = system.shape();
     shape.check().map_err(RunError::Machine)?;
-    let homes: Homes = homes(system);
+    let mut homes: Homes = homes(system);
+    pages.iter().for_each(|&(line, chiplet)| homes.touch(line, chiplet));
     let stations = Stations::<P>::new(&shape, homes, mutation).map_err(RunError::Machine)?;
     let (options, mut probe) = (RunOptions::default(), ());
     let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;

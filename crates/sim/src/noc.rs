@@ -9,11 +9,17 @@
 //! Each node has a port into the network and one out of it, links like all
 //! others except that crossing them is no hop. Within one node a message
 //! crosses the two ports only.
+//!
+//! Each chiplet has such a network, and there is a link in each direction between
+//! any two chiplets. It begins and ends at the middle node of a grid, and beside the
+//! ports of a crossbar. A message to another chiplet crosses its own network, the
+//! link, which is one hop, and the other network.
 
 use core::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::LinkSpec;
 use crate::queue::Cycle;
 
 /// A place on the network: the number of a router or of a crossbar port.
@@ -115,6 +121,12 @@ pub struct NocTraffic {
     pub delivered_bytes: u64,
     /// Cycles that messages waited for a busy link or port.
     pub queue_cycles: u64,
+    /// Messages that crossed from one chiplet to another.
+    pub link_messages: u64,
+    /// Their bytes.
+    pub link_bytes: u64,
+    /// Cycles that they waited for a busy link between chiplets: part of the above.
+    pub link_queue_cycles: u64,
 }
 
 /// What a link connects.
@@ -126,6 +138,8 @@ pub enum LinkEnds {
     Eject(NocNode),
     /// From one node to the next.
     Hop(NocNode, NocNode),
+    /// From one chiplet to another.
+    Chiplets(u16, u16),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,18 +148,100 @@ struct Link {
     traffic: LinkTraffic,
 }
 
+/// The routes within a chiplet.
+#[derive(Clone, Debug)]
+struct Routes {
+    nodes: usize,
+    hop_latency: u64,
+    is_crossbar: bool,
+    /// The links of every route, without the ports.
+    links: Vec<u16>,
+    /// Where the route from `a` to `b` starts in `links`: entry `a * nodes + b`.
+    starts: Vec<u32>,
+    /// Where links to other chiplets begin and end. No node of a crossbar.
+    gateway: usize,
+}
+
+impl Routes {
+    /// How many hops lie between two nodes. A crossbar counts one.
+    #[inline]
+    fn hops(&self, from: usize, to: usize) -> u32 {
+        if self.is_crossbar {
+            return u32::from(from != to);
+        }
+        let route = from * self.nodes + to;
+        self.starts[route + 1] - self.starts[route]
+    }
+
+    /// How long the last of some links that lie behind a message was busy with it. The
+    /// ports of a crossbar are all it has.
+    #[inline]
+    fn tail(&self, hops: u64, flits: u64) -> u64 {
+        if hops == 0 || self.is_crossbar { 0 } else { flits }
+    }
+
+    /// Takes a message from one node to another of the chiplet whose links begin at
+    /// `first`. Returns how many hops that is.
+    #[inline]
+    fn walk(
+        &self,
+        way: &mut Way<'_, impl FnMut(LinkUse)>,
+        first: usize,
+        (from, to): (usize, usize),
+        flits: u64,
+    ) -> u64 {
+        let hops = u64::from(self.hops(from, to));
+        if self.is_crossbar {
+            way.head += hops * self.hop_latency;
+        } else {
+            let start = self.starts[from * self.nodes + to] as usize;
+            for &link in &self.links[start..start + hops as usize] {
+                way.cross(first + usize::from(link), flits);
+                way.head += self.hop_latency;
+            }
+        }
+        hops
+    }
+}
+
+/// A message on its way over links.
+struct Way<'a, W> {
+    links: &'a mut [Link],
+    bytes: u64,
+    /// When its head is where it has come to.
+    head: Cycle,
+    queued: u64,
+    watch: W,
+}
+
+impl<W: FnMut(LinkUse)> Way<'_, W> {
+    /// Reserves a link for so many cycles, once it is free.
+    #[inline]
+    fn cross(&mut self, link: usize, cycles: u64) {
+        let l = &mut self.links[link];
+        let start = self.head.max(l.free_at);
+        self.queued += start - self.head;
+        l.free_at = start + cycles;
+        l.traffic.bytes += self.bytes;
+        l.traffic.busy_cycles += cycles;
+        (self.watch)(LinkUse { link, from: start, until: start + cycles });
+        self.head = start;
+    }
+}
+
 /// The network.
 #[derive(Clone, Debug)]
 pub struct Noc {
     spec: NocSpec,
-    nodes: usize,
-    /// Ports in, ports out, then the links between nodes.
+    between: LinkSpec,
+    chiplets: usize,
+    routes: Routes,
+    /// How many links each chiplet has.
+    links_each: usize,
+    /// For each chiplet ports in, ports out and the links between nodes; then the
+    /// links between chiplets.
     links: Vec<Link>,
     ends: Vec<LinkEnds>,
-    /// The links of every route, without the ports.
-    route_links: Vec<u16>,
-    /// Where the route from `a` to `b` starts in `route_links`: entry `a * nodes + b`.
-    route_starts: Vec<u32>,
     traffic: NocTraffic,
 }
 
@@ -161,65 +257,97 @@ pub struct LinkUse {
 }
 
 impl Noc {
-    /// Builds the network and its routes.
+    /// Builds the network of a machine of one chiplet, and its routes.
     ///
     /// # Errors
     /// If the network has more nodes than [`NocSpec::NODES_MAX`].
     pub fn new(spec: &NocSpec) -> Result<Noc, String> {
+        Noc::of_chiplets(spec, &LinkSpec::default(), 1)
+    }
+
+    /// Builds the networks of some chiplets, and the links between them.
+    ///
+    /// # Errors
+    /// If there are more nodes than [`NocSpec::NODES_MAX`].
+    pub fn of_chiplets(spec: &NocSpec, between: &LinkSpec, chiplets: u32) -> Result<Noc, String> {
         let nodes = spec.topology.nodes();
-        if nodes > NocSpec::NODES_MAX {
+        let all = nodes.saturating_mul(u64::from(chiplets));
+        if all > NocSpec::NODES_MAX {
             let most = NocSpec::NODES_MAX;
-            return Err(format!("the network has {nodes} nodes, but at most {most} are supported"));
+            return Err(format!("the network has {all} nodes, but at most {most} are supported"));
         }
-        let nodes = nodes as usize;
-        let mut noc = Noc {
-            spec: *spec,
-            nodes,
-            links: Vec::new(),
-            ends: Vec::new(),
-            route_links: Vec::new(),
-            route_starts: vec![0],
-            traffic: NocTraffic::default(),
-        };
-        let node = |i: usize| NocNode(i as u16);
-        noc.ends.extend((0..nodes).map(|i| LinkEnds::Inject(node(i))));
-        noc.ends.extend((0..nodes).map(|i| LinkEnds::Eject(node(i))));
+        let (nodes, chiplets) = (nodes as usize, chiplets as usize);
         // The link from a node in direction d, numbered as it is first used.
         let mut numbers = vec![[u16::MAX; 4]; nodes];
+        let mut hops = Vec::new();
+        let (mut links, mut starts) = (Vec::new(), vec![0]);
         for from in 0..nodes {
             for to in 0..nodes {
                 let mut at = from;
                 while let Some((next, direction)) = next_hop(spec.topology, at, to) {
                     let number = &mut numbers[at][direction];
                     if *number == u16::MAX {
-                        *number = noc.ends.len() as u16;
-                        noc.ends.push(LinkEnds::Hop(node(at), node(next)));
+                        *number = (2 * nodes + hops.len()) as u16;
+                        hops.push((at, next));
                     }
-                    noc.route_links.push(*number);
+                    links.push(*number);
                     at = next;
                 }
-                noc.route_starts.push(noc.route_links.len() as u32);
+                starts.push(links.len() as u32);
             }
         }
-        noc.links = vec![Link::default(); noc.ends.len()];
-        Ok(noc)
+        let mut ends = Vec::new();
+        for chiplet in 0..chiplets {
+            let node = |i: usize| NocNode((chiplet * nodes + i) as u16);
+            ends.extend((0..nodes).map(|i| LinkEnds::Inject(node(i))));
+            ends.extend((0..nodes).map(|i| LinkEnds::Eject(node(i))));
+            ends.extend(hops.iter().map(|&(from, to)| LinkEnds::Hop(node(from), node(to))));
+        }
+        let others = |from| (0..chiplets).filter(move |&to| to != from).map(move |to| (from, to));
+        let pairs = (0..chiplets).flat_map(others);
+        ends.extend(pairs.map(|(from, to)| LinkEnds::Chiplets(from as u16, to as u16)));
+        let (is_crossbar, gateway) = match spec.topology {
+            Topology::Crossbar { .. } => (true, nodes),
+            Topology::Mesh { columns, rows } | Topology::Torus { columns, rows } => {
+                (false, (rows.get() / 2 * columns.get() + columns.get() / 2) as usize)
+            }
+        };
+        let hop_latency = u64::from(spec.hop_latency_cycles);
+        Ok(Noc {
+            spec: *spec,
+            between: between.clone(),
+            chiplets,
+            routes: Routes { nodes, hop_latency, is_crossbar, links, starts, gateway },
+            links_each: 2 * nodes + hops.len(),
+            links: vec![Link::default(); ends.len()],
+            ends,
+            traffic: NocTraffic::default(),
+        })
     }
 
-    /// How many nodes it connects.
+    /// How many nodes it connects, over all chiplets.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.nodes
+        self.routes.nodes * self.chiplets
     }
 
-    /// How many hops lie between two nodes. A crossbar counts one.
+    /// The chiplet of a node, and its number there.
+    #[inline]
+    fn within(&self, node: NocNode) -> (usize, usize) {
+        let node = usize::from(node.0);
+        if self.chiplets == 1 { (0, node) } else { (node / self.routes.nodes, node % self.routes.nodes) }
+    }
+
+    /// How many hops lie between two nodes. A crossbar counts one, and so does a
+    /// link between chiplets.
     #[inline]
     #[must_use]
     pub fn hops(&self, from: NocNode, to: NocNode) -> u32 {
-        if matches!(self.spec.topology, Topology::Crossbar { .. }) {
-            return u32::from(from != to);
+        let ((here, from), (there, to)) = (self.within(from), self.within(to));
+        if here == there {
+            return self.routes.hops(from, to);
         }
-        let route = usize::from(from.0) * self.nodes + usize::from(to.0);
-        self.route_starts[route + 1] - self.route_starts[route]
+        self.routes.hops(from, self.routes.gateway) + 1 + self.routes.hops(self.routes.gateway, to)
     }
 
     /// Sends a message and returns when it arrives. `watch` sees every link it
@@ -231,43 +359,51 @@ impl Noc {
         from: NocNode,
         to: NocNode,
         bytes: u32,
-        mut watch: impl FnMut(LinkUse),
+        watch: impl FnMut(LinkUse),
     ) -> Cycle {
-        let (source, target) = (usize::from(from.0), usize::from(to.0));
+        let ((here, source), (there, target)) = (self.within(from), self.within(to));
         let flits = u64::from(bytes.div_ceil(self.spec.link_bytes_per_cycle.get()).max(1));
         let port_cycles = u64::from(bytes.div_ceil(self.spec.port_bytes_per_cycle.get()).max(1));
-        let hops = u64::from(self.hops(from, to));
+        let (routes, nodes) = (&self.routes, self.routes.nodes);
+        let (first, last) = (here * self.links_each, there * self.links_each);
+        let mut way = Way { links: &mut self.links, bytes: u64::from(bytes), head: now, queued: 0, watch };
+        way.cross(first + source, port_cycles);
+        let (hops, behind) = if here == there {
+            let hops = routes.walk(&mut way, first, (source, target), flits);
+            (hops, None)
+        } else {
+            // The links to others of each chiplet stand behind one another.
+            let nth = there - usize::from(there > here);
+            let link = self.links_each * self.chiplets + here * (self.chiplets - 1) + nth;
+            let cycles = u64::from(bytes.div_ceil(self.between.bytes_per_cycle.max(1)).max(1));
+            let latency = u64::from(self.between.latency_cycles);
+            let before = routes.walk(&mut way, first, (source, routes.gateway), flits);
+            let (left, queued) = (way.head + routes.tail(before, flits), way.queued);
+            way.cross(link, cycles);
+            self.traffic.link_messages += 1;
+            self.traffic.link_bytes += u64::from(bytes);
+            self.traffic.link_queue_cycles += way.queued - queued;
+            let crossed = way.head + cycles;
+            way.head += latency;
+            let after = routes.walk(&mut way, last, (routes.gateway, target), flits);
+            // Its last byte comes behind the slowest part of the way, and what waits
+            // in front of a later part makes up for that.
+            let behind = left.max(crossed) + latency + after * routes.hop_latency;
+            (before + 1 + after, Some(behind.max(way.head + routes.tail(after, flits))))
+        };
+        way.cross(last + nodes + target, port_cycles);
+        let (head, queued) = (way.head, way.queued);
         self.traffic.messages += 1;
         self.traffic.bytes += u64::from(bytes);
         self.traffic.byte_hops += u64::from(bytes) * hops;
         self.traffic.flits += flits;
         self.traffic.flit_hops += flits * hops;
-        let hop_latency = u64::from(self.spec.hop_latency_cycles);
-        let mut queued = 0;
-        let mut cross = |links: &mut [Link], link: usize, head: Cycle, cycles: u64| {
-            let l = &mut links[link];
-            let start = head.max(l.free_at);
-            queued += start - head;
-            l.free_at = start + cycles;
-            l.traffic.bytes += u64::from(bytes);
-            l.traffic.busy_cycles += cycles;
-            watch(LinkUse { link, from: start, until: start + cycles });
-            start
-        };
-        let mut head = cross(&mut self.links, source, now, port_cycles);
-        if matches!(self.spec.topology, Topology::Crossbar { .. }) {
-            head += hops * hop_latency;
-        } else {
-            let route = source * self.nodes + target;
-            let (first, end) = (self.route_starts[route], self.route_starts[route + 1]);
-            for &link in &self.route_links[first as usize..end as usize] {
-                head = cross(&mut self.links, usize::from(link), head, flits) + hop_latency;
-            }
-        }
-        head = cross(&mut self.links, self.nodes + target, head, port_cycles);
         self.traffic.queue_cycles += queued;
-        let tail = if hops > 0 { flits.max(port_cycles) } else { port_cycles } - 1;
-        head + tail + u64::from(self.spec.port_latency_cycles)
+        let end = match behind {
+            None => head + if hops > 0 { flits.max(port_cycles) } else { port_cycles },
+            Some(behind) => behind.max(head + port_cycles),
+        };
+        end - 1 + u64::from(self.spec.port_latency_cycles)
     }
 
     /// Notes that a message of `bytes` has arrived.
@@ -398,6 +534,59 @@ mod tests {
         assert_eq!(noc.send(100, NocNode(0), NocNode(11), 8, |_| ()), 100 + 3 + 2);
     }
 
+    fn two_chiplets(topology: Topology) -> Noc {
+        let between = LinkSpec { latency_cycles: 20, bytes_per_cycle: 4, byte_pj: 1.0 };
+        Noc::of_chiplets(&spec(topology), &between, 2).unwrap()
+    }
+
+    #[test]
+    fn a_message_to_another_chiplet_pays_both_networks_and_the_link_between_them() {
+        // A 3 x 3 mesh: the middle is node 4, and node 13 on the other chiplet.
+        let mut noc = two_chiplets(mesh(3, 3));
+        let mut links = Vec::new();
+        let arrives = noc.send(100, NocNode(3), NocNode(17), 8, |u| links.push(u.link));
+        let ends: Vec<_> = links.into_iter().map(|l| noc.ends(l)).collect();
+        let hop = |a, b| LinkEnds::Hop(NocNode(a), NocNode(b));
+        let between = LinkEnds::Chiplets(0, 1);
+        let (inject, eject) = (LinkEnds::Inject(NocNode(3)), LinkEnds::Eject(NocNode(17)));
+        assert_eq!(ends, [inject, hop(3, 4), between, hop(13, 14), hop(14, 17), eject]);
+        // Eight bytes over a link of four a cycle: the tail comes a cycle later.
+        assert_eq!(arrives, 100 + 3 * 3 + 20 + 1 + 2);
+        assert_eq!(noc.hops(NocNode(3), NocNode(17)), 4);
+        let traffic = noc.traffic();
+        assert_eq!((traffic.link_messages, traffic.link_bytes, traffic.byte_hops), (1, 8, 32));
+
+        let mut noc = two_chiplets(crossbar(4));
+        assert_eq!(noc.send(100, NocNode(6), NocNode(1), 4, |_| ()), 100 + 3 + 20 + 3 + 2);
+        assert_eq!(noc.hops(NocNode(6), NocNode(1)), 3);
+        assert_eq!(noc.send(200, NocNode(6), NocNode(5), 4, |_| ()), 200 + 3 + 2);
+        assert_eq!(noc.traffic().link_messages, 1);
+    }
+
+    #[test]
+    fn messages_wait_for_a_busy_link_between_chiplets() {
+        let mut noc = two_chiplets(crossbar(4));
+        let first = noc.send(0, NocNode(0), NocNode(4), 64, |_| ());
+        let second = noc.send(0, NocNode(1), NocNode(5), 64, |_| ());
+        let back = noc.send(0, NocNode(4), NocNode(0), 64, |_| ());
+        assert_eq!(second - first, 16);
+        assert_eq!(back, first, "each direction has a link of its own");
+        assert_eq!(noc.traffic().link_queue_cycles, 16);
+    }
+
+    #[test]
+    fn every_chiplet_has_the_same_links_and_one_to_each_other() {
+        let of = |chiplets| Noc::of_chiplets(&spec(mesh(3, 2)), &LinkSpec::default(), chiplets).unwrap();
+        let each = of(1).links().count();
+        for chiplets in 1..6usize {
+            let noc = of(chiplets as u32);
+            assert_eq!(noc.links().count(), chiplets * each + chiplets * (chiplets - 1));
+            let ends: std::collections::BTreeSet<_> =
+                noc.links().map(|(ends, _)| format!("{ends:?}")).collect();
+            assert_eq!(ends.len(), noc.links().count(), "two links have the same ends");
+        }
+    }
+
     #[test]
     fn two_messages_over_one_link_share_its_bandwidth() {
         let mut noc = Noc::new(&spec(mesh(3, 1))).unwrap();
@@ -432,10 +621,14 @@ mod tests {
         #[test]
         fn messages_of_a_pair_arrive_in_the_order_sent(
             kind in 0..3,
+            chiplets in 1u32..4,
             sends in prop::collection::vec((0u64..5, 0u16..12, 0u16..12, 1u32..200), 1..300),
         ) {
-            let topology = [mesh(4, 3), torus(4, 3), crossbar(12)][kind as usize];
-            let mut noc = Noc::new(&spec(topology)).unwrap();
+            let nodes = 12 / chiplets;
+            let topology = [mesh(nodes, 1), torus(nodes, 1), crossbar(nodes)][kind as usize];
+            let topology = if chiplets == 1 && kind < 2 { [mesh(4, 3), torus(4, 3)][kind as usize] } else { topology };
+            let between = LinkSpec { latency_cycles: 20, bytes_per_cycle: 3, byte_pj: 1.0 };
+            let mut noc = Noc::of_chiplets(&spec(topology), &between, chiplets).unwrap();
             let mut last = std::collections::BTreeMap::new();
             let mut now = 0;
             for (wait, from, to, bytes) in sends {

@@ -160,6 +160,7 @@ impl<W: Write> Timeline<W> {
                     Some(LinkEnds::Inject(node)) => format!("node {} in", node.0),
                     Some(LinkEnds::Eject(node)) => format!("node {} out", node.0),
                     Some(LinkEnds::Hop(from, to)) => format!("link {} to {}", from.0, to.0),
+                    Some(LinkEnds::Chiplets(from, to)) => format!("chiplet {from} to chiplet {to}"),
                     None => format!("link {number}"),
                 };
                 (name, Some("Links"))

@@ -1,9 +1,10 @@
 //! Where a protocol's stations stand on the network, and how fast they are.
 //!
-//! Compute units are spread evenly over the nodes, and so are the banks of the
+//! What a machine has several of is divided among its chiplets in order. Compute
+//! units of a chiplet are spread evenly over its nodes, and so are the banks of the
 //! shared levels. On a crossbar with a port for each, compute units take the
 //! first ports and banks the ones behind them. What exists once stands in the
-//! middle; the host enters at the first node. The memory of a bank's lines stands
+//! middle of the first chiplet; the host enters at its first node. The memory of a bank's lines stands
 //! beside the bank, whether or not a protocol has a controller there.
 
 use proto::Role;
@@ -15,6 +16,8 @@ use crate::noc::{Noc, NocNode, Topology};
 /// Where stations stand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
+    chiplets: u32,
+    /// Of each chiplet.
     nodes: u32,
     cus: u32,
     columns: Option<u32>,
@@ -26,7 +29,8 @@ impl Placement {
             Topology::Mesh { columns, .. } | Topology::Torus { columns, .. } => Some(columns.get()),
             Topology::Crossbar { .. } => None,
         };
-        Placement { nodes: noc.nodes() as u32, cus: system.cu.count, columns }
+        let chiplets = system.chiplets;
+        Placement { chiplets, nodes: noc.nodes() as u32 / chiplets, cus: system.cu.count / chiplets, columns }
     }
 
     pub(crate) fn node(&self, station: &StationInfo) -> NocNode {
@@ -39,6 +43,15 @@ impl Placement {
     }
 
     fn node_of(&self, role: Role, index: u32, count: u32) -> NocNode {
+        // What cannot be divided among chiplets stands on the first.
+        let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
+        let chiplet = index / each;
+        let NocNode(within) = self.node_within(role, index % each, each);
+        NocNode((chiplet * self.nodes) as u16 + within)
+    }
+
+    /// The node within a chiplet of one of so many.
+    fn node_within(&self, role: Role, index: u32, count: u32) -> NocNode {
         let spread = u64::from(index) * u64::from(self.nodes) / u64::from(count.max(1));
         let node = match role {
             Role::Host => 0,

@@ -39,7 +39,11 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         }
         Topology::Crossbar { .. } => 1,
     };
-    let way = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
+    let mut way = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
+    if system.chiplets > 1 {
+        // Over two networks and the link between them.
+        way = 2 * way + u64::from(system.links.latency_cycles);
+    }
     let dram = &system.dram;
     let served = [
         system.l1.latency_cycles,

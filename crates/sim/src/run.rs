@@ -14,9 +14,6 @@ use crate::noc::NocTraffic;
 use crate::outcome::Outcome;
 use crate::probe::Probe;
 
-/// Bytes of a page, the unit in which memory is placed on chiplets.
-const PAGE_BYTES: u64 = 4096;
-
 /// Runs `program` on `system` under protocol `P`, watched by `probe`.
 ///
 /// The run depends on nothing but these arguments. The caller checks
@@ -56,7 +53,8 @@ pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunErr
 
 /// Where lines live.
 pub(crate) fn homes(system: &System) -> Homes {
-    Homes::new(&system.shape(), PAGE_BYTES / u64::from(system.l1.line_bytes.max(1)))
+    let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
+    Homes::new(&system.shape(), lines_per_page).with_policy(system.pages.placement.into())
 }
 
 pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {
@@ -100,5 +98,9 @@ fn energy(system: &System, tally: &Tally, noc: &NocTraffic, dram_accesses: u64) 
         dram_accesses,
         lds_accesses: tally.counts.lds_accesses,
     };
-    Energy::of(&system.energy, &uses)
+    let energy = Energy::of(&system.energy, &uses);
+    if system.chiplets == 1 {
+        return energy;
+    }
+    energy.with_links(noc.link_bytes as f64 * system.links.byte_pj)
 }

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use proto::words::{counted, plural};
+
 /// A run that does not get to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
@@ -104,7 +106,8 @@ impl fmt::Display for Awaited {
             }
             Awaited::Barrier { arrived, ended, waves } => write!(
                 f,
-                "waits at a barrier: {arrived} of {waves} wavefronts are there, {ended} ended without coming"
+                "waits at a barrier: of {}, {arrived} arrived and {ended} ended without arriving",
+                counted(u64::from(*waves), "wavefront")
             ),
             Awaited::Spins { what, place, value } => {
                 write!(f, "repeats its {what}{place} without progress")?;
@@ -126,10 +129,12 @@ impl fmt::Display for Stuck {
             Cause::NothingMoves => write!(f, "the run cannot go on: nothing moves after cycle {cycle}")?,
             Cause::NoProgress { idle_cycles } => write!(
                 f,
-                "the run makes no progress: no wavefront retired and no byte changed for {idle_cycles} \
-                 cycles, up to cycle {cycle}"
+                "the run makes no progress: no wavefront retired and no byte changed for {}, up to cycle {cycle}",
+                counted(idle_cycles, "cycle")
             )?,
-            Cause::TooLong { cycles } => write!(f, "the run was given up after {cycles} cycles")?,
+            Cause::TooLong { cycles } => {
+                write!(f, "the run was given up after {}", counted(cycles, "cycle"))?;
+            }
         }
         write!(f, " (seed {seed})")?;
         for Wait { who, what, site } in self.waits.iter().take(WAITS_SHOWN) {
@@ -145,7 +150,8 @@ impl fmt::Display for Stuck {
             write!(f, "\n  {parked}")?;
         }
         if self.parked.len() > WAITS_SHOWN {
-            write!(f, "\n  and {} more parked inputs", self.parked.len() - WAITS_SHOWN)?;
+            let rest = (self.parked.len() - WAITS_SHOWN) as u64;
+            write!(f, "\n  and {rest} more parked {}", plural(rest, "input"))?;
         }
         for LineHistory { line, messages } in &self.lines {
             write!(f, "\n  last messages about {line}:")?;

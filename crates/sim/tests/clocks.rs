@@ -58,7 +58,9 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
     let (short, long) = (cycles(1), cycles(100));
     // The lease was given when memory was asked, 200 ticks before it ends.
     assert!(short < 5_000 && (19_000..25_000).contains(&long), "{short} and {long} cycles");
-    let run = sim::run::<NoDeadline, ()>(&system("hrf-8cu"), overwrite(), &options, &mut ());
+    let mut system = system("hrf-8cu");
+    system.timers.tick_cycles = 1000;
+    let run = sim::run::<NoDeadline, ()>(&system, overwrite(), &options, &mut ());
     assert!(run.is_err(), "its write is never performed");
 }
 

@@ -42,7 +42,7 @@ fn all() -> Vec<RaceOptions> {
     models.iter().flat_map(|&model| pairings.map(|pairing| RaceOptions { model, pairing })).collect()
 }
 
-/// Many lanes exchange, and whoever has seen the first goes on before the last.
+/// Many lanes exchange, and the wavefront that has seen the first goes on before the last.
 #[test]
 fn an_atomic_does_not_race_with_what_it_released() {
     async fn body(w: Wave, s: Shared) {

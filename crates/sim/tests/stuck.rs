@@ -70,7 +70,7 @@ fn a_barrier_that_one_wavefront_skips_counts_who_came_and_who_ended() {
     assert_eq!(found.cause, Cause::NothingMoves);
     let at_barrier = Awaited::Barrier { arrived: 2, ended: 1, waves: 3 };
     assert_eq!(found.waits.iter().filter(|wait| wait.what == at_barrier).count(), 2, "{found}");
-    assert!(found.to_string().contains("2 of 3 wavefronts are there, 1 ended without coming"), "{found}");
+    assert!(found.to_string().contains("of 3 wavefronts, 2 arrived and 1 ended without arriving"), "{found}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_spin_on_a_work_group_that_finds_no_room_counts_those_not_dispatched() {
     let found = stuck(program, &impatient());
     assert!(matches!(found.cause, Cause::NoProgress { .. }));
     let text = found.to_string();
-    assert!(text.contains(&format!("5 of {} work-groups", full + 5)), "{text}");
+    assert!(text.contains(&format!("of {} work-groups, 5 not yet dispatched", full + 5)), "{text}");
     assert!(text.contains("not yet dispatched"), "{text}");
 }
 

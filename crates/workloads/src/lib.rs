@@ -26,11 +26,9 @@ mod settings;
 mod stencil;
 mod stress;
 mod vectors;
-mod words;
 
 pub use instance::{Instance, NamedInput, Purpose, Workload, grid_over};
 pub use settings::{BadSetting, Kind, Setting, Settings};
-pub use words::{counted, plural};
 
 static ALL: &[&Workload] = &[
     &vectors::VEC_COPY,

@@ -1,6 +1,7 @@
 //! Messages behind a flag, from one work-group to another and back.
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use crate::data::mix;
 use crate::instance::{Instance, Purpose, Workload};
@@ -75,7 +76,11 @@ async fn talk(w: Wave, c: Channel, rounds: u32) {
 fn message_passing(settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
     let (words, rounds) = (settings.count("words"), settings.count("rounds"));
     if words * rounds > 1 << 28 {
-        return Err(settings.conflict(format!("{words} words in {rounds} rounds are more than 268435456")));
+        return Err(settings.conflict(format!(
+            "{} in {} are more than 268435456",
+            counted(words, "word"),
+            counted(rounds, "round")
+        )));
     }
     let (level, placement) = (level(settings), placement(settings));
     let program = Program::new("message-passing", move |host| async move {

@@ -51,7 +51,7 @@ gallery! {
         "waits for a flag with ordinary loads (and gives up after a while)", plain_spin;
     /// The flag was seen; the data behind it need not be.
     NO_ACQUIRE = "race-no-acquire",
-        "a flag is released, but whoever awaits it never acquires", no_acquire;
+        "a flag is released, but its reader never acquires", no_acquire;
 }
 
 /// What the kernels share, each in lines of its own.

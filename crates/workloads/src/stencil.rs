@@ -8,10 +8,11 @@
 //! at work-group scope. After the last step all work-groups meet at a barrier
 //! at device scope, and copy their neighbours' borders.
 //!
-//! Whoever communicates does so by a barrier of one scope that holds both: no
+//! Wavefronts communicate by a barrier of one scope that holds both: no
 //! race under HRF-direct, and the smallest scope each time.
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use crate::data;
 use crate::instance::{Instance, Purpose, Workload};
@@ -161,7 +162,11 @@ fn stencil(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let inner = if settings.is("inner", "inner-device") { Level::Device } else { Level::WorkGroup };
     let arrivals = u64::from(groups.max(1 << 12)) * u64::from(waves) * 2 * rounds;
     if arrivals > u64::from(u32::MAX) {
-        return Err(settings.conflict(format!("{rounds} rounds of {waves} wavefronts cannot be counted")));
+        return Err(settings.conflict(format!(
+            "{} of {} cannot be counted",
+            counted(rounds, "round"),
+            counted(u64::from(waves), "wavefront")
+        )));
     }
     let program = Program::new("stencil", move |host| async move {
         let groups = if groups == 0 { host.shape().compute_units } else { groups };

@@ -320,7 +320,7 @@ fn atomics_touch_two_lines_a_queue_if_padded_and_sixteen_bytes_if_packed() {
 }
 
 #[test]
-fn each_sweep_starts_with_full_queues_whoever_emptied_them() {
+fn each_sweep_starts_with_full_queues() {
     let (uses, _) = recorded(&[]);
     for kernel in [0, 1] {
         let refills = uses

@@ -1,4 +1,4 @@
-//! The task runtime: each task once, whoever runs it; and what it does at its
+//! The task runtime: each task runs once on any worker; and the runtime at its
 //! bounds.
 
 use kernel::prelude::*;

@@ -8,9 +8,9 @@ use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryOp, MemoryReply, Message as _,
-    Mutation, Node as _, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
-    Symbol as _, TimerClass, Uses, Way, WritePolicy,
+    Agent, CacheShape, Channels, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply,
+    Message as _, Mutation, Node as _, PagePolicy, Protocol, Rank, Request, Role, SetIndex, Shape, Slot,
+    Spending, Station, Symbol as _, TimerClass, Uses, Way, WritePolicy,
 };
 
 /// Bytes of a word.
@@ -23,7 +23,7 @@ const PACES: usize = 7;
 const WHIMS: u64 = 2;
 
 /// The machines: every pair of write policies, lines and caches of some sizes.
-pub(super) fn shapes() -> Vec<Shape> {
+pub(super) fn shapes(chiplets: u16) -> Vec<Shape> {
     use WritePolicy::{Combining, Through, ThroughInvalidate};
     let cache = |sets, ways, policy, room| CacheShape {
         sets,
@@ -32,7 +32,8 @@ pub(super) fn shapes() -> Vec<Shape> {
         store_buffer_entries: room,
         miss_registers: room,
     };
-    let shape = |line_bytes, l1, l2| Shape { cus: CUS as u16, chiplets: 1, banks: 2, line_bytes, l1, l2 };
+    let (cus, banks) = (CUS as u16, 2u16.next_multiple_of(chiplets));
+    let shape = |line_bytes, l1, l2| Shape { cus, chiplets, banks, line_bytes, l1, l2 };
     let mut shapes = Vec::new();
     for (l1, l2) in [(Combining, Combining), (Through, Through), (Through, ThroughInvalidate)] {
         shapes.push(shape(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
@@ -41,6 +42,25 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.push(shape(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
     shapes.push(shape(64, cache(1, 2, ThroughInvalidate, 2), cache(1, 2, Combining, 2)));
     shapes
+}
+
+/// Where the lines of a machine live: each on a chiplet that the seed decides, as if
+/// somebody there had touched its page first.
+fn homes(shape: &Shape, seed: u64) -> Homes {
+    let mut homes = Homes::new(shape, 1);
+    if shape.chiplets > 1 {
+        let mut draws = Draws::new(!seed);
+        homes = homes.with_policy(PagePolicy::FirstTouch);
+        for line in 0..lines(shape) as u64 {
+            homes.touch(LineAddr(line), draws.below(usize::from(shape.chiplets)) as u16);
+        }
+    }
+    homes
+}
+
+/// How many lines the words have.
+fn lines(shape: &Shape) -> usize {
+    (WORDS * WORD).div_ceil(usize::from(shape.line_bytes))
 }
 
 /// What can happen next. Nodes and wavefronts are numbers.
@@ -186,14 +206,13 @@ pub(super) struct Machine<P: Protocol> {
 
 impl<P: Protocol> Machine<P> {
     pub(super) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
-        let nodes = Nodes::<P>::new(&shape, Homes::new(&shape, 1), mutation)?;
+        let nodes = Nodes::<P>::new(&shape, homes(&shape, 0), mutation)?;
         let count = nodes.ids().len();
         if count > usize::from(u8::MAX) {
             return Err(format!("it has {count} nodes, and at most {} can be stressed", u8::MAX));
         }
         let stations: Vec<Station<P>> = (0..count as At).map(|at| nodes.fresh(at)).collect();
         let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
-        let lines = (WORDS * WORD).div_ceil(usize::from(shape.line_bytes));
         Ok(Machine {
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
             under_way: UnderWay {
@@ -207,7 +226,7 @@ impl<P: Protocol> Machine<P> {
                 due: vec![None; count],
                 replies: Vec::new(),
             },
-            memory: vec![LineData::default(); lines],
+            memory: vec![LineData::default(); lines(&shape)],
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
@@ -251,6 +270,9 @@ impl<P: Protocol> Machine<P> {
         }
         self.memory.fill(LineData::default());
         self.clocks.fill(0);
+        if self.nodes.shape().chiplets > 1 {
+            *self.nodes.homes_mut() = homes(self.nodes.shape(), seed);
+        }
         self.waves.fill_with(Wave::default);
         self.set.fill(0);
         self.counted.iter_mut().for_each(Vec::clear);

@@ -19,13 +19,16 @@ mod rules;
 mod shrink;
 mod waves;
 
-use crate::parallel::in_parallel;
 use core::fmt;
+
+use proto::words::counted;
+use proto::{Mutation, Protocol, Shape, Symbol as _};
+
+use crate::parallel::in_parallel;
 use draws::Draws;
 use episode::{Episode, cu};
 use machine::{Machine, Ran, Wrong, shapes};
 use order::Planner;
-use proto::{Mutation, Protocol, Shape, Symbol as _};
 use rules::Rules;
 
 /// How a protocol is put under stress.
@@ -39,6 +42,9 @@ pub struct Options<'a> {
     pub model: Option<&'a str>,
     /// A seeded fault.
     pub mutation: Option<Mutation>,
+    /// Chiplets that the eight compute units and the banks are divided among: 1, 2,
+    /// 4 or 8. With several, a seed decides where the pages of one line each lie.
+    pub chiplets: u16,
     /// How many episodes run at once.
     pub jobs: usize,
     /// Asked now and then; true ends everything.
@@ -123,7 +129,7 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
         Some(model) => Rules::of(&[model]),
         None => Rules::of(&claimed),
     }?;
-    let shapes = shapes();
+    let shapes = shapes(options.chiplets);
     for shape in &shapes {
         P::params(shape)?;
     }
@@ -244,9 +250,13 @@ fn wave_text(wave: usize) -> String {
 }
 
 fn machine_text(shape: &Shape) -> String {
+    let of = |(count, noun): (u32, &str)| counted(u64::from(count), noun);
     let cache = |cache: &proto::CacheShape| {
-        format!("{} of {} sets and {} ways", cache.policy.name(), cache.sets, cache.ways)
+        let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")];
+        format!("{} of {} and {}", cache.policy.name(), of(sets), of(ways))
     };
-    let Shape { cus, banks, line_bytes, l1, l2, .. } = shape;
-    format!("{cus} CUs, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks} banks", cache(l1), cache(l2))
+    let Shape { cus, chiplets, banks, line_bytes, l1, l2 } = shape;
+    let on = if *chiplets > 1 { format!(" on {chiplets} chiplets") } else { String::new() };
+    let [cus, banks] = [(u32::from(*cus), "CU"), (u32::from(*banks), "bank")].map(of);
+    format!("{cus}{on}, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks}", cache(l1), cache(l2))
 }

@@ -119,7 +119,7 @@ impl Planner {
                 let word = usize::from(access.word);
                 match access.does {
                     Does::Load => readers[word] |= 1 << index,
-                    // Whoever is ordered with this one is with those before it.
+                    // An access that is ordered with this one is ordered with those before it.
                     Does::Store | Does::Swap if rules.transitive => {
                         (writer[word], readers[word]) = (1 << index, 0);
                     }

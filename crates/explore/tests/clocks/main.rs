@@ -192,6 +192,7 @@ fn stressed<P: Protocol>() -> explore::stress::Stressed {
     let options = Options {
         seed: 1,
         episodes: 60,
+        chiplets: 1,
         model: None,
         mutation: None,
         jobs: 1,

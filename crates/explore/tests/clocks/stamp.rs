@@ -177,7 +177,14 @@ impl Cache {
             Op::Load => return self.load(ask, cx),
             Op::Store => MemoryAccess::Write { mask, data },
             Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
-            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => {
+            Op::KernelBegin(_) => {
+                // The host may have written at a later time than this cache has come to.
+                self.lines.clear();
+                cx.fx.wake(Key::Way(SET));
+                cx.fx.accept(ask.slot);
+                return Disposition::Done;
+            }
+            Op::Fence | Op::KernelEnd(_) => {
                 cx.fx.accept(ask.slot);
                 return Disposition::Done;
             }

@@ -56,6 +56,7 @@ fn episodes_end_although_a_timer_runs_for_ever() {
         episodes: 20,
         model: None,
         mutation: None,
+        chiplets: 1,
         jobs: 1,
         stop: &|| false,
         progress: &|_| {},

@@ -192,6 +192,7 @@ impl Translation {
                     proxy: None,
                     remote,
                     tags: Vec::new(),
+                    section: None,
                 })],
                 Do::Remote(_) => panic!("an operation is remote once"),
             };

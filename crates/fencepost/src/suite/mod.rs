@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use litmus::parse::Macros;
 use litmus::suite::Judge;
 
 use crate::Failure;
@@ -26,11 +27,12 @@ use one::{Limits, Outcome};
 
 pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let judge = model::judge(arguments)?;
+    let macros = model::macros(arguments)?;
     let tests = files::tests(arguments)?;
     let dot = arguments.dot.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
     let mut printer =
         Printer { arguments, out, dot, tests: tests.list.len(), printed: 0, sum: Sum::default() };
-    perform(&tests, &judge, arguments, &mut printer)?;
+    perform(&tests, &judge, &macros, arguments, &mut printer)?;
     printer.finish(&tests, &judge)
 }
 
@@ -63,6 +65,7 @@ struct Printer<'a> {
 fn perform(
     tests: &Tests,
     judge: &Judge,
+    macros: &Macros,
     arguments: &LitmusArguments,
     printer: &mut Printer<'_>,
 ) -> Result<(), Failure> {
@@ -80,7 +83,7 @@ fn perform(
             let at = next.fetch_add(1, Ordering::Relaxed);
             tests.list.get(at).map(|test| (at, test))
         } {
-            let outcome = one::check(test, judge, arguments, &limits, count == 1);
+            let outcome = one::check(test, judge, macros, arguments, &limits, count == 1);
             progress.one_more();
             done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, outcome);
             more.notify_all();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use lab::catalog::model_names;
 use litmus::cat::{Model, Prelude, shipped, shipped_file};
 use litmus::hrf;
+use litmus::parse::Macros;
 use litmus::progress::Scheduler;
 use litmus::suite::{Judge, Method};
 
@@ -126,4 +127,12 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
     let preludes: Vec<Prelude<'_>> = bell.iter().map(|(file, text)| Prelude { file, text }).collect();
     Model::parse_after(&preludes, name, name, &text, &mut include)
         .map_err(|error| Failure::BadInput(error.to_string()))
+}
+
+/// The macros of tests in C: the kernel's functions, or those of a file.
+pub(super) fn macros(arguments: &LitmusArguments) -> Result<Macros, Failure> {
+    let Some(path) = &arguments.macros else { return Ok(Macros::kernel().clone()) };
+    let file = path.display().to_string();
+    let text = read_model(path).map_err(Failure::BadInput)?;
+    Macros::parse(&text).map_err(|error| Failure::BadInput(error.in_file(&file).to_string()))
 }

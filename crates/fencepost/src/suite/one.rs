@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use litmus::parse::{hash, parse};
+use litmus::parse::{Macros, hash, parse_with};
 use litmus::suite::{Answer, Asked, Comparison, Judge, compare};
 use serde_json::{Value, json};
 
@@ -40,6 +40,7 @@ pub(super) struct Limits<'a> {
 pub(super) fn check(
     test: &Test,
     judge: &Judge,
+    macros: &Macros,
     arguments: &LitmusArguments,
     limits: &Limits<'_>,
     single: bool,
@@ -50,7 +51,7 @@ pub(super) fn check(
     }
     let deadline = Deadline::after(limits.timeout);
     let mut stop = || (limits.interrupted)() || deadline.passed();
-    let mut found = match examine(test, &file, judge, arguments, &mut stop, single) {
+    let mut found = match examine(test, &file, judge, macros, arguments, &mut stop, single) {
         Ok(found) => found,
         Err(reason) => return broken(&file, judge, arguments.json, reason),
     };
@@ -84,6 +85,7 @@ fn examine(
     test: &Test,
     file: &str,
     judge: &Judge,
+    macros: &Macros,
     arguments: &LitmusArguments,
     stop: &mut dyn FnMut() -> bool,
     single: bool,
@@ -95,7 +97,7 @@ fn examine(
         Some(text) => text.clone(),
         None => read_text(&test.path)?,
     };
-    let program = parse(&text).map_err(|error| error.in_file(file).to_string())?;
+    let program = parse_with(&text, macros).map_err(|error| error.in_file(file).to_string())?;
     // The error may lie in a model, which it then names.
     let misfit = |error: litmus::parse::TextError| match &error.file {
         Some(model) if model != file => format!("{file}: {error}"),

@@ -8,6 +8,7 @@ mod pty;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -265,6 +266,45 @@ fn an_interrupted_reproduction_says_how_to_go_on() {
     assert_eq!(left.code, Some(130), "{text}");
     assert!(text.contains("fencepost: interrupted: ") && text.contains("results/hlrc"), "{text}");
     assert!(text.contains("the same command goes on with the others"), "{text}");
+    left.assert_clean();
+}
+
+/// Takes no text, and breaks once a progress line is there.
+struct Breaks;
+
+impl io::Write for Breaks {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        std::thread::sleep(Duration::from_millis(500));
+        panic!("a fault of the program")
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+#[ignore = "it panics: the test below runs it on a terminal"]
+fn panics_below_its_progress_line() {
+    fencepost::output::handle_panics();
+    let command = ["fencepost", "litmus", "long.litmus", "long.litmus", "--model", "rmo", "--timeout", "0.3"];
+    fencepost::run(command.map(OsString::from), &mut Breaks, &mut io::stderr());
+}
+
+#[test]
+fn a_panic_takes_the_progress_line_away_before_it_is_reported() {
+    let folder = scratch("panic");
+    fs::write(folder.join("long.litmus"), long_test()).unwrap();
+    let (program, output) = (std::env::current_exe().unwrap(), folder.join("output"));
+    let setup = Setup { redirected: Some((1, &output)), ..USUAL };
+    let args = ["panics_below_its_progress_line", "--exact", "--ignored", "--nocapture"];
+    let left = Session::of(&program, &args, &folder, &setup).end();
+    let text = String::from_utf8_lossy(&left.bytes).into_owned();
+    let (before, after) = text.split_once("a fault of the program").expect("it is reported");
+    assert!(before.contains("[0:0"), "no line was there: {text:?}");
+    let report = before.rsplit_once("\x1b[J").expect("the line is taken away").1;
+    assert!(!report.contains("[0:0") && !after.contains("[0:0"), "{text:?}");
+    assert_eq!(left.code, Some(101));
     left.assert_clean();
 }
 

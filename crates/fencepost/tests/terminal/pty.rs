@@ -51,11 +51,17 @@ pub(crate) struct Left {
 }
 
 impl Session {
+    /// A command of the program.
     pub(crate) fn start(args: &[&str], folder: &Path, setup: &Setup<'_>) -> Session {
+        Session::of(Path::new(env!("CARGO_BIN_EXE_fencepost")), args, folder, setup)
+    }
+
+    /// A command of any program.
+    pub(crate) fn of(program: &Path, args: &[&str], folder: &Path, setup: &Setup<'_>) -> Session {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(24, setup.columns)).unwrap();
         let before = tcgetattr(&pty).unwrap();
-        let mut inner = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+        let mut inner = Command::new(program);
         inner.args(args).current_dir(folder);
         for variable in ["CI", "NO_COLOR", "COLUMNS"] {
             inner.env_remove(variable);

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use proto::words::counted;
+
 use crate::fault::{Fault, Who};
 use crate::op::Site;
 
@@ -77,7 +79,8 @@ impl fmt::Display for Awaited {
             Awaited::Barrier { arrived, ended, waves } => {
                 write!(
                     f,
-                    "waits at a barrier ({arrived} of {waves} wavefronts are there, {ended} have ended)"
+                    "waits at a barrier (of {}, {arrived} arrived and {ended} ended)",
+                    counted(u64::from(*waves), "wavefront")
                 )
             }
             Awaited::Kernel(name) => write!(f, "waits for the end of kernel `{name}`"),
@@ -94,9 +97,11 @@ impl fmt::Display for Stuck {
         match self.cause {
             Cause::NothingMoves => f.write_str("the program can not go on")?,
             Cause::NoProgress { steps } => {
-                write!(f, "no byte changed and no wavefront ended during {steps} operations")?;
+                write!(f, "no byte changed and no wavefront ended during {}", counted(steps, "operation"))?;
             }
-            Cause::TooLong { steps } => write!(f, "the program did not end within {steps} operations")?,
+            Cause::TooLong { steps } => {
+                write!(f, "the program did not end within {}", counted(steps, "operation"))?;
+            }
         }
         for Wait { who, what, site } in self.waits.iter().take(WAITS_SHOWN) {
             write!(f, "\n  {who} {what}, at {site}")?;
@@ -105,7 +110,8 @@ impl fmt::Display for Stuck {
             write!(f, "\n  and {} more", self.waits.len() - WAITS_SHOWN)?;
         }
         for (kernel, count) in &self.undispatched {
-            write!(f, "\n  {count} work-groups of kernel `{kernel}` wait for room on a compute unit")?;
+            let groups = counted(u64::from(*count), "work-group");
+            write!(f, "\n  kernel `{kernel}` waits for room on a compute unit: {groups} not dispatched")?;
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proto::words::counted;
 use serde_json::{Value, json};
-use workloads::counted;
 use workloads::graph::stand_in::Scale;
 
 use super::claims::{Claim, Kind};
@@ -322,6 +322,7 @@ impl Evaluation<'_> {
             measure: String::new(),
             interval: None,
             geometric: None,
+            worst_input: None,
             seeds: self.seeds().len(),
             note: None,
         };
@@ -408,6 +409,7 @@ impl Evaluation<'_> {
             let all: Vec<&str> = found.iter().map(|of| of.text.as_str()).collect();
             let what = if claim.kind == Kind::Exact { "right" } else { "as published" };
             let head = format!("shown is the worst input, {}", worst.input);
+            scored.worst_input = Some(worst.input.clone()).filter(|_| found.len() > 1);
             scored.note = Some(format!("{head}; {right} of {} are {what}: {}", found.len(), all.join(", ")));
         }
         Ok(worst.status)
@@ -444,8 +446,13 @@ impl Evaluation<'_> {
             });
         }
         let shown = interval(values)?;
-        let over = range().map_or(String::new(), |(low, high)| format!(" (seeds {low} to {high})"));
-        let text = format!("{input} {}{over}", rounded(shown.mean));
+        let text = match range() {
+            Some((low, high)) => {
+                let [mean, low, high] = to_one_decimal([rounded(shown.mean), low, high]);
+                format!("{input} {mean} (seeds {low} to {high})")
+            }
+            None => format!("{input} {}", rounded(shown.mean)),
+        };
         let status = score::mean_figure(claim, shown);
         Some(OfInput { status, input, is_mean: values.len() > 1, shown, text })
     }
@@ -534,4 +541,11 @@ struct OfInput {
 /// Where a measure that names no scenario and no variant is at.
 pub(super) fn place(figure: &FigurePlan) -> (&str, &str) {
     (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
+}
+
+/// Numbers with as many decimals as the longest of them has.
+fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
+    let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
+    let most = numbers.iter().map(decimals).max().unwrap_or(0);
+    numbers.map(|number| format!("{number:.most$}"))
 }

@@ -108,7 +108,7 @@ impl Plan {
     /// The runs that a request asks for.
     ///
     /// # Errors
-    /// An unknown figure, a scale that is none, a setting that no workload has.
+    /// An unknown figure, a bad scale, a setting that no workload has.
     pub fn new(mut paper: Paper, request: &Request) -> Result<Plan, Error> {
         set_once(&request.settings)?;
         named_once("figure", &request.figures)?;

@@ -8,12 +8,17 @@ const STUDENT_95: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
-/// The same for more degrees of freedom than that.
-const NORMAL_95: f64 = 1.960;
+/// That of the normal distribution, which it comes to.
+const NORMAL_95: f64 = 1.959_964;
 
-/// The quantile for so many degrees of freedom, from one.
+/// The quantile for so many degrees of freedom, from one. Beyond the table it is an
+/// expansion around the normal one (Abramowitz and Stegun, 26.7.5), which is right to
+/// four decimals there.
 fn student(degrees: usize) -> f64 {
-    STUDENT_95.get(degrees - 1).copied().unwrap_or(NORMAL_95)
+    let (z, n) = (NORMAL_95, degrees as f64);
+    let beyond =
+        || z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n);
+    STUDENT_95.get(degrees - 1).copied().unwrap_or_else(beyond)
 }
 
 /// The arithmetic mean; none of nothing.
@@ -133,6 +138,13 @@ mod tests {
         assert!((five.high - 4.9629).abs() < 1e-3 && (five.low - 1.0371).abs() < 1e-3, "{five:?}");
         assert_eq!(interval(&[7.0]), Some(Interval { mean: 7.0, low: 7.0, high: 7.0 }));
         assert_eq!(interval(&[]), None);
+    }
+
+    #[test]
+    fn the_quantile_has_no_step_where_the_table_ends() {
+        for (degrees, quantile) in [(30, 2.042), (31, 2.0395), (60, 2.0003), (120, 1.9799), (999, 1.9623)] {
+            assert!((student(degrees) - quantile).abs() < 5e-4, "{degrees}: {}", student(degrees));
+        }
     }
 
     #[test]

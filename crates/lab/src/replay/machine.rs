@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use explore::{Trace, Word};
 use proto::issue::IssueRule;
 use proto::{LineAddr, WritePolicy};
-use sim::config::{self, EndOfKernel, System};
+use sim::config::{self, EndOfKernel, PagePlacement, PageSpec, System};
 use sim::noc::Topology;
 
 use super::program::Cast;
@@ -54,13 +54,22 @@ impl Ground {
         (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
     }
 
+    /// Where pages lie.
+    pub(super) fn pages(&self, trace: &Trace) -> Vec<(LineAddr, u16)> {
+        trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
+    }
+
     /// The machine.
     pub(super) fn system(&self, trace: &Trace, cast: &Cast, latencies: &System) -> System {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();
         let (cus, banks) = (cast.compute_units, u32::from(bounds.banks));
         let cache = |ways: u32| self.line_bytes * u64::from(ways);
-        system.chiplets = 1;
+        system.chiplets = u32::from(bounds.chiplets);
+        if system.chiplets > 1 {
+            system.dram.channels = NonZeroU32::MIN.saturating_add(system.chiplets - 1);
+        }
+        system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);
         system.cu.count = cus;
         // A wavefront that waits for its turn keeps its SIMD unit.

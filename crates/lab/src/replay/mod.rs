@@ -100,7 +100,7 @@ fn replay_with(
         return Err(format!("the messages of {name} come in any order; timed they do not").into());
     }
     let explored = trace.replay(subject, u64::MAX, stop)?;
-    let cast = Cast::of(trace.program(), &trace.placement)?;
+    let cast = Cast::of(trace)?;
     let ground = Ground::of(trace)?;
     let (program, seen) = program::of(trace.program(), &cast, &ground)?;
     let moves = moves(trace, &cast, &ground, &explored.replay)?;
@@ -108,6 +108,7 @@ fn replay_with(
         system: ground.system(trace, &cast, latencies),
         program,
         mutation: trace.mutation(),
+        pages: ground.pages(trace),
         moves: moves.iter().map(|(_, mv)| *mv).collect(),
     };
     let led = run(job).ok_or_else(|| String::from("there is no such protocol"))?;
@@ -147,6 +148,7 @@ struct Job {
     system: System,
     program: kernel::Program,
     mutation: Option<Mutation>,
+    pages: Vec<(LineAddr, u16)>,
     moves: Vec<Move>,
 }
 
@@ -154,7 +156,7 @@ impl zoo::Visit for Job {
     type Output = Result<Followed, FollowError>;
 
     fn visit<P: Protocol>(self) -> Self::Output {
-        follow::<P>(&self.system, self.program, self.mutation, &self.moves)
+        follow::<P>(&self.system, self.program, self.mutation, &self.pages, &self.moves)
     }
 }
 
@@ -185,7 +187,7 @@ fn moves(
         let event = match mv {
             explore::Move::Issue { thread } => match cast.roles.get(usize::from(thread)) {
                 Some(&issues) => Move::Issue(issues),
-                None => return refuse("names a thread that there is not"),
+                None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
                 return refuse("lets a message overtake another, and timed channels keep their order");
@@ -200,7 +202,7 @@ fn moves(
             }
             explore::Move::Timer { node, class } => match TimerClass::ALL.get(usize::from(class)) {
                 Some(&class) => Move::Timer { station: node.into(), class },
-                None => return refuse("names a timer that there is not"),
+                None => return refuse("names a timer that does not exist"),
             },
             explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
             explore::Move::Tick => Move::Tick { station: None },

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use explore::{Placement, SILENT_MAX, rmw_kind};
+use explore::{SILENT_MAX, Trace, rmw_kind};
 use kernel::prelude::{Answer, Array, Grid, Host, Kernel, Lanes, Level, Order, RmwKind, Semantics, Wave};
 use kernel::{Accepted, Loading, Program as KernelProgram};
 use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, ThreadId, Value, value_address};
@@ -41,9 +41,10 @@ pub(super) struct Seen {
 }
 
 impl Cast {
-    pub(super) fn of(test: &Program, placement: &Placement) -> Result<Cast, String> {
+    pub(super) fn of(trace: &Trace) -> Result<Cast, String> {
+        let (test, placement) = (trace.program(), &trace.placement);
         check(test).map_err(|error| error.to_string())?;
-        let compute_units = u32::from(placement.compute_units());
+        let compute_units = u32::from(trace.bounds.compute_units(placement.compute_units()));
         let scope = |thread: usize| test.scopes.enclosing(ThreadId(thread as u8), Level::WorkGroup);
         // The scope, the compute unit, and how many threads it has, of each
         // work-group; and the number of those before it on its compute unit.

@@ -1,5 +1,7 @@
 //! The page of `fencepost compare`.
 
+use proto::words::{counted, plural};
+
 use super::chart::{self, fill_of};
 use super::html::{self, Cell, Page, Table};
 use super::number::{count, short};
@@ -27,13 +29,13 @@ pub fn of_comparison(comparison: &Comparison) -> String {
     let mut page = Page::new(&title);
     page.element("h1", &title);
     let seeds: Vec<String> = comparison.seeds.iter().map(u64::to_string).collect();
-    let word = if seeds.len() == 1 { "seed" } else { "seeds" };
+    let word = plural(seeds.len() as u64, "seed");
     let lead = format!("On {}, {word} {}.", comparison.systems.join(", "), seeds.join(", "));
     page.raw(&format!("<p class=\"lead\">{}</p>\n", html::escape(&lead)));
     let failed = comparison.rows.iter().filter(|row| !row.answer_ok).count();
     if failed > 0 {
-        let rows = comparison.rows.len();
-        let text = format!("{failed} of {rows} rows have no right answer; they have no bar.");
+        let rows = counted(comparison.rows.len() as u64, "row");
+        let text = format!("Without a right answer, and so without a bar: {failed} of {rows}.");
         page.raw(&format!("<p class=\"warning\">{}</p>\n", html::escape(&text)));
     }
     for at in 0..DRAWN.len() {

@@ -174,6 +174,7 @@ a { color: inherit; }
   .cards thead { display: none; }
   .cards tr { padding: .6rem 0; border-bottom: 1px solid var(--rule); }
   .cards th, .cards td { border: 0; padding: .1rem 0; overflow-wrap: anywhere; }
+  .cards td.number { text-align: left; }
   .cards td[data-label]::before { content: attr(data-label) \": \"; color: var(--faint); }
 }
 @media print {

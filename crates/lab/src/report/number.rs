@@ -94,10 +94,8 @@ fn fixed(value: f64, decimals: usize) -> String {
         Some(digits) => ("", digits),
         None => ("", text.as_str()),
     };
-    match digits.contains('.') || digits.len() < 5 {
-        true => format!("{sign}{digits}"),
-        false => format!("{sign}{}", grouped(digits)),
-    }
+    let (whole, decimals) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    format!("{sign}{}{decimals}", grouped(whole))
 }
 
 /// A value of an axis, with as many decimals as its step needs.
@@ -162,7 +160,8 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(short(value), text);
         }
-        assert_eq!(short(1_234_567.0), "1,234,567");
+        assert_eq!((short(1_234_567.0).as_str(), short(5279.0).as_str()), ("1,234,567", "5,279"));
+        assert_eq!(together(&[1234.5, 12.25]), ["1,234.5", "12.2"]);
         assert_eq!(short(0.000_001), "1.0e-6");
         assert_eq!(short(f64::NAN), "-");
         assert_eq!(

@@ -2,6 +2,8 @@
 
 use core::fmt::Write;
 
+use proto::words::{counted, plural};
+
 use super::chart::{self, fill_of, with_interval, with_interval_apart};
 use super::html::{Cell, Page, Table, details, escape};
 use super::number::{apart, as_published, as_written, short};
@@ -35,10 +37,11 @@ fn head(page: &mut Page, results: &Results) {
     let rows = results.rows.len();
     let failed = results.rows.iter().filter(|row| !row.measured.answer_ok).count();
     let mut lead = format!(
-        "Reproduced from {} runs; inputs at scale {}, {} {}{}.",
+        "Reproduced from {} {}; inputs at scale {}, {} {}{}.",
         number::count(rows as u64),
+        plural(rows as u64, "run"),
         results.scale,
-        if seeds.len() == 1 { "seed" } else { "seeds" },
+        plural(seeds.len() as u64, "seed"),
         seeds.join(", "),
         crate::markdown::fewer(seeds.len())
     );
@@ -51,13 +54,16 @@ fn head(page: &mut Page, results: &Results) {
         page.raw("<p class=\"warning\">The inputs are scaled down: what follows indicates, and counts for no claim.</p>\n");
     }
     if failed > 0 {
-        let runs =
-            format!("{failed} of {rows} runs have no right answer; they are left out of every figure.");
+        let runs = format!(
+            "Without a right answer, and left out of every figure: {failed} of {}.",
+            counted(rows as u64, "run")
+        );
         page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&runs)));
     }
     page.raw("<nav aria-label=\"Contents\"><ul>\n<li><a href=\"#claims\">Claims</a></li>\n");
     for figure in &results.figures {
-        let name = if figure.place.is_empty() { &figure.title } else { &figure.place };
+        let is_alone = results.figures.iter().filter(|other| other.place == figure.place).count() == 1;
+        let name = if figure.place.is_empty() || !is_alone { &figure.title } else { &figure.place };
         page.raw(&format!("<li><a href=\"#{}\">{}</a></li>\n", anchor(&figure.id), escape(name)));
     }
     page.raw("<li><a href=\"#why\">Where the cycles went</a></li>\n");
@@ -292,7 +298,7 @@ fn numbers(figure: &Figure) -> Table {
         cells
     };
     let groups = figure.groups.iter().flat_map(|group| group.bars.iter().map(|bar| row(&group.label, bar)));
-    Table { caption: caption(figure), headings, rows: groups.collect(), ..Table::default() }
+    Table { caption: caption(figure), headings, rows: groups.collect(), is_cards: true }
 }
 
 fn caption(figure: &Figure) -> String {
@@ -337,7 +343,7 @@ fn beside(figure: &Figure) -> Table {
     }
     let mut headings = vec![String::new()];
     headings.extend(scenarios.into_iter().map(str::to_owned));
-    Table { caption: caption(figure), headings, rows, ..Table::default() }
+    Table { caption: caption(figure), headings, rows, is_cards: true }
 }
 
 /// The cycles between the first scenario and each other, over all inputs.

@@ -49,11 +49,15 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
     size * text.chars().map(letter).sum::<f64>()
 }
 
-/// The text in lines that are no wider than that, broken at blanks and behind
-/// commas and hyphens. A single word that is wider is cut.
+/// The text in lines that are no wider than that, broken at blanks. A word that is
+/// wider is broken behind commas and hyphens, or cut.
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_inclusive([' ', '-', ',']) {
+    let words = text.split_inclusive(' ').flat_map(|word| {
+        let is_wide = width_of(word.trim_end(), size) > width;
+        word.split_inclusive(move |letter| is_wide && matches!(letter, '-' | ','))
+    });
+    for word in words {
         let fits = |line: &String| width_of((line.clone() + word).trim_end(), size) <= width;
         match lines.last_mut().filter(|line| fits(line)) {
             Some(line) => line.push_str(word),
@@ -169,6 +173,12 @@ impl Picture {
         self.letters(&format!("x=\"{}\" y=\"{}\"", at(x), at(y)), size, anchor, text);
     }
 
+    /// Letters on a grid: its lines end before them.
+    pub(super) fn text_on_grid(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
+        let around = "paint-order=\"stroke\" stroke=\"var(--paper, #fff)\" stroke-width=\"4\"";
+        self.letters(&format!("x=\"{}\" y=\"{}\" {around}", at(x), at(y)), size, anchor, text);
+    }
+
     /// Letters that run upward.
     pub(super) fn text_upward(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.letters(
@@ -249,6 +259,7 @@ mod tests {
         assert_eq!(wrap("geometric mean", 12.0, 70.0), ["geometric", "mean"]);
         assert_eq!(wrap("geometric mean", 12.0, 200.0), ["geometric mean"]);
         assert_eq!(wrap("invalidate-16", 12.0, 75.0), ["invalidate-", "16"]);
+        assert_eq!(wrap("mean, hrf-8cu", 12.0, 75.0), ["mean,", "hrf-8cu"]);
         let line = wrap("abcdefghijklmnop", 12.0, 60.0).remove(0);
         assert!(line.ends_with('\u{2026}') && width_of(&line, 12.0) <= 60.0, "{line}");
         assert_eq!(wrap("", 12.0, 60.0), [""; 0]);

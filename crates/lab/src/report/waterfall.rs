@@ -151,13 +151,13 @@ impl Panel {
             View::Broad => {
                 let name = cut(&bar.name, LETTERS, self.names);
                 picture.text(self.names, box_top + 12.5, LETTERS, Anchor::End, &name);
-                picture.text(right + 6.0, box_top + 12.5, LETTERS, Anchor::Start, &bar.label);
+                picture.text_on_grid(right + 6.0, box_top + 12.5, LETTERS, Anchor::Start, &bar.label);
             }
             View::Slim => {
                 let label = width_of(&bar.label, LETTERS) + 8.0;
                 let name = cut(&bar.name, LETTERS, self.view.width() - label);
-                picture.text(0.0, y + LETTERS, LETTERS, Anchor::Start, &name);
-                picture.text(self.view.width(), y + LETTERS, LETTERS, Anchor::End, &bar.label);
+                picture.text_on_grid(0.0, y + LETTERS, LETTERS, Anchor::Start, &name);
+                picture.text_on_grid(self.view.width(), y + LETTERS, LETTERS, Anchor::End, &bar.label);
             }
         }
     }
@@ -274,7 +274,7 @@ pub(super) fn table(difference: &Difference) -> Table {
         "".into(),
     ]);
     let headings = ["cause", &difference.a, &difference.b, "difference", "what it is"];
-    Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows, is_cards: false }
+    Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows, is_cards: true }
 }
 
 #[cfg(test)]

@@ -135,7 +135,11 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         "emptyset" | "NExp" | "ADDR" => EventSet::EMPTY,
         "Exp" => on.set(|_| true),
         // Locks are not among the instructions of any format.
-        "LK" | "UL" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => EventSet::EMPTY,
+        "LK" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => EventSet::EMPTY,
+        "RU" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => EventSet::EMPTY,
+        "LKR" | "LKW" | "UL" | "LF" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => tagged(name, on),
+        "RL" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => tagged("LF", on),
+        "UL" if dialect == Dialect::OpenCl => EventSet::EMPTY,
         // Accesses and fences with an order are atomic.
         "A" | "ATOMIC" => on.set(|e| !e.is_fence() && e.order.is_atomic()),
         "NA" | "PLAIN" | "P" => on.set(|e| !e.is_fence() && !e.order.is_atomic()),

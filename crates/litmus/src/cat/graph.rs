@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use crate::exec::matrix;
-use crate::exec::set::EventSet;
+use crate::exec::set::{EventSet, Word};
 use crate::parse::Place;
 
 /// The number of a node.
@@ -108,14 +108,14 @@ pub(crate) struct Group {
 
 /// The graph and the values of its nodes.
 #[derive(Clone, Debug)]
-pub(crate) struct Graph {
+pub(crate) struct Graph<W = u128> {
     /// How many events there are.
     pub(crate) events: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) groups: Vec<Group>,
-    pub(crate) arena: Vec<EventSet>,
+    pub(crate) arena: Vec<EventSet<W>>,
     known: BTreeMap<Op, NodeId>,
-    constants: BTreeMap<(bool, Vec<EventSet>), NodeId>,
+    constants: BTreeMap<(bool, Vec<EventSet<W>>), NodeId>,
     constant_count: u32,
 }
 
@@ -133,8 +133,8 @@ pub(crate) const NODES_MAX: usize = 100_000;
 /// The most recursive definitions of one graph.
 const GROUPS_MAX: usize = 64;
 
-impl Graph {
-    pub(crate) fn new(events: usize) -> Graph {
+impl<W: Word> Graph<W> {
+    pub(crate) fn new(events: usize) -> Graph<W> {
         Graph {
             events,
             nodes: Vec::new(),
@@ -143,6 +143,19 @@ impl Graph {
             known: BTreeMap::new(),
             constants: BTreeMap::new(),
             constant_count: 0,
+        }
+    }
+
+    /// The same graph in another word, as it is evaluated. It is not built further.
+    pub(crate) fn narrowed<N: Word>(self) -> Graph<N> {
+        Graph {
+            events: self.events,
+            nodes: self.nodes,
+            groups: self.groups,
+            arena: self.arena.iter().map(|row| row.wide().narrow()).collect(),
+            known: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            constant_count: self.constant_count,
         }
     }
 
@@ -155,7 +168,7 @@ impl Graph {
     }
 
     /// The value of a node: its rows, or one set.
-    pub(crate) fn value(&self, id: NodeId) -> &[EventSet] {
+    pub(crate) fn value(&self, id: NodeId) -> &[EventSet<W>] {
         let node = self.node(id);
         &self.arena[node.at as usize..node.at as usize + self.size(node.set)]
     }
@@ -169,7 +182,7 @@ impl Graph {
     }
 
     /// A constant relation or set.
-    pub(crate) fn constant(&mut self, set: bool, rows: Vec<EventSet>) -> NodeId {
+    pub(crate) fn constant(&mut self, set: bool, rows: Vec<EventSet<W>>) -> NodeId {
         if let Some(&id) = self.constants.get(&(set, rows.clone())) {
             return id;
         }
@@ -310,7 +323,7 @@ impl Graph {
     }
 
     /// The set of which `id` is the identity, if it is a known one.
-    fn static_identity(&self, id: NodeId) -> Option<EventSet> {
+    fn static_identity(&self, id: NodeId) -> Option<EventSet<W>> {
         if !self.is_static(id) {
             return None;
         }
@@ -506,7 +519,7 @@ impl Graph {
     }
 
     /// Sets the value of a choice.
-    pub(crate) fn set_value(&mut self, id: NodeId, rows: &[EventSet]) {
+    pub(crate) fn set_value(&mut self, id: NodeId, rows: &[EventSet<W>]) {
         let at = self.node(id).at as usize;
         self.arena[at..at + rows.len()].copy_from_slice(rows);
     }

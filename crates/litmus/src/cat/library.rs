@@ -88,12 +88,17 @@ const PARTS: [(&str, &str); 4] = [
 pub(super) const X86: &str = include_str!("../../models/herd/x86.cat");
 pub(super) const X86_FILE: &str = "x86.cat";
 
+/// The file of the kernel's model that makes the orders of locks. The tool's own
+/// stands in for it, wherever it lies.
+pub(super) const LOCKS: &str = "lock.cat";
+
 /// Stands in for a file of herd's that a model includes, where there is none.
 pub(super) fn herds(name: &str) -> Option<String> {
     const FENCES: &str = include_str!("../../models/herd/no-fences.cat");
     let text = match name {
         "cos.cat" | "cos-opt.cat" | "basic.cat" => include_str!("../../models/herd/cos.cat"),
         "filters.cat" => include_str!("../../models/herd/filters.cat"),
+        LOCKS => include_str!("../../models/herd/lock.cat"),
         "fences.cat" | "x86fences.cat" | "armfences.cat" | "ppcfences.cat" | "aarch64fences.cat"
         | "mipsfences.cat" | "riscvfences.cat" => FENCES,
         _ => return None,

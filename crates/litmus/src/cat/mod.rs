@@ -8,6 +8,7 @@
 pub(crate) mod ast;
 mod base;
 pub(crate) mod graph;
+mod instructions;
 mod lexer;
 mod library;
 mod parser;
@@ -23,6 +24,7 @@ use std::collections::BTreeSet;
 use crate::parse::{Place, TextError};
 
 use ast::Step;
+use instructions::Allowed;
 use parser::Names;
 
 /// How deeply files may include one another.
@@ -59,6 +61,8 @@ pub struct Model {
     pub(crate) steps: Vec<Step>,
     /// The files that the steps come from.
     pub(crate) files: Vec<String>,
+    /// The annotations that tests may use.
+    pub(crate) instructions: Vec<Allowed>,
 }
 
 impl Model {
@@ -105,6 +109,7 @@ impl Model {
             variants: BTreeSet::new(),
             merges_rmw: !halves,
             names: reader.names,
+            instructions: instructions::declared(&steps, &reader.files),
             steps,
             files: reader.files,
         })
@@ -223,7 +228,9 @@ impl Reader<'_> {
         }
         // The tool has its own library and makes coherence orders itself.
         if !matches!(name, "stdlib.cat" | "cross.cat") {
-            match (self.include)(name).or_else(|why| library::herds(name).ok_or(why)) {
+            let locks = if name == library::LOCKS { library::herds(name) } else { None };
+            let text = locks.map_or_else(|| (self.include)(name), Ok);
+            match text.or_else(|why| library::herds(name).ok_or(why)) {
                 Ok(text) => {
                     self.file(name, &text, depth + 1, into)?;
                 }

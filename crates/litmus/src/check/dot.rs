@@ -62,7 +62,7 @@ pub fn dot(
 }
 
 /// The thread and where it stands.
-fn thread_label(program: &Program, thread: ThreadId) -> String {
+pub(crate) fn thread_label(program: &Program, thread: ThreadId) -> String {
     let scopes = program.scopes.of_thread(thread);
     let places: Vec<String> = scopes
         .into_iter()
@@ -79,7 +79,7 @@ fn thread_label(program: &Program, thread: ThreadId) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -3,19 +3,29 @@
 use std::ops::ControlFlow;
 
 use crate::cat::{shipped, stage};
+use crate::exec::set::Word;
 use crate::exec::unfold::{numbers_of, unfold};
 use crate::program::{Program, ThreadId};
 
-use super::search::{Found, Search, Setting, Visitor};
+use super::search::{Found, Setting, Visitor, search};
 use super::{Gaps, Ways, fence_orders, for_each_skeleton};
 
-/// Counts executions.
-struct Count(u64);
+/// Counts executions, one by one or together.
+struct Count {
+    executions: u64,
+    told: u64,
+    one_by_one: bool,
+}
 
 impl Visitor for Count {
-    fn execution(&mut self, _: &Found<'_>) -> ControlFlow<()> {
-        self.0 += 1;
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+        self.executions += found.weight;
+        self.told += 1;
         ControlFlow::Continue(())
+    }
+
+    fn observes(&self, _: usize) -> bool {
+        self.one_by_one
     }
 
     fn stop(&mut self) -> bool {
@@ -29,6 +39,13 @@ impl Visitor for Count {
 
 /// The ways put together, the nodes of the search, the executions.
 fn effort(text: &str, model: &str) -> (u64, u64, u64) {
+    let mut count = Count { executions: 0, told: 0, one_by_one: true };
+    let (ways, nodes) = run(text, model, &mut count);
+    (ways, nodes, count.executions)
+}
+
+/// The ways put together and the nodes of the search.
+fn run(text: &str, model: &str, count: &mut Count) -> (u64, u64) {
     let program: Program = crate::parse::parse(text).unwrap_or_else(|e| panic!("{e}"));
     let model = shipped(model).expect("it is shipped").expect("it is a model");
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
@@ -39,20 +56,19 @@ fn effort(text: &str, model: &str) -> (u64, u64, u64) {
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
+        wide: false,
     };
-    let (mut ways, mut nodes, mut count) = (0, 0, Count(0));
+    let (mut ways, mut nodes) = (0, 0);
     for_each_skeleton(&program, &unfoldings, Ways::Whole, &mut Gaps::default(), &mut |skeleton| {
         let Some(skeleton) = skeleton else { return Ok(true) };
         ways += 1;
         let staged = stage::stage(&model, &skeleton)?;
         let syncs = fence_orders(&skeleton);
-        let mut search = Search::new(&skeleton, staged, &setting, &mut count);
-        search.run(&syncs).expect("it ends");
-        nodes += search.nodes;
+        nodes += search(&skeleton, staged, &setting, &syncs, count).expect("it ends");
         Ok(true)
     })
     .expect("the model fits");
-    (ways, nodes, count.0)
+    (ways, nodes)
 }
 
 fn c11(threads: &[String]) -> String {
@@ -122,4 +138,39 @@ fn ways_that_exclude_each_other_are_not_put_together() {
     // x is 0, 1 or 2, so each thread has three ways of its 1024.
     let (ways, ..) = effort(&c11(&[body(1), body(2)]), "sc");
     assert!(ways <= 9, "{ways} ways");
+}
+
+/// `threads` threads, each of a write to one of three words and reads of the others.
+fn write_and_reads(threads: usize) -> String {
+    let words = ["x", "y", "z"];
+    let body = |thread: usize| {
+        let [write, first, second] = [0, 1, 2].map(|at| words[(thread + at) % 3]);
+        format!(
+            "atomic_store_explicit({write}, {}, memory_order_relaxed); \
+             int r0 = atomic_load_explicit({first}, memory_order_relaxed); \
+             int r1 = atomic_load_explicit({second}, memory_order_relaxed);",
+            1 + thread / 3
+        )
+    };
+    c11(&(0..threads).map(body).collect::<Vec<_>>())
+}
+
+#[test]
+fn free_reads_are_counted_by_products() {
+    let text = write_and_reads(4);
+    let mut one_by_one = Count { executions: 0, told: 0, one_by_one: true };
+    run(&text, "rc11", &mut one_by_one);
+    let mut together = Count { one_by_one: false, executions: 0, told: 0 };
+    run(&text, "rc11", &mut together);
+    assert_eq!(together.executions, one_by_one.executions);
+    assert_eq!((one_by_one.told, together.told), (one_by_one.executions, 2));
+    // Two threads write x, so its two writes have two orders. Words with one write
+    // have two values, x has three, and each word is read by the threads that do
+    // not write it: x by 2, y and z by 3 threads.
+    assert_eq!(together.executions, 2 * 3u64.pow(2) * 2u64.pow(6));
+    // The order of three words' writes, 3! * 2! * 2!, is all that is left of seven threads.
+    let mut seven = Count { one_by_one: false, executions: 0, told: 0 };
+    run(&write_and_reads(7), "rc11", &mut seven);
+    assert_eq!(seven.told, 24);
+    assert_eq!(seven.executions, 24 * 4u64.pow(4) * 3u64.pow(10));
 }

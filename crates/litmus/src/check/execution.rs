@@ -1,7 +1,7 @@
 //! An execution that was found, kept for reports, drawings and explanations.
 
 use crate::exec::event::{Event, EventKind};
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members, wide};
 use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::{Dialect, FenceProxy, Order, Program, Proxy, Value};
 
@@ -35,7 +35,7 @@ pub struct Execution {
 
 impl Execution {
     /// Keeps an execution.
-    pub(crate) fn of(skeleton: &Skeleton<'_>, found: &Found<'_>) -> Execution {
+    pub(crate) fn of<W: Word>(skeleton: &Skeleton<'_>, found: &Found<'_, W>) -> Execution {
         let rf: Vec<_> = skeleton
             .events
             .iter()
@@ -43,7 +43,7 @@ impl Execution {
             .filter(|(read, event)| event.reads() && found.rf[*read] != *read)
             .map(|(read, _)| (found.rf[read], read))
             .collect();
-        let co = reduced(found.co);
+        let co = reduced(&wide(found.co));
         let fr = rf
             .iter()
             .flat_map(|&(write, read)| {

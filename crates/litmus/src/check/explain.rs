@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use crate::cat::{CheckKind, Model, stage};
 use crate::exec::matrix;
-use crate::exec::set::EventSet;
+use crate::exec::set::{EventSet, Word};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{Unfolding, numbers_of, unfold};
 use crate::parse::TextError;
@@ -18,7 +18,7 @@ use crate::program::{Program, Prop, Quantifier, Term, ThreadId};
 use super::execution::Execution;
 use super::outcome::final_states;
 use super::report::{Flag, Report};
-use super::search::{Found, Halt, Search, Setting, Visitor};
+use super::search::{Found, Halt, Setting, Visitor, search};
 use super::{Gaps, Options, Ways, fence_orders, for_each_skeleton};
 
 /// A check that alone stands against an outcome.
@@ -53,6 +53,7 @@ pub fn refusals(
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
+        wide: false,
     };
     let wanted = match program.condition.quantifier {
         Quantifier::Exists | Quantifier::NotExists => program.condition.prop.clone(),
@@ -91,8 +92,8 @@ pub fn refusals(
                 stop: &mut options.stop,
                 stopped: false,
             };
-            match Search::new(&skeleton, without, &setting, &mut visitor).run(&syncs) {
-                Ok(()) | Err(Halt::Stopped) => {}
+            match search(&skeleton, without, &setting, &syncs, &mut visitor) {
+                Ok(_) | Err(Halt::Stopped) => {}
                 Err(Halt::Model(error)) => return Err(error),
             }
             if let Some((execution, rows)) = visitor.found {
@@ -119,7 +120,7 @@ struct Wanted<'a, 'p> {
 }
 
 impl Visitor for Wanted<'_, '_> {
-    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
         let Some((_, rows)) = found.flags.iter().find(|(number, _)| *number == self.check) else {
             return ControlFlow::Continue(());
         };

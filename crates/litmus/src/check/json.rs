@@ -49,7 +49,7 @@ impl Report {
 
 fn state_json(state: &State) -> Value {
     let values: Map<String, Value> =
-        state.values.iter().map(|(term, value)| (term.clone(), number_or_text(value))).collect();
+        state.values.iter().map(|(term, value)| (term.to_string(), number_or_text(value))).collect();
     json!({ "values": values, "executions": state.count, "satisfies": state.satisfies })
 }
 

@@ -8,25 +8,25 @@ use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
 use crate::cat::stage::StagedCheck;
 use crate::exec::matrix;
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 
 /// One such check.
 #[derive(Clone, Debug)]
-pub(crate) struct Linear {
+pub(crate) struct Linear<W> {
     /// Which part of each choice the relation holds.
-    rf: Vec<EventSet>,
-    co: Vec<EventSet>,
-    fr: Vec<EventSet>,
+    rf: Vec<EventSet<W>>,
+    co: Vec<EventSet<W>>,
+    fr: Vec<EventSet<W>>,
     /// For each read the writes whose part of reads-from the relation holds.
-    rf_into: Vec<EventSet>,
+    rf_into: Vec<EventSet<W>>,
     /// The relation so far, closed.
-    pub(crate) closure: Vec<EventSet>,
+    pub(crate) closure: Vec<EventSet<W>>,
 }
 
-impl Linear {
+impl<W: Word> Linear<W> {
     /// The check in this form, if it has it. None also if a flag or a negation
     /// asks for more than an incremental check can tell.
-    pub(crate) fn of(graph: &Graph, check: &StagedCheck) -> Option<Linear> {
+    pub(crate) fn of(graph: &Graph<W>, check: &StagedCheck) -> Option<Linear<W>> {
         if check.kind != CheckKind::Acyclic || check.negated || check.flag {
             return None;
         }
@@ -56,8 +56,8 @@ impl Linear {
 
     /// Adds the part of a term of the union that lies `within` these rows;
     /// false if it is of another form.
-    fn take(&mut self, graph: &Graph, id: NodeId, within: &[EventSet]) -> bool {
-        let and = |rows: &[EventSet]| -> Vec<EventSet> {
+    fn take(&mut self, graph: &Graph<W>, id: NodeId, within: &[EventSet<W>]) -> bool {
+        let and = |rows: &[EventSet<W>]| -> Vec<EventSet<W>> {
             within.iter().zip(rows).map(|(&w, &row)| w & row).collect()
         };
         if graph.is_static(id) {
@@ -69,7 +69,7 @@ impl Linear {
             Op::Inter(a, b) if graph.is_static(a) => self.take(graph, b, &and(graph.value(a))),
             Op::Inter(a, b) if graph.is_static(b) => self.take(graph, a, &and(graph.value(b))),
             Op::Minus(a, b) if graph.is_static(b) => {
-                let rest: Vec<EventSet> = graph.value(b).iter().map(|&row| !row).collect();
+                let rest: Vec<EventSet<W>> = graph.value(b).iter().map(|&row| !row).collect();
                 self.take(graph, a, &and(&rest))
             }
             Op::Chosen(chosen, false) => {
@@ -116,18 +116,18 @@ impl Linear {
 
     /// Says that `first` comes before each of `later` in coherence order.
     #[inline]
-    pub(crate) fn add_co(&mut self, first: usize, later: EventSet) -> bool {
+    pub(crate) fn add_co(&mut self, first: usize, later: EventSet<W>) -> bool {
         self.add_all(first, later & self.co[first])
     }
 
     /// Says that what `read` reads comes before each of `later`.
     #[inline]
-    pub(crate) fn add_fr(&mut self, read: usize, later: EventSet) -> bool {
+    pub(crate) fn add_fr(&mut self, read: usize, later: EventSet<W>) -> bool {
         self.add_all(read, later & self.fr[read])
     }
 
     #[inline]
-    fn add_all(&mut self, from: usize, to: EventSet) -> bool {
+    fn add_all(&mut self, from: usize, to: EventSet<W>) -> bool {
         let mut left = to & !self.closure[from];
         if to.has(from) {
             return false;
@@ -144,12 +144,33 @@ impl Linear {
     /// The writes that `read` cannot read from, whatever else is decided, and
     /// the writes that must not come behind the one it reads.
     #[inline]
-    pub(crate) fn closed_to(&self, read: usize) -> (EventSet, EventSet) {
+    pub(crate) fn closed_to(&self, read: usize) -> (EventSet<W>, EventSet<W>) {
         let mut earlier = EventSet::EMPTY;
         for (event, row) in self.closure.iter().enumerate() {
             earlier |= EventSet::only(event).when(row.has(read));
         }
         (self.closure[read] & self.rf_into[read], earlier & self.fr[read])
+    }
+
+    /// Does the check hold whichever of these writes each read reads? The coherence
+    /// order is `co`.
+    ///
+    /// A cycle goes through a read in one of three ways: as known so far; from the
+    /// write that it reads on to what is known to follow it; from what is known to
+    /// precede it on to the writes behind the one that it reads. One that comes from
+    /// the write and leaves to a write behind goes from the one to the other.
+    pub(crate) fn holds_whatever(&self, open: &[(usize, EventSet<W>)], co: &[EventSet<W>]) -> bool {
+        let mut may = self.closure.clone();
+        for &(read, writes) in open {
+            for write in members(writes) {
+                let behind = co[write] & self.fr[read];
+                may[read] |= behind;
+                if self.rf[write].has(read) {
+                    may[write] |= self.closure[read] | behind;
+                }
+            }
+        }
+        matrix::is_acyclic(&may)
     }
 
     /// Would `first` before `later` in coherence order close a cycle?

@@ -32,6 +32,7 @@ mod search;
 mod spins;
 
 pub use dot::dot;
+pub(crate) use dot::{quoted, thread_label};
 pub use execution::Execution;
 pub(crate) use explain::flag_text;
 pub use explain::{Refusal, cycle_text, explain, narrate, refusals};
@@ -50,7 +51,7 @@ use crate::parse::TextError;
 use crate::program::{Order, Program, ThreadId};
 
 use outcome::{OnSkeleton, Outcomes};
-use search::{Halt, Search, Setting};
+use search::{Halt, Setting};
 
 /// How a check is carried out.
 pub struct Options<'a> {
@@ -89,6 +90,7 @@ pub(crate) struct Gaps {
 /// If the model does not fit the test: a name that its format does not define,
 /// a definition that does not settle.
 pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Result<Report, TextError> {
+    model.check_annotations(program)?;
     let has_flags = model.has_flags();
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<Unfolding> =
@@ -105,6 +107,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
+        wide: false,
     };
     let mut outcomes = Outcomes::new(program, &mut options.stop);
     let endless = |u: &Unfolding| u.traces.is_empty() && !u.cut && !u.overflow;
@@ -113,8 +116,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     for ways in [Ways::Whole, Ways::Waiting] {
         for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
             let Some(skeleton) = skeleton else { return Ok(!outcomes.is_stopped()) };
-            let mut visitor =
-                OnSkeleton { skeleton: &skeleton, into: &mut outcomes, waits: ways == Ways::Waiting };
+            let mut visitor = OnSkeleton::new(&skeleton, &mut outcomes, ways == Ways::Waiting);
             if search::Visitor::stop(&mut visitor) {
                 return Ok(false);
             }
@@ -138,8 +140,8 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
             } else {
                 vec![vec![EventSet::EMPTY; skeleton.len()]]
             };
-            match Search::new(&skeleton, staged, &setting, &mut visitor).run(&syncs) {
-                Ok(()) => Ok(true),
+            match search::search(&skeleton, staged, &setting, &syncs, &mut visitor) {
+                Ok(_) => Ok(true),
                 Err(Halt::Stopped) => Ok(false),
                 Err(Halt::Model(error)) => Err(error),
             }

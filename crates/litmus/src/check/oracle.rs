@@ -3,11 +3,11 @@
 
 mod vulkan;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use crate::cat::{Model, shipped, shipped_names, stage};
-use crate::exec::set::EventSet;
+use crate::exec::set::{EventSet, Word, wide};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{numbers_of, unfold};
 use crate::program::{
@@ -15,7 +15,7 @@ use crate::program::{
     ScopeId, Scopes, Term, ThreadId, ThreadSet, Value,
 };
 
-use super::search::{Found, Search, Setting, Visitor, satisfied};
+use super::search::{Found, Setting, Visitor, satisfied, search};
 use super::{Gaps, Options, Ways, check, fence_orders, for_each_skeleton};
 
 /// A small deterministic source of choices.
@@ -142,6 +142,7 @@ fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
                             proxy: None,
                             remote: false,
                             tags: Vec::new(),
+                            section: None,
                         }),
                     );
                 }
@@ -163,11 +164,65 @@ struct Gather {
 }
 
 impl Visitor for Gather {
-    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
         let flags = found.flags.iter().map(|(number, _)| *number).collect();
-        let new = self.found.insert((found.rf.to_vec(), found.co.to_vec(), flags));
+        let new = self.found.insert((found.rf.to_vec(), wide(found.co), flags));
         assert!(new, "an execution is found once");
         ControlFlow::Continue(())
+    }
+
+    fn stop(&mut self) -> bool {
+        false
+    }
+
+    fn wants_flag(&self, _: usize) -> bool {
+        true
+    }
+}
+
+/// An execution as far as the coherence order and the observed reads tell.
+type Observed = (Vec<usize>, Vec<EventSet>);
+
+/// Counts executions that differ in unobserved reads alone together.
+#[derive(Default, PartialEq, Eq, Debug)]
+struct Tally {
+    found: BTreeMap<Observed, u64>,
+    flags: BTreeMap<usize, u64>,
+    /// How often it was told of one.
+    told: u64,
+}
+
+impl Tally {
+    /// Every other event is observed.
+    const fn observed(read: usize) -> bool {
+        read.is_multiple_of(2)
+    }
+
+    fn add(&mut self, rf: &[usize], co: Vec<EventSet>, flags: impl Iterator<Item = usize>, weight: u64) {
+        let rf = rf.iter().copied().enumerate().filter(|(read, _)| Tally::observed(*read));
+        *self.found.entry((rf.map(|(_, write)| write).collect(), co)).or_default() += weight;
+        flags.for_each(|flag| *self.flags.entry(flag).or_default() += weight);
+        self.told += 1;
+    }
+
+    /// The same, execution by execution.
+    fn of(all: &BTreeSet<Pairs>) -> Tally {
+        let mut tally = Tally::default();
+        for (rf, co, flags) in all {
+            tally.add(rf, co.clone(), flags.iter().copied(), 1);
+        }
+        tally
+    }
+}
+
+impl Visitor for Tally {
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+        self.add(found.rf, wide(found.co), found.flags.iter().map(|(flag, _)| *flag), found.weight);
+        ControlFlow::Continue(())
+    }
+
+    fn observes(&self, read: usize) -> bool {
+        Tally::observed(read)
     }
 
     fn stop(&mut self) -> bool {
@@ -231,23 +286,30 @@ fn compare(model: &Model, program: &Program) -> (usize, usize) {
     let mut gaps = Gaps::default();
     for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
         let Some(skeleton) = skeleton else { return Ok(true) };
-        let setting = |unchecked| Setting {
+        let setting = |unchecked, wide| Setting {
             file: &model.file,
             partial_coherence: model.partial_coherence,
             numbers: &numbers,
             unchecked,
+            wide,
         };
         for sync in fence_orders(&skeleton) {
             let staged = stage::stage(model, &skeleton)?;
             let syncs = [sync.clone()];
-            let (mut pruned, mut every) = (Gather::default(), Gather::default());
-            Search::new(&skeleton, staged.clone(), &setting(false), &mut pruned)
-                .run(&syncs)
-                .expect("it ends");
+            let (mut pruned, mut in_wide_words, mut every) =
+                (Gather::default(), Gather::default(), Gather::default());
+            for (wide, into) in [(false, &mut pruned), (true, &mut in_wide_words)] {
+                search(&skeleton, staged.clone(), &setting(false, wide), &syncs, into).expect("it ends");
+            }
+            assert_eq!(pruned.found, in_wide_words.found, "{}", model.name);
+            let mut tally = Tally::default();
+            search(&skeleton, staged.clone(), &setting(false, false), &syncs, &mut tally).expect("it ends");
+            let expected = Tally::of(&pruned.found);
+            assert_eq!((&tally.found, &tally.flags), (&expected.found, &expected.flags), "{}", model.name);
             let mut flagless = staged.clone();
             let mut staged = staged;
             flagless.checks.retain(|c| !c.flag);
-            Search::new(&skeleton, flagless, &setting(true), &mut every).run(&syncs).expect("it ends");
+            search(&skeleton, flagless, &setting(true, false), &syncs, &mut every).expect("it ends");
             candidates += every.found.len();
             let judged: BTreeSet<Pairs> = every
                 .found

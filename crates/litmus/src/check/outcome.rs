@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use crate::exec::event::Event;
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::sym::Unknown;
 use crate::program::{LocId, Program, Term, Value};
@@ -12,8 +12,9 @@ use crate::program::{LocId, Program, Term, Value};
 use super::execution::{Execution, pairs};
 use super::search::{Found, Visitor};
 
-/// The most final states that are told apart.
+/// The most final states that are told apart, and the most values in all of them.
 const STATES_MAX: usize = 200_000;
+const VALUES_MAX: usize = 2_000_000;
 /// For how many of them an execution is kept.
 const EXAMPLES_MAX: usize = 256;
 
@@ -100,10 +101,26 @@ pub(crate) struct OnSkeleton<'a, 's, 'p, 'o> {
     pub(crate) into: &'a mut Outcomes<'o>,
     /// Does some thread wait? Then only flags count.
     pub(crate) waits: bool,
+    /// The reads on which the final states depend.
+    observed: EventSet,
+}
+
+impl<'a, 's, 'p, 'o> OnSkeleton<'a, 's, 'p, 'o> {
+    pub(crate) fn new(skeleton: &'s Skeleton<'p>, into: &'a mut Outcomes<'o>, waits: bool) -> Self {
+        let mut observed = EventSet::EMPTY;
+        for term in &into.terms {
+            if let Term::Reg(thread, reg) = *term {
+                let base = skeleton.base[usize::from(thread.0)];
+                let value = &skeleton.registers[usize::from(thread.0)][usize::from(reg.0)];
+                members(value.reads()).for_each(|read| observed.insert(base + read));
+            }
+        }
+        OnSkeleton { skeleton, into, waits, observed }
+    }
 }
 
 impl Visitor for OnSkeleton<'_, '_, '_, '_> {
-    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
         if let Some(fault) = self.skeleton.fault {
             self.into.fault.get_or_insert(fault);
             return ControlFlow::Continue(());
@@ -119,12 +136,20 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
         let waits = self.waits;
         for (check, rows) in found.flags {
             let events = self.skeleton.len();
-            self.into.flags.entry(*check).and_modify(|flagged| flagged.count += 1).or_insert_with(|| {
-                let example = Execution::of(self.skeleton, found);
-                Flagged { count: 1, example, pairs: pairs(rows, events), waits }
-            });
+            self.into
+                .flags
+                .entry(*check)
+                .and_modify(|flagged| flagged.count = flagged.count.saturating_add(found.weight))
+                .or_insert_with(|| {
+                    let example = Execution::of(self.skeleton, found);
+                    Flagged { count: found.weight, example, pairs: pairs(rows, events), waits }
+                });
         }
         if waits { ControlFlow::Continue(()) } else { self.state(found) }
+    }
+
+    fn observes(&self, read: usize) -> bool {
+        self.observed.has(read)
     }
 
     fn stop(&mut self) -> bool {
@@ -138,7 +163,7 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
 
 impl OnSkeleton<'_, '_, '_, '_> {
     /// Does the execution end in a state that the test's filter lets through?
-    fn passes(&self, found: &Found<'_>) -> bool {
+    fn passes<W: Word>(&self, found: &Found<'_, W>) -> bool {
         let Some(filter) = &self.skeleton.program.filter else { return true };
         let terms = &self.into.terms;
         let mut passes = false;
@@ -155,7 +180,7 @@ impl OnSkeleton<'_, '_, '_, '_> {
     }
 
     /// Records the final states of an execution.
-    fn state(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+    fn state<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
         let terms = core::mem::take(&mut self.into.terms);
         let skeleton = self.skeleton;
         let flow = final_states(skeleton, &terms, found, &mut |key| self.count(key, found));
@@ -169,19 +194,19 @@ impl OnSkeleton<'_, '_, '_, '_> {
         }
     }
 
-    fn count(&mut self, key: &[Value], found: &Found<'_>) -> ControlFlow<()> {
+    fn count<W: Word>(&mut self, key: &[Value], found: &Found<'_, W>) -> ControlFlow<()> {
         if let Some(outcome) = self.into.states.get_mut(key) {
-            outcome.count += 1;
+            outcome.count = outcome.count.saturating_add(found.weight);
             return ControlFlow::Continue(());
         }
-        if self.into.states.len() >= STATES_MAX {
+        if self.into.states.len() >= STATES_MAX.min(VALUES_MAX / key.len().max(1)) {
             self.into.too_many_states = true;
             return ControlFlow::Break(());
         }
         // A few examples are enough.
         let example =
             (self.into.states.len() < EXAMPLES_MAX).then(|| Box::new(Execution::of(self.skeleton, found)));
-        self.into.states.insert(key.to_vec(), Outcome { count: 1, example });
+        self.into.states.insert(key.to_vec(), Outcome { count: found.weight, example });
         ControlFlow::Continue(())
     }
 }
@@ -192,10 +217,10 @@ pub(crate) struct DivisionByZero;
 
 /// The values of `terms` at the end of an execution: one state for each
 /// choice of last writes, where coherence leaves several.
-pub(crate) fn final_states(
+pub(crate) fn final_states<W: Word>(
     skeleton: &Skeleton<'_>,
     terms: &[Term],
-    found: &Found<'_>,
+    found: &Found<'_, W>,
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, DivisionByZero> {
     let mut key: Vec<Value> = Vec::with_capacity(terms.len());
@@ -235,10 +260,10 @@ pub(crate) fn final_states(
 }
 
 /// Goes through the choices of last writes; two names of a word agree.
-fn choose_last(
+fn choose_last<W: Word>(
     key: &mut Vec<Value>,
     open: &[(usize, LocId, EventSet)],
-    found: &Found<'_>,
+    found: &Found<'_, W>,
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some(&(_, word, last)) = open.first() else { return visit(key) };

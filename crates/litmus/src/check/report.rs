@@ -1,10 +1,12 @@
 //! What a check found, for people and for machines.
 
 use core::fmt::{self, Write as _};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::cat::Model;
 use crate::exec::set::EVENTS_MAX;
-use crate::program::{BinaryOp, Condition, Program, Prop, Quantifier, Term};
+use crate::program::{BinaryOp, Condition, Program, Prop, Quantifier, Term, Value, value_address};
 
 use super::Gaps;
 use super::execution::Execution;
@@ -13,8 +15,9 @@ use super::outcome::Outcomes;
 /// A final state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The terms and their values: `("0:r1", "1")`.
-    pub values: Vec<(String, String)>,
+    /// The terms and their values: `("0:r1", "1")`. There may be very many states, so
+    /// they share the texts.
+    pub values: Vec<(Arc<str>, Arc<str>)>,
     /// How many executions end so.
     pub count: u64,
     /// Does it have the property that the test asks for?
@@ -111,8 +114,13 @@ pub(crate) fn report(
 ) -> Report {
     let Outcomes { terms, shown, states: found, flags, fault, divergent, stuck, endless, .. } = outcomes;
     let mut states: Vec<State> = Vec::new();
-    let (mut positive, mut negative) = (0, 0);
+    let names: Vec<Arc<str>> =
+        terms[..shown].iter().map(|&term| Arc::from(program.term_name(term))).collect();
+    let mut texts: BTreeMap<Value, Arc<str>> = BTreeMap::new();
+    let (mut positive, mut negative) = (0u64, 0u64);
+    let mut any_address = false;
     for (key, outcome) in found {
+        any_address |= key[..shown].iter().any(|&value| value_address(value).is_some());
         let mut value = |term: Term| match term {
             Term::Const(value) => value,
             term => terms.iter().position(|t| *t == term).map_or(0, |at| key[at]),
@@ -121,17 +129,27 @@ pub(crate) fn report(
             continue;
         }
         let satisfies = program.condition.prop.holds(&mut value);
-        *if satisfies { &mut positive } else { &mut negative } += outcome.count;
-        let values: Vec<(String, String)> = terms[..shown]
-            .iter()
-            .zip(&key)
-            .map(|(&term, &value)| (program.term_name(term), program.value_name(value)))
-            .collect();
+        let total = if satisfies { &mut positive } else { &mut negative };
+        *total = total.saturating_add(outcome.count);
+        let mut text =
+            |value: Value| texts.entry(value).or_insert_with(|| Arc::from(program.value_name(value))).clone();
+        let values: Vec<(Arc<str>, Arc<str>)> =
+            names.iter().zip(&key).map(|(name, &value)| (name.clone(), text(value))).collect();
         // Terms of the filter are not shown, so states may coincide.
         match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
-            Some(last) => last.count += outcome.count,
+            Some(last) => last.count = last.count.saturating_add(outcome.count),
             None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),
         }
+    }
+    if any_address {
+        // As herd does: numbers, then locations by name.
+        let order = |text: &Arc<str>| match text.parse::<Value>() {
+            Ok(number) => (0, number, None),
+            Err(_) => (1, 0, Some(text.clone())),
+        };
+        states.sort_by_cached_key(|state| {
+            (state.values.iter().map(|(_, text)| order(text)).collect::<Vec<_>>(), state.satisfies)
+        });
     }
     let mut notes = Vec::new();
     if let Some((what, line)) = fault {

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use crate::cat::{Model, stage};
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{Stand, Trace, Unfolding, numbers_of, unfold};
 use crate::parse::TextError;
@@ -12,7 +12,7 @@ use crate::program::{BinaryOp, LocId, Program, ThreadId};
 use crate::progress::Scheduler;
 
 use super::execution::Execution;
-use super::search::{Found, Halt, Search, Setting, Visitor};
+use super::search::{self, Found, Halt, Setting, Visitor};
 use super::{Options, fence_orders};
 use crate::exec::sym::Sym;
 
@@ -55,6 +55,7 @@ pub(crate) fn spinning(
     scheduler: Scheduler,
     options: &mut Options<'_>,
 ) -> Result<Spins, TextError> {
+    model.check_annotations(program)?;
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<Unfolding> =
         threads.map(|thread| unfold(program, thread, options.unroll, true)).collect();
@@ -65,6 +66,7 @@ pub(crate) fn spinning(
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
+        wide: false,
     };
     let mut into = Looking { found: None, stopped: false, stop: &mut *options.stop };
     let too_many = combine(program, model, scheduler, &ways, &setting, &mut into)?;
@@ -213,8 +215,8 @@ fn search(
         vec![vec![EventSet::EMPTY; skeleton.len()]]
     };
     let mut visitor = OnSkeleton { skeleton, chosen, into };
-    match Search::new(skeleton, staged, setting, &mut visitor).run(&syncs) {
-        Ok(()) | Err(Halt::Stopped) => Ok(()),
+    match search::search(skeleton, staged, setting, &syncs, &mut visitor) {
+        Ok(_) | Err(Halt::Stopped) => Ok(()),
         Err(Halt::Model(error)) => Err(error),
     }
 }
@@ -239,7 +241,7 @@ struct OnSkeleton<'a, 's, 'p, 'o> {
 }
 
 impl Visitor for OnSkeleton<'_, '_, '_, '_> {
-    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
         let spinning = (0..self.chosen.len()).filter(|&t| self.chosen[t].end == End::Spins);
         let spinning: Vec<usize> = spinning.collect();
         if !spinning.iter().all(|&thread| self.spins(thread, found)) {
@@ -261,7 +263,7 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
 impl OnSkeleton<'_, '_, '_, '_> {
     /// Does the thread see the same for ever? Memory is fair: in the end a read sees a
     /// last write of its word.
-    fn spins(&self, thread: usize, found: &Found<'_>) -> bool {
+    fn spins<W: Word>(&self, thread: usize, found: &Found<'_, W>) -> bool {
         let base = self.skeleton.base[thread];
         let trace = &self.chosen[thread].trace;
         match &trace.stands {
@@ -274,7 +276,14 @@ impl OnSkeleton<'_, '_, '_, '_> {
     }
 
     /// Is there a last write of the word that the thread does not wait for?
-    fn awaits(&self, base: usize, loc: LocId, cmp: BinaryOp, wanted: &Sym, found: &Found<'_>) -> bool {
+    fn awaits<W: Word>(
+        &self,
+        base: usize,
+        loc: LocId,
+        cmp: BinaryOp,
+        wanted: &Sym,
+        found: &Found<'_, W>,
+    ) -> bool {
         let word = Some(self.skeleton.program.loc(loc).physical);
         let known = |event: u16| found.values[base + usize::from(event)];
         let Ok(wanted) = wanted.eval(&known) else { return false };
@@ -287,6 +296,6 @@ impl OnSkeleton<'_, '_, '_, '_> {
     }
 }
 
-fn is_last(found: &Found<'_>, write: usize) -> bool {
+fn is_last<W: Word>(found: &Found<'_, W>, write: usize) -> bool {
     found.co[write].is_empty()
 }

@@ -1,6 +1,6 @@
 //! Which registers matter from where on.
 
-use crate::program::{Expr, Instr, Program, Term, ThreadId};
+use crate::program::{Expr, Fence, Instr, Program, Term, ThreadId};
 
 /// For each position of the thread's code (and its end) which registers may
 /// still be read: by later instructions, or by what the test asks.
@@ -82,6 +82,12 @@ pub(crate) fn for_each_read(instr: &Instr, visit: &mut dyn FnMut(&Expr)) {
             visit(&barrier.id);
             if let Some(quorum) = &barrier.quorum {
                 visit(quorum);
+            }
+        }
+        Instr::Fence(Fence { section: Some(section), .. }) => {
+            visit(&section.address);
+            if let Some(key) = &section.key {
+                visit(key);
             }
         }
         Instr::Load { .. } | Instr::Fence(_) | Instr::Jump { .. } => {}

@@ -3,11 +3,11 @@
 //! Row `i` holds the events that `i` is related to. Functions take slices of
 //! rows, so that many relations can lie in one arena.
 
-use super::set::{EventSet, members};
+use super::set::{EventSet, Word, members};
 
 /// `out = a ; b`.
 #[inline]
-pub fn seq(out: &mut [EventSet], a: &[EventSet], b: &[EventSet]) {
+pub fn seq<W: Word>(out: &mut [EventSet<W>], a: &[EventSet<W>], b: &[EventSet<W>]) {
     for (out, &row) in out.iter_mut().zip(a) {
         *out = members(row).fold(EventSet::EMPTY, |to, via| to | b[via]);
     }
@@ -15,7 +15,7 @@ pub fn seq(out: &mut [EventSet], a: &[EventSet], b: &[EventSet]) {
 
 /// `out = a^-1`.
 #[inline]
-pub fn inverse(out: &mut [EventSet], a: &[EventSet]) {
+pub fn inverse<W: Word>(out: &mut [EventSet<W>], a: &[EventSet<W>]) {
     out.fill(EventSet::EMPTY);
     for (from, &row) in a.iter().enumerate() {
         members(row).for_each(|to| out[to].insert(from));
@@ -24,7 +24,7 @@ pub fn inverse(out: &mut [EventSet], a: &[EventSet]) {
 
 /// Closes `a` transitively, in place.
 #[inline]
-pub fn close(a: &mut [EventSet]) {
+pub fn close<W: Word>(a: &mut [EventSet<W>]) {
     for via in 0..a.len() {
         let row = a[via];
         if !row.is_empty() {
@@ -38,7 +38,7 @@ pub fn close(a: &mut [EventSet]) {
 /// Has `a` no cycle?
 #[inline]
 #[must_use]
-pub fn is_acyclic(a: &[EventSet]) -> bool {
+pub fn is_acyclic<W: Word>(a: &[EventSet<W>]) -> bool {
     let mut left = EventSet::below(a.len());
     loop {
         let mut stay = left;
@@ -61,38 +61,38 @@ pub fn is_acyclic(a: &[EventSet]) -> bool {
 /// Is no event related to itself?
 #[inline]
 #[must_use]
-pub fn is_irreflexive(a: &[EventSet]) -> bool {
+pub fn is_irreflexive<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().enumerate().all(|(event, row)| !row.has(event))
 }
 
 /// Is nothing related?
 #[inline]
 #[must_use]
-pub fn is_empty(a: &[EventSet]) -> bool {
+pub fn is_empty<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().all(|row| row.is_empty())
 }
 
 /// The events that are related to something.
 #[inline]
 #[must_use]
-pub fn domain(a: &[EventSet]) -> EventSet {
+pub fn domain<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().enumerate().filter(|(_, row)| !row.is_empty()).map(|(event, _)| event).collect()
 }
 
 /// The events that something is related to.
 #[inline]
 #[must_use]
-pub fn range(a: &[EventSet]) -> EventSet {
+pub fn range<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().fold(EventSet::EMPTY, |set, &row| set | row)
 }
 
 /// A shortest cycle of `a`, if there is any: its events in order.
 #[must_use]
-pub fn shortest_cycle(a: &[EventSet]) -> Option<Vec<usize>> {
+pub fn shortest_cycle<W: Word>(a: &[EventSet<W>]) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;
     for start in 0..a.len() {
         let mut came_from = vec![usize::MAX; a.len()];
-        let mut seen = EventSet::EMPTY;
+        let mut seen = EventSet::<W>::EMPTY;
         let mut front = vec![start];
         'search: while !front.is_empty() {
             let mut next = Vec::new();

@@ -1,184 +1,350 @@
 //! Sets of events, of which relations are made.
+//!
+//! A set is a word of bits. Most executions have at most 64 events, so the search
+//! runs on words of 64 bits where they suffice, and on wide ones elsewhere.
 
+use core::fmt::Debug;
+use core::hash::Hash;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
 /// The most events an execution may have.
 pub const EVENTS_MAX: usize = 128;
 
-/// A set of events, by their numbers below [`EVENTS_MAX`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventSet(u128);
+/// A word of bits that a set is made of.
+pub trait Word:
+    Copy
+    + Debug
+    + Default
+    + Ord
+    + Hash
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + Not<Output = Self>
+    + BitAndAssign
+    + BitOrAssign
+{
+    /// How many bits it has.
+    const BITS: usize;
+    /// No bit.
+    const NONE: Self;
 
-impl EventSet {
+    /// One bit.
+    fn bit(at: usize) -> Self;
+    /// All bits if `condition` holds, else none. It has no branch.
+    fn all(condition: bool) -> Self;
+    /// The bits below a number.
+    fn below(count: usize) -> Self;
+    /// Is the bit set?
+    fn has(self, at: usize) -> bool;
+    /// How many bits are set.
+    fn ones(self) -> u32;
+    /// Takes the lowest bit out.
+    fn pop(&mut self) -> Option<usize>;
+    /// The lowest bit.
+    fn lowest(self) -> Option<usize>;
+    /// The lowest bits of a wide word.
+    fn narrow(wide: u128) -> Self;
+    /// As a wide word.
+    fn widen(self) -> u128;
+}
+
+impl Word for u64 {
+    const BITS: usize = 64;
+    const NONE: u64 = 0;
+
+    #[inline]
+    fn bit(at: usize) -> u64 {
+        1 << at
+    }
+
+    #[inline]
+    fn all(condition: bool) -> u64 {
+        u64::from(condition).wrapping_neg()
+    }
+
+    #[inline]
+    fn below(count: usize) -> u64 {
+        if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+    }
+
+    #[inline]
+    fn has(self, at: usize) -> bool {
+        self >> at & 1 == 1
+    }
+
+    #[inline]
+    fn ones(self) -> u32 {
+        self.count_ones()
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<usize> {
+        let at = self.lowest()?;
+        *self &= *self - 1;
+        Some(at)
+    }
+
+    #[inline]
+    fn lowest(self) -> Option<usize> {
+        if self == 0 { None } else { Some(self.trailing_zeros() as usize) }
+    }
+
+    #[inline]
+    fn narrow(wide: u128) -> u64 {
+        wide as u64
+    }
+
+    #[inline]
+    fn widen(self) -> u128 {
+        u128::from(self)
+    }
+}
+
+impl Word for u128 {
+    const BITS: usize = 128;
+    const NONE: u128 = 0;
+
+    #[inline]
+    fn bit(at: usize) -> u128 {
+        1 << at
+    }
+
+    #[inline]
+    fn all(condition: bool) -> u128 {
+        u128::from(condition).wrapping_neg()
+    }
+
+    #[inline]
+    fn below(count: usize) -> u128 {
+        if count >= 128 { u128::MAX } else { (1 << count) - 1 }
+    }
+
+    #[inline]
+    fn has(self, at: usize) -> bool {
+        self >> at & 1 == 1
+    }
+
+    #[inline]
+    fn ones(self) -> u32 {
+        self.count_ones()
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<usize> {
+        let at = self.lowest()?;
+        *self &= *self - 1;
+        Some(at)
+    }
+
+    #[inline]
+    fn lowest(self) -> Option<usize> {
+        // The halves one after the other: most sets have their members in the lower.
+        match (self as u64).lowest() {
+            Some(at) => Some(at),
+            None => ((self >> 64) as u64).lowest().map(|at| at + 64),
+        }
+    }
+
+    #[inline]
+    fn narrow(wide: u128) -> u128 {
+        wide
+    }
+
+    #[inline]
+    fn widen(self) -> u128 {
+        self
+    }
+}
+
+/// A set of events, by their numbers below the width of its word: [`EVENTS_MAX`],
+/// if no other word is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventSet<W = u128>(W);
+
+impl<W: Word> EventSet<W> {
     /// No event.
-    pub const EMPTY: EventSet = EventSet(0);
+    pub const EMPTY: EventSet<W> = EventSet(W::NONE);
 
     /// One event.
     #[inline]
     #[must_use]
-    pub const fn only(event: usize) -> EventSet {
-        EventSet(1 << event)
+    pub fn only(event: usize) -> EventSet<W> {
+        EventSet(W::bit(event))
     }
 
     /// The events with a number below `count`.
     #[inline]
     #[must_use]
-    pub const fn below(count: usize) -> EventSet {
-        if count >= EVENTS_MAX { EventSet(u128::MAX) } else { EventSet((1 << count) - 1) }
+    pub fn below(count: usize) -> EventSet<W> {
+        EventSet(W::below(count))
     }
 
     /// Is the event a member?
     #[inline]
     #[must_use]
-    pub const fn has(self, event: usize) -> bool {
-        self.0 >> event & 1 == 1
+    pub fn has(self, event: usize) -> bool {
+        self.0.has(event)
     }
 
     /// Has it no member?
     #[inline]
     #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
+    pub fn is_empty(self) -> bool {
+        self.0 == W::NONE
     }
 
     /// Is each member one of `other`?
     #[inline]
     #[must_use]
-    pub const fn is_within(self, other: EventSet) -> bool {
-        self.0 & !other.0 == 0
+    pub fn is_within(self, other: EventSet<W>) -> bool {
+        self.0 & !other.0 == W::NONE
     }
 
     /// How many members it has.
     #[inline]
     #[must_use]
-    pub const fn count(self) -> u32 {
-        self.0.count_ones()
+    pub fn count(self) -> u32 {
+        self.0.ones()
     }
 
     /// The member with the smallest number.
     #[inline]
     #[must_use]
-    pub const fn first(self) -> Option<usize> {
-        if self.0 == 0 { None } else { Some(self.0.trailing_zeros() as usize) }
+    pub fn first(self) -> Option<usize> {
+        self.0.lowest()
     }
 
     /// The only member, if it has one member.
     #[inline]
     #[must_use]
-    pub const fn single(self) -> Option<usize> {
+    pub fn single(self) -> Option<usize> {
         if self.count() == 1 { self.first() } else { None }
     }
 
     /// The set with the event.
     #[inline]
     #[must_use]
-    pub const fn with(self, event: usize) -> EventSet {
-        EventSet(self.0 | 1 << event)
+    pub fn with(self, event: usize) -> EventSet<W> {
+        EventSet(self.0 | W::bit(event))
     }
 
     /// The set without the event.
     #[inline]
     #[must_use]
-    pub const fn without(self, event: usize) -> EventSet {
-        EventSet(self.0 & !(1 << event))
+    pub fn without(self, event: usize) -> EventSet<W> {
+        EventSet(self.0 & !W::bit(event))
     }
 
     /// Adds an event.
     #[inline]
-    pub const fn insert(&mut self, event: usize) {
+    pub fn insert(&mut self, event: usize) {
         *self = self.with(event);
     }
 
     /// Takes an event out.
     #[inline]
-    pub const fn remove(&mut self, event: usize) {
+    pub fn remove(&mut self, event: usize) {
         *self = self.without(event);
     }
 
     /// The set if `condition` holds, else no event. It has no branch.
     #[inline]
     #[must_use]
-    pub const fn when(self, condition: bool) -> EventSet {
-        EventSet(self.0 & (condition as u128).wrapping_neg())
+    pub fn when(self, condition: bool) -> EventSet<W> {
+        EventSet(self.0 & W::all(condition))
     }
+
+    /// The same events in a wide word.
+    #[inline]
+    #[must_use]
+    pub fn wide(self) -> EventSet {
+        EventSet(self.0.widen())
+    }
+}
+
+impl EventSet {
+    /// The same events in another word, which has a bit for each of them.
+    #[inline]
+    #[must_use]
+    pub fn narrow<W: Word>(self) -> EventSet<W> {
+        debug_assert!(self.is_within(EventSet::below(W::BITS)), "the word is too narrow");
+        EventSet(W::narrow(self.0))
+    }
+}
+
+/// The rows in another word.
+pub(crate) fn narrow<W: Word>(rows: &[EventSet]) -> Vec<EventSet<W>> {
+    rows.iter().map(|row| row.narrow()).collect()
+}
+
+/// The rows in wide words.
+pub(crate) fn wide<W: Word>(rows: &[EventSet<W>]) -> Vec<EventSet> {
+    rows.iter().map(|row| row.wide()).collect()
 }
 
 /// The members of a set, the smallest number first.
 #[derive(Clone, Debug)]
-pub struct Members {
-    low: u64,
-    high: u64,
-}
+pub struct Members<W = u128>(W);
 
-impl Iterator for Members {
+impl<W: Word> Iterator for Members<W> {
     type Item = usize;
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        if self.low != 0 {
-            let event = self.low.trailing_zeros() as usize;
-            self.low &= self.low - 1;
-            Some(event)
-        } else if self.high != 0 {
-            let event = self.high.trailing_zeros() as usize;
-            self.high &= self.high - 1;
-            Some(event + 64)
-        } else {
-            None
-        }
+        self.0.pop()
     }
 }
 
 /// The members of a set, the smallest number first.
 #[inline]
-pub fn members(set: EventSet) -> Members {
-    Members { low: set.0 as u64, high: (set.0 >> 64) as u64 }
+pub fn members<W: Word>(set: EventSet<W>) -> Members<W> {
+    Members(set.0)
 }
 
-impl FromIterator<usize> for EventSet {
-    fn from_iter<I: IntoIterator<Item = usize>>(events: I) -> EventSet {
+impl<W: Word> FromIterator<usize> for EventSet<W> {
+    fn from_iter<I: IntoIterator<Item = usize>>(events: I) -> EventSet<W> {
         events.into_iter().fold(EventSet::EMPTY, EventSet::with)
     }
 }
 
-impl BitOr for EventSet {
-    type Output = EventSet;
+impl<W: Word> BitOr for EventSet<W> {
+    type Output = EventSet<W>;
 
     #[inline]
-    fn bitor(self, other: EventSet) -> EventSet {
+    fn bitor(self, other: EventSet<W>) -> EventSet<W> {
         EventSet(self.0 | other.0)
     }
 }
 
-impl BitAnd for EventSet {
-    type Output = EventSet;
+impl<W: Word> BitAnd for EventSet<W> {
+    type Output = EventSet<W>;
 
     #[inline]
-    fn bitand(self, other: EventSet) -> EventSet {
+    fn bitand(self, other: EventSet<W>) -> EventSet<W> {
         EventSet(self.0 & other.0)
     }
 }
 
-impl Not for EventSet {
-    type Output = EventSet;
+impl<W: Word> Not for EventSet<W> {
+    type Output = EventSet<W>;
 
-    /// The events that are no members, up to the bound.
+    /// The events that are no members, up to the width of the word.
     #[inline]
-    fn not(self) -> EventSet {
+    fn not(self) -> EventSet<W> {
         EventSet(!self.0)
     }
 }
 
-impl BitOrAssign for EventSet {
+impl<W: Word> BitOrAssign for EventSet<W> {
     #[inline]
-    fn bitor_assign(&mut self, other: EventSet) {
+    fn bitor_assign(&mut self, other: EventSet<W>) {
         self.0 |= other.0;
     }
 }
 
-impl BitAndAssign for EventSet {
+impl<W: Word> BitAndAssign for EventSet<W> {
     #[inline]
-    fn bitand_assign(&mut self, other: EventSet) {
+    fn bitand_assign(&mut self, other: EventSet<W>) {
         self.0 &= other.0;
     }
 }
@@ -189,52 +355,68 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Sets with members on both sides of the middle and at both ends.
-    fn some() -> Vec<BTreeSet<usize>> {
-        let ends = [0, 1, 62, 63, 64, 65, 126, 127];
+    fn some<W: Word>() -> Vec<BTreeSet<usize>> {
+        let half = W::BITS / 2;
+        let ends = [0, 1, half - 2, half - 1, half, half + 1, W::BITS - 2, W::BITS - 1];
         (0..256)
             .map(|choice| (0..8).filter(|at| choice >> at & 1 == 1).map(|at| ends[at]).collect())
             .collect()
     }
 
-    fn of(set: &BTreeSet<usize>) -> EventSet {
+    fn of<W: Word>(set: &BTreeSet<usize>) -> EventSet<W> {
         set.iter().copied().collect()
     }
 
-    #[test]
-    fn a_set_has_the_members_that_were_added() {
-        for set in some() {
-            let events = of(&set);
+    fn has_the_members_that_were_added<W: Word>() {
+        for set in some::<W>() {
+            let events = of::<W>(&set);
             assert!(members(events).eq(set.iter().copied()));
-            assert!((0..EVENTS_MAX).all(|event| events.has(event) == set.contains(&event)));
+            assert!((0..W::BITS).all(|event| events.has(event) == set.contains(&event)));
             assert_eq!(events.count() as usize, set.len());
             assert_eq!(events.first(), set.first().copied());
             assert_eq!(events.single(), if set.len() == 1 { set.first().copied() } else { None });
             assert_eq!((events.is_empty(), events.when(false)), (set.is_empty(), EventSet::EMPTY));
             assert_eq!(events.when(true), events);
-            assert!(members(!events).eq((0..EVENTS_MAX).filter(|event| !set.contains(event))));
-            for event in [0, 63, 64, 127] {
+            assert!(members(!events).eq((0..W::BITS).filter(|event| !set.contains(event))));
+            for event in [0, W::BITS / 2 - 1, W::BITS / 2, W::BITS - 1] {
                 assert_eq!((events.with(event).has(event), events.without(event).has(event)), (true, false));
                 assert_eq!(events.with(event).without(event), events.without(event));
+            }
+            assert_eq!(events.wide().narrow::<W>(), events);
+            assert!(members(events.wide()).eq(set.iter().copied()));
+        }
+    }
+
+    #[test]
+    fn a_set_has_the_members_that_were_added() {
+        has_the_members_that_were_added::<u64>();
+        has_the_members_that_were_added::<u128>();
+    }
+
+    fn are_joined_met_and_compared<W: Word>() {
+        let sets = some::<W>();
+        for a in &sets {
+            for b in &sets {
+                assert_eq!(of::<W>(a) | of(b), of(&(a | b)));
+                assert_eq!(of::<W>(a) & of(b), of(&(a & b)));
+                assert_eq!(of::<W>(a).is_within(of(b)), a.is_subset(b));
             }
         }
     }
 
     #[test]
     fn sets_are_joined_met_and_compared() {
-        let sets = some();
-        for a in &sets {
-            for b in &sets {
-                assert_eq!(of(a) | of(b), of(&(a | b)));
-                assert_eq!(of(a) & of(b), of(&(a & b)));
-                assert_eq!(of(a).is_within(of(b)), a.is_subset(b));
-            }
-        }
+        are_joined_met_and_compared::<u64>();
+        are_joined_met_and_compared::<u128>();
     }
 
     #[test]
     fn the_events_below_a_number_are_so_many() {
         for count in 0..=EVENTS_MAX {
-            assert!(members(EventSet::below(count)).eq(0..count));
+            assert!(members(EventSet::<u128>::below(count)).eq(0..count));
+        }
+        for count in 0..=64 {
+            assert!(members(EventSet::<u64>::below(count)).eq(0..count));
         }
     }
 }

@@ -299,6 +299,7 @@ impl SkeletonBuilder<'_> {
                 proxy: None,
                 remote: false,
                 tags: Vec::new(),
+                section: None,
             }),
             (Kind::Barrier, _) => Instr::Barrier(Barrier {
                 group: self

@@ -4,6 +4,8 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
+use proto::words::counted;
+
 use super::explain::{self, Gap};
 use super::plan::{Plan, RaceKind};
 use super::search::{self, Effort, Found, Pair};
@@ -34,9 +36,13 @@ impl Incomplete {
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Incomplete::Unroll(bound) => write!(f, "some loop runs more than {bound} times"),
-            Incomplete::Accesses(bound) => write!(f, "some thread makes more than {bound} accesses"),
-            Incomplete::States(bound) => write!(f, "more than {bound} states"),
+            Incomplete::Unroll(bound) => {
+                write!(f, "some loop runs more than {}", counted(u64::from(*bound), "time"))
+            }
+            Incomplete::Accesses(bound) => {
+                write!(f, "some thread makes more than {}", counted(*bound as u64, "access"))
+            }
+            Incomplete::States(bound) => write!(f, "more than {}", counted(*bound, "state")),
             Incomplete::Stopped => f.write_str("it was stopped before the end"),
         }
     }

@@ -28,6 +28,17 @@ impl Cursor {
         self.at = position;
     }
 
+    /// The tokens from there to here.
+    pub(super) fn slice(&self, begin: usize) -> Vec<Token> {
+        self.tokens[begin..self.at].to_vec()
+    }
+
+    /// Replaces the tokens from there to here, and goes back to the first.
+    pub(super) fn replace(&mut self, begin: usize, tokens: Vec<Token>) {
+        self.tokens.splice(begin..self.at, tokens);
+        self.at = begin;
+    }
+
     pub(super) fn peek(&self) -> &Kind {
         self.peek_at(0)
     }

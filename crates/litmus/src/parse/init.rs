@@ -1,13 +1,14 @@
 //! The initial state: `{ x = 0; atomic_int y[2] = {0, 1}; 0:r1 = x; }`.
 
-use crate::program::{
-    Dialect, Expr, LocId, Location, Program, Proxy, Reg, Region, Register, Thread, ThreadId, Value,
-    address_value,
-};
+use proto::words::counted;
 
 use super::cursor::Cursor;
 use super::error::{Place, TextError};
 use super::lexer::Kind;
+use crate::program::{
+    Dialect, Expr, LocId, Location, Program, Proxy, Reg, Region, Register, Thread, ThreadId, Value,
+    address_value,
+};
 
 /// The most words of memory a test may have.
 const LOCATIONS_MAX: usize = 4096;
@@ -203,6 +204,10 @@ pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
                     }
                 }
             }
+            Kind::Word(word) if word == "struct" && matches!(cursor.peek_at(1), Kind::Word(_)) => {
+                of.any = true;
+                cursor.advance();
+            }
             Kind::Mark("*") if of.any => of.pointer = true,
             _ => return of,
         }
@@ -316,7 +321,11 @@ fn array(
         }
     }
     if let Some(size) = size.filter(|&size| size < values.len()) {
-        let sentence = format!("array `{name}` has {size} elements, but {} values are given", values.len());
+        let sentence = format!(
+            "array `{name}` has {}, but {} values are given",
+            counted(size as u64, "element"),
+            values.len()
+        );
         return Err(TextError::meaning(place, sentence));
     }
     let first = declare(locations, name, size.unwrap_or(values.len()), place, words)?;

@@ -116,16 +116,67 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
     let name = scanner.take_while(|c| c != '\n').trim().to_owned();
     skip_preamble(&mut scanner)?;
     let words = words_of(&keyword);
+    Ok(Lexed { keyword, keyword_place, name, tokens: rest(&mut scanner, words)? })
+}
+
+/// The tokens of a text, closed by [`Kind::End`].
+pub(super) fn tokens(text: &str, words: Words) -> Result<Vec<Token>, TextError> {
+    rest(&mut Scanner::new(text), words)
+}
+
+fn rest(scanner: &mut Scanner<'_>, words: Words) -> Result<Vec<Token>, TextError> {
     let mut tokens = Vec::new();
     loop {
-        skip_blank(&mut scanner, words)?;
+        skip_blank(scanner, words)?;
         let place = scanner.place;
-        let kind = token(&mut scanner, words)?;
+        let kind = token(scanner, words)?;
         let end = kind == Kind::End;
         tokens.push(Token { kind, place });
         if end {
-            return Ok(Lexed { keyword, keyword_place, name, tokens });
+            return Ok(tokens);
         }
+    }
+}
+
+/// What stands in the braces of the initial state, without comments, and the text
+/// behind them.
+///
+/// # Errors
+/// There is no such block, or it is not closed.
+pub(super) fn sections(text: &str) -> Result<(String, &str), TextError> {
+    let mut scanner = Scanner::new(text);
+    skip_blank(&mut scanner, Words::Dotted)?;
+    scanner.take_while(|c| !c.is_whitespace());
+    scanner.take_while(|c| c != '\n');
+    skip_preamble(&mut scanner)?;
+    let place = scanner.place;
+    let (mut block, mut depth) = (String::new(), 0usize);
+    loop {
+        skip_blank(&mut scanner, Words::Dotted)?;
+        let Some(c) = scanner.bump() else {
+            return Err(TextError::expected(place, "the end of the file", "`}` to close the initial state"));
+        };
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Ok((block, scanner.rest())),
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth > 1 || c != '{' {
+            block.push(c);
+        }
+        if scanner.peek().is_some_and(char::is_whitespace) {
+            block.push(' ');
+        }
+    }
+}
+
+/// The text behind the blanks and comments at its beginning.
+pub(super) fn skip_comments(text: &str) -> &str {
+    let mut scanner = Scanner::new(text);
+    match skip_blank(&mut scanner, Words::Dotted) {
+        Ok(()) => scanner.rest(),
+        Err(_) => "",
     }
 }
 

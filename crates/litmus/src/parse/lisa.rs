@@ -134,6 +134,7 @@ impl Column<'_> {
                     proxy: None,
                     remote: marks.remote,
                     tags: marks.tags,
+                    section: None,
                 }))
             }
             "rmw" => self.rmw(),
@@ -176,7 +177,11 @@ impl Column<'_> {
         self.cursor.expect("[")?;
         while !self.cursor.eat("]") {
             let place = self.cursor.place();
-            let word = self.cursor.word("an annotation or `]`")?;
+            let mut word = self.cursor.word("an annotation or `]`")?;
+            while self.cursor.eat("-") {
+                word.push('-');
+                word.push_str(&self.cursor.word("the rest of the annotation")?);
+            }
             let lower = word.to_ascii_lowercase();
             marks.tags.push(word.clone());
             match lower.as_str() {

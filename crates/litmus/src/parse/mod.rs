@@ -18,6 +18,7 @@ mod scopes;
 mod table;
 mod vulkan;
 
+pub use c::Macros;
 pub use error::{Fault, Place, TextError};
 pub use hash::hash;
 
@@ -32,6 +33,14 @@ const TEXT_BYTES_MAX: usize = 1 << 20;
 /// # Errors
 /// The first thing in the text that is not a test, with its place.
 pub fn parse(text: &str) -> Result<Program, TextError> {
+    parse_with(text, Macros::kernel())
+}
+
+/// The same with macros of one's own in tests in C, in place of the kernel's.
+///
+/// # Errors
+/// The first thing in the text that is not a test, with its place.
+pub fn parse_with(text: &str, macros: &Macros) -> Result<Program, TextError> {
     if text.len() > TEXT_BYTES_MAX {
         let place = Place { line: 1, column: 1 };
         return Err(TextError::meaning(place, "the file is larger than one mebibyte"));
@@ -45,7 +54,7 @@ pub fn parse(text: &str) -> Result<Program, TextError> {
         Some(Dialect::Ptx) => ptx::parse(lexed),
         Some(Dialect::Lisa) => lisa::parse(lexed),
         Some(Dialect::Vulkan) => vulkan::parse(lexed),
-        Some(dialect) => c::parse(lexed, dialect),
+        Some(dialect) => c::parse(lexed, dialect, macros),
         None => {
             let found = format!("`{}`", lexed.keyword);
             let expected = "`OPENCL`, `PTX`, `VULKAN`, `C` or `LISA` to name the format";

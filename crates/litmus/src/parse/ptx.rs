@@ -412,6 +412,7 @@ impl Column<'_> {
             proxy: None,
             remote: false,
             tags: Vec::new(),
+            section: None,
         }))
     }
 
@@ -435,6 +436,7 @@ impl Column<'_> {
             proxy: Some(proxy),
             remote: false,
             tags: Vec::new(),
+            section: None,
         }))
     }
 

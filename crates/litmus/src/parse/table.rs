@@ -1,12 +1,13 @@
 //! Code in columns: one thread a column, rows closed by semicolons.
 
-use crate::program::{Instr, LocId, ThreadId};
+use proto::words::counted;
 
 use super::condition;
 use super::cursor::Cursor;
 use super::error::{Place, TextError};
 use super::init::Locations;
 use super::lexer::Kind;
+use crate::program::{Instr, LocId, ThreadId};
 
 /// Where each instruction of each thread stands.
 pub(super) struct Table {
@@ -25,7 +26,9 @@ pub(super) fn cells(cursor: &mut Cursor, threads: usize) -> Result<Table, TextEr
         let mut column = 0;
         loop {
             if column >= threads {
-                return Err(cursor.expected(format!("`;`, for the test has {threads} threads")));
+                return Err(
+                    cursor.expected(format!("`;`: the test has {}", counted(threads as u64, "thread")))
+                );
             }
             if !cursor.is("|") && !cursor.is(";") {
                 columns[column].push(cursor.position());

@@ -145,7 +145,7 @@ impl Opcode {
         TextError::expected(self.place, found, expected)
     }
 
-    /// There is no modifier that is none of the format's.
+    /// Refuses modifiers that the format does not have.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),
@@ -316,7 +316,16 @@ fn memory_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextErr
         return Err(op.wrong("`membar` without an order", "`.acq`, `.rel` or `.acq_rel`"));
     };
     let scope = Some(op.scope(column)?);
-    Ok(Instr::Fence(Fence { order, scope, global: true, local: true, proxy: None, remote: false, tags }))
+    Ok(Instr::Fence(Fence {
+        order,
+        scope,
+        global: true,
+        local: true,
+        proxy: None,
+        remote: false,
+        tags,
+        section: None,
+    }))
 }
 
 /// `cbar.acq_rel.wg.semsc0 instance [, id [, count]]`.
@@ -354,5 +363,6 @@ fn device_operation(op: &Opcode) -> Result<Instr, TextError> {
         proxy: None,
         remote: false,
         tags: vec![op.word.to_ascii_uppercase()],
+        section: None,
     }))
 }

@@ -151,6 +151,20 @@ pub struct Fence {
     pub remote: bool,
     /// Further annotations, as a model's own sets.
     pub tags: Vec<String>,
+    /// What it has of an access, if it concerns one word.
+    pub section: Option<Box<Section>>,
+}
+
+/// The word that a fence concerns, as one of the kernel's sleepable
+/// read-copy-update: the beginning of a section yields a key, its end takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Section {
+    /// The address of the word.
+    pub address: Expr,
+    /// The key that it takes.
+    pub key: Option<Expr>,
+    /// Where the key goes that it yields.
+    pub dst: Option<Reg>,
 }
 
 impl Fence {

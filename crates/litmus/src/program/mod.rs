@@ -15,7 +15,7 @@ mod scope;
 pub use build::Builder;
 pub use condition::{Condition, Prop, Quantifier, Term};
 pub use expr::{BinaryOp, EvalError, Expr, UnaryOp};
-pub use instr::{Access, Barrier, Cas, Fence, FenceProxy, Instr, Order, RmwOp};
+pub use instr::{Access, Barrier, Cas, Fence, FenceProxy, Instr, Order, RmwOp, Section};
 pub(crate) use scope::level_of;
 pub use scope::{Level, ScopeId, ScopeInstance, Scopes, ThreadSet};
 

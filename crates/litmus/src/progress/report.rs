@@ -5,10 +5,10 @@ use core::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::cat::Model;
-use crate::check::{Execution, narrate};
-use crate::program::Program;
+use crate::check::{self, narrate, quoted, thread_label};
+use crate::program::{Program, ThreadId};
 
-use super::{Scheduler, Step, Witness};
+use super::{Run, Scheduler, Step, Witness};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +57,13 @@ impl Report {
         text
     }
 
-    /// The execution that shows it, where it is one of the model's.
+    /// What goes on for ever as a graph for Graphviz: an execution of the model, or
+    /// the steps of a run; none if all executions end.
     #[must_use]
-    pub fn execution(&self) -> Option<&Execution> {
-        match &self.witness {
-            Some(Witness::Execution(execution, _)) => Some(execution),
-            _ => None,
+    pub fn dot(&self, program: &Program, title: &str) -> Option<String> {
+        match self.witness.as_ref()? {
+            Witness::Execution(execution, _) => Some(check::dot(program, execution, title, &[])),
+            Witness::Run(run) => Some(draw_run(program, run, title)),
         }
     }
 
@@ -117,6 +118,35 @@ impl Report {
             "bound": self.bound,
         })
     }
+}
+
+/// A run: a column a thread, its steps numbered as they are taken. Those that are
+/// taken again and again are grey, and the last of them leads back to the first.
+fn draw_run(program: &Program, run: &Run, title: &str) -> String {
+    let taken: Vec<Step> = run.prefix.iter().chain(&run.round).copied().collect();
+    let first = run.prefix.len();
+    let mut text = String::new();
+    let _ = writeln!(text, "digraph {} {{", quoted(title));
+    let _ = writeln!(text, "  label={}; labelloc=t; fontname=monospace;", quoted(title));
+    let _ = writeln!(text, "  node [shape=box, fontname=monospace]; edge [fontname=monospace];");
+    for thread in 0..program.threads.len() {
+        let _ = writeln!(text, "  subgraph cluster_p{thread} {{");
+        let _ = writeln!(text, "    label={};", quoted(&thread_label(program, ThreadId(thread as u8))));
+        for (number, step) in taken.iter().enumerate().filter(|(_, step)| step.thread == thread) {
+            let fill = if number < first { "" } else { ", style=filled, fillcolor=lightgrey" };
+            let label = format!("{}: line {}", number + 1, line(program, *step));
+            let _ = writeln!(text, "    s{number} [label={}{fill}];", quoted(&label));
+        }
+        let _ = writeln!(text, "  }}");
+    }
+    for number in 1..taken.len() {
+        let _ = writeln!(text, "  s{} -> s{number};", number - 1);
+    }
+    if let Some(last) = taken.len().checked_sub(1) {
+        let _ = writeln!(text, "  s{last} -> s{first} [label=\"for ever\", color=red, fontcolor=red];");
+    }
+    text.push_str("}\n");
+    text
 }
 
 fn spin_words(names: &[String]) -> String {

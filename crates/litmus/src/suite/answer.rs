@@ -165,9 +165,9 @@ impl Answer<'_> {
             (Finding::Clauses(report), Method::Clauses(model)) => {
                 self.draw_report(report, model, &title, stop)?
             }
-            (Finding::Liveness(report), _) => report.execution().map(|execution| {
-                check::dot(self.program, execution, &format!("{title}: it goes on for ever"), &[])
-            }),
+            (Finding::Liveness(report), _) => {
+                report.dot(self.program, &format!("{title}: it goes on for ever"))
+            }
             (Finding::Clauses(_), _) => None,
         };
         Ok(drawn.unwrap_or_else(|| {

@@ -138,6 +138,7 @@ impl Maker<'_> {
                     proxy: None,
                     remote: false,
                     tags: Vec::new(),
+                    section: None,
                 })
             }
             16 if self.features.barriers => {

@@ -2,6 +2,7 @@
 
 use crate::contract::LineView;
 use crate::divisor::Divisor;
+use crate::homes::Homes;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{SetIndex, Way};
 use crate::shape::CacheShape;
@@ -24,6 +25,15 @@ const NO_PRINT: u8 = 2;
 /// Prints of a set start at a multiple of this, so that eight are compared at once.
 const PRINTS_AT_ONCE: usize = 8;
 
+/// Which number of a line its set follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Indexing {
+    /// The line's address: a cache that any line may reach.
+    Line,
+    /// The line's index within its bank: a cache that only lines of one bank reach.
+    Home,
+}
+
 /// Tags first, then states, then masks, then bytes: a lookup touches one byte
 /// a way and one tag. The same type serves two lines and four megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -38,7 +48,7 @@ pub struct CacheArray<S> {
     bytes: Vec<u8>,
     ways: Divisor,
     sets: Divisor,
-    stride: Divisor,
+    indexing: Indexing,
     /// How many prints a set has.
     prints_per_set: u32,
     line_bytes: u32,
@@ -46,7 +56,7 @@ pub struct CacheArray<S> {
 
 crate::clone_in_place! {
     [S: Clone] CacheArray<S> {
-        prints, tags, states, masks, free, bytes, ways, sets, stride, prints_per_set, line_bytes
+        prints, tags, states, masks, free, bytes, ways, sets, indexing, prints_per_set, line_bytes
     }
 }
 
@@ -57,10 +67,9 @@ struct Masks {
 }
 
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
-    /// An empty array. Lines that reach it differ by multiples of `stride`
-    /// (the number of banks); `absent` is the state of a line that is not there.
+    /// An empty array. `absent` is the state of a line that is not there.
     #[must_use]
-    pub fn new(shape: &CacheShape, line_bytes: u16, stride: u16, absent: S) -> Self {
+    pub fn new(shape: &CacheShape, line_bytes: u16, indexing: Indexing, absent: S) -> Self {
         let lines = (shape.sets * shape.ways) as usize;
         let ways = shape.ways as usize;
         let prints_per_set = ways.next_multiple_of(PRINTS_AT_ONCE);
@@ -75,7 +84,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             bytes: vec![0; lines * usize::from(line_bytes)],
             ways: Divisor::new(shape.ways),
             sets: Divisor::new(shape.sets),
-            stride: Divisor::new(u32::from(stride.max(1))),
+            indexing,
             prints_per_set: prints_per_set as u32,
             line_bytes: u32::from(line_bytes),
         }
@@ -84,8 +93,11 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// The set of a line.
     #[inline]
     #[must_use]
-    pub fn set(&self, line: LineAddr) -> SetIndex {
-        let (index, _) = self.stride.divide(line.0);
+    pub fn set(&self, line: LineAddr, homes: &Homes) -> SetIndex {
+        let index = match self.indexing {
+            Indexing::Line => line.0,
+            Indexing::Home => homes.index(line),
+        };
         let (_, set) = self.sets.divide(index);
         SetIndex(set as u32)
     }
@@ -122,15 +134,15 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// Where a line is.
     #[inline]
     #[must_use]
-    pub fn find(&self, line: LineAddr) -> Option<Way> {
-        self.way_of(self.set(line), line.0)
+    pub fn find(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
+        self.way_of(self.set(line, homes), line.0)
     }
 
     /// A way that a line could take, if its set has a free one.
     #[inline]
     #[must_use]
-    pub fn free_way(&self, line: LineAddr) -> Option<Way> {
-        let set = self.set(line);
+    pub fn free_way(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
+        let set = self.set(line, homes);
         if self.free[set.0 as usize] == 0 {
             return None;
         }
@@ -342,27 +354,31 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::WritePolicy;
+    use crate::shape::{Shape, WritePolicy};
+
+    fn homes() -> Homes {
+        Homes::new(&Shape::bounded(WritePolicy::Combining, WritePolicy::Combining), 1)
+    }
 
     fn array() -> CacheArray<u8> {
         let policy = WritePolicy::Combining;
         let shape = CacheShape { sets: 2, ways: 2, policy, store_buffer_entries: 1, miss_registers: 1 };
-        CacheArray::new(&shape, 16, 1, 0)
+        CacheArray::new(&shape, 16, Indexing::Line, 0)
     }
 
     #[test]
     fn a_set_holds_as_many_lines_as_it_has_ways() {
         let mut a = array();
         for line in [LineAddr(0), LineAddr(2)] {
-            let way = a.free_way(line).unwrap();
+            let way = a.free_way(line, &homes()).unwrap();
             a.insert(way, line, 1);
         }
-        assert_eq!(a.free_way(LineAddr(4)), None);
-        assert!(a.free_way(LineAddr(1)).is_some());
-        let way = a.find(LineAddr(2)).unwrap();
+        assert_eq!(a.free_way(LineAddr(4), &homes()), None);
+        assert!(a.free_way(LineAddr(1), &homes()).is_some());
+        let way = a.find(LineAddr(2), &homes()).unwrap();
         a.remove(way, 0);
-        assert_eq!(a.find(LineAddr(2)), None);
-        assert_eq!(a.free_way(LineAddr(4)), Some(way));
+        assert_eq!(a.find(LineAddr(2), &homes()), None);
+        assert_eq!(a.free_way(LineAddr(4), &homes()), Some(way));
     }
 
     #[test]
@@ -370,21 +386,21 @@ mod tests {
         for ways in [1, 7, 8, 24, 64] {
             let policy = WritePolicy::Combining;
             let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
-            let mut a: CacheArray<u8> = CacheArray::new(&shape, 8, 1, 0);
+            let mut a: CacheArray<u8> = CacheArray::new(&shape, 8, Indexing::Line, 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {
-                let way = a.free_way(line).unwrap();
+                let way = a.free_way(line, &homes()).unwrap();
                 a.insert(way, line, 1);
             }
             for &line in &lines {
-                assert_eq!(a.free_way(line), None);
-                assert_eq!(a.find(line).and_then(|way| a.line(way)), Some(line));
-                assert_eq!(a.find(LineAddr(line.0 + 1_000_003)), None);
+                assert_eq!(a.free_way(line, &homes()), None);
+                assert_eq!(a.find(line, &homes()).and_then(|way| a.line(way)), Some(line));
+                assert_eq!(a.find(LineAddr(line.0 + 1_000_003), &homes()), None);
             }
             assert_eq!(a.in_set_where(SetIndex(1), |state| state == 1).count(), ways as usize);
-            let way = a.find(lines[0]).unwrap();
+            let way = a.find(lines[0], &homes()).unwrap();
             a.remove(way, 0);
-            assert_eq!((a.find(lines[0]), a.free_way(lines[0])), (None, Some(way)));
+            assert_eq!((a.find(lines[0], &homes()), a.free_way(lines[0], &homes())), (None, Some(way)));
         }
     }
 

@@ -61,7 +61,7 @@ pub trait Lines<P: Protocol> {
         carried: Self::Carried<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let place = Place { line, way: self.array().find(line) };
+        let place = Place { line, way: self.array().find(line, cx.world.homes) };
         let (state, event) = self.classify(place, event, carried);
         self.transition(place, state, event, carried, cx)
     }
@@ -120,7 +120,7 @@ pub trait Lines<P: Protocol> {
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         if place.way.is_none() && next.is_some_and(|next| next != Self::ABSENT) {
-            place.way = self.array().free_way(place.line);
+            place.way = self.array().free_way(place.line, cx.world.homes);
             let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
             self.array().insert(way, place.line, Self::ABSENT);
         }
@@ -135,7 +135,8 @@ pub trait Lines<P: Protocol> {
         }
         if let Some(way) = place.way {
             if next == Some(Self::ABSENT) {
-                cx.fx.wake(Key::Way(self.array().set(place.line)));
+                let set = self.array().set(place.line, cx.world.homes);
+                cx.fx.wake(Key::Way(set));
                 self.array().remove(way, Self::ABSENT);
             } else {
                 if let Some(next) = next {

@@ -13,8 +13,8 @@ use core::fmt::Debug;
 use core::hash::Hash;
 use std::collections::VecDeque;
 
-/// Who may wait for a flush: a request of this compute unit, or whoever else a
-/// protocol lets ask for one, a remote cache or a bank for example.
+/// A waiter for a flush: a request of this compute unit, or another requester that the
+/// protocol admits, for example a remote cache or a bank.
 pub trait Waits<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
     /// The flush is finished: goes on, or tells who asked. A waiter for whom the
     /// controller itself must do something comes back.

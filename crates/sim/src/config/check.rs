@@ -1,5 +1,7 @@
 //! What no single number of a machine description shows to be wrong.
 
+use proto::words::counted;
+
 use super::System;
 use crate::noc::NocSpec;
 
@@ -28,6 +30,7 @@ impl System {
         self.check_l1(&mut found);
         self.check_l2(&mut found);
         self.check_noc(&mut found);
+        self.check_chiplets(&mut found);
         self.check_dram(&mut found);
         self.check_energy(&mut found);
         found
@@ -45,8 +48,9 @@ impl System {
         }
         if cu.simd_units > cu.wavefront_slots {
             let message = format!(
-                "{} SIMD units share {} wavefront slots, expected at least one slot for each",
-                cu.simd_units, cu.wavefront_slots
+                "{} for {}, expected at least one slot for each",
+                counted(u64::from(cu.wavefront_slots), "wavefront slot"),
+                counted(u64::from(cu.simd_units), "SIMD unit")
             );
             found.push(Problem::new("cu", "wavefront_slots", message));
         }
@@ -56,8 +60,9 @@ impl System {
         }
         if cu.work_group_slots > cu.wavefront_slots {
             let message = format!(
-                "{} work-groups in {} wavefront slots, expected at least one slot for each",
-                cu.work_group_slots, cu.wavefront_slots
+                "{} in {}, expected at least one slot for each",
+                counted(u64::from(cu.work_group_slots), "work-group"),
+                counted(u64::from(cu.wavefront_slots), "wavefront slot")
             );
             found.push(Problem::new("cu", "work_group_slots", message));
         }
@@ -67,12 +72,13 @@ impl System {
         let l1 = &self.l1;
         let line = l1.line_bytes;
         if ![32, 64, 128].contains(&line) {
-            let message = format!("a line of {line} bytes, expected 32, 64 or 128");
+            let message = format!("a line of {}, expected 32, 64 or 128", counted(u64::from(line), "byte"));
             found.push(Problem::new("l1", "line_bytes", message));
             return;
         }
         if l1.bytes < u64::from(line) {
-            let message = format!("an L1 of {} bytes is smaller than one line of {line} bytes", l1.bytes);
+            let message =
+                format!("an L1 of {}, expected at least one line of {line} bytes", counted(l1.bytes, "byte"));
             found.push(Problem::new("l1", "bytes", message));
             return;
         }
@@ -83,8 +89,9 @@ impl System {
         let set_bytes = u64::from(line) * u64::from(l1.ways);
         if !l1.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L1 of {} bytes does not divide into sets of {} ways x {line} bytes",
-                l1.bytes, l1.ways
+                "an L1 of {} bytes, expected a multiple of its sets ({} x {line} bytes)",
+                l1.bytes,
+                counted(u64::from(l1.ways), "way")
             );
             found.push(Problem::new("l1", "bytes", message));
         }
@@ -114,8 +121,10 @@ impl System {
         let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
         if !l2.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L2 of {} bytes does not divide into {} banks with sets of {} ways x {line} bytes",
-                l2.bytes, l2.banks, l2.ways
+                "an L2 of {}, expected a multiple of its sets in all banks ({} x {} x {line} bytes)",
+                counted(l2.bytes, "byte"),
+                counted(u64::from(l2.banks), "bank"),
+                counted(u64::from(l2.ways), "way")
             );
             found.push(Problem::new("l2", "bytes", message));
         }
@@ -125,7 +134,10 @@ impl System {
         }
         for (what, count) in [("compute units", self.cu.count), ("L2 banks", l2.banks)] {
             if self.chiplets == 0 || !count.is_multiple_of(self.chiplets) {
-                let message = format!("{} chiplets, expected a divisor of the {count} {what}", self.chiplets);
+                let message = format!(
+                    "{}, expected a divisor of the number of {what}, {count}",
+                    counted(u64::from(self.chiplets), "chiplet")
+                );
                 found.push(Problem::new("", "chiplets", message));
             }
         }
@@ -137,10 +149,46 @@ impl System {
             let message = format!("a network of {nodes} nodes, expected at most {}", NocSpec::NODES_MAX);
             found.push(Problem::new("noc", "topology", message));
         }
-        if nodes < u64::from(self.cu.count) {
-            let message =
-                format!("a network of {nodes} nodes is too small for {} compute units", self.cu.count);
+        let cus = u64::from(self.cu.count / self.chiplets.max(1));
+        if nodes < cus {
+            let of = if self.chiplets > 1 { " of a chiplet" } else { "" };
+            let message = format!(
+                "a network of {}, expected at least {cus}, one for each compute unit{of}",
+                counted(nodes, "node")
+            );
             found.push(Problem::new("noc", "topology", message));
+        }
+    }
+
+    fn check_chiplets(&self, found: &mut Vec<Problem>) {
+        let nodes = self.noc.topology.nodes();
+        if self.chiplets > 1 && nodes <= NocSpec::NODES_MAX {
+            let all = nodes * u64::from(self.chiplets);
+            if all > NocSpec::NODES_MAX {
+                let most = NocSpec::NODES_MAX;
+                let message = format!(
+                    "{} chiplets with networks of {nodes} nodes have {all}, expected at most {most} in all",
+                    self.chiplets
+                );
+                found.push(Problem::new("", "chiplets", message));
+            }
+        }
+        let channels = self.dram.channels.get();
+        let chiplets = self.chiplets.max(1);
+        if !channels.is_multiple_of(chiplets) && !chiplets.is_multiple_of(channels) {
+            let message =
+                format!("{channels} channels, expected a multiple or a divisor of the {chiplets} chiplets");
+            found.push(Problem::new("dram", "channels", message));
+        }
+        let (page, line) = (self.pages.bytes, self.l1.line_bytes);
+        if !page.is_multiple_of(line) {
+            let message = format!("{page} bytes, expected a multiple of the line of {line} bytes");
+            found.push(Problem::new("pages", "bytes", message));
+        }
+        let picojoules = self.links.byte_pj;
+        if !picojoules.is_finite() || picojoules < 0.0 {
+            let message = format!("{picojoules} pJ, expected a finite number, zero or above");
+            found.push(Problem::new("links", "byte_pj", message));
         }
     }
 
@@ -157,14 +205,18 @@ impl System {
         let line = self.l1.line_bytes;
         for (key, bytes) in [("row_bytes", dram.row_bytes), ("interleave_bytes", dram.interleave_bytes)] {
             if !bytes.get().is_multiple_of(line) {
-                let message = format!("{bytes} bytes, expected a multiple of the line of {line} bytes");
+                let message = format!(
+                    "{}, expected a multiple of the line of {line} bytes",
+                    counted(u64::from(bytes.get()), "byte")
+                );
                 found.push(Problem::new("dram", key, message));
             }
         }
         if dram.row_miss_cycles < dram.row_hit_cycles {
             let message = format!(
-                "a row miss of {} cycles is faster than a row hit of {} cycles",
-                dram.row_miss_cycles, dram.row_hit_cycles
+                "a row miss of {}, expected at least the {} of a row hit",
+                counted(u64::from(dram.row_miss_cycles), "cycle"),
+                dram.row_hit_cycles
             );
             found.push(Problem::new("dram", "row_miss_cycles", message));
         }

@@ -24,7 +24,7 @@ pub(crate) enum Ended {
     Otherwise(End),
 }
 
-/// What an event is to whoever leads the machine.
+/// An event as the leader of the machine sees it.
 enum Choice {
     /// It takes place by itself.
     None,

@@ -11,7 +11,7 @@ use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot, Uses};
 use super::access::{Instr, scatter_values};
 use super::spent::Spent;
 use super::travel::Origin;
-use super::{Event, Machine};
+use super::{Event, Machine, Owner};
 use crate::attribution::Trail;
 use crate::coalesce::LinePart;
 use crate::fabric::StationId;
@@ -79,9 +79,28 @@ const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, la
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
     pub(super) fn ask_lines(&mut self, now: Cycle, port: u32, instr: u32, parts: &[LinePart]) {
+        if self.places_pages {
+            self.touch(instr, parts);
+        }
         let queue = &mut self.ports[port as usize].queue;
         queue.extend(parts.iter().map(|&part| LineAsk { instr, since: now, part }));
         self.port_next(now, port);
+    }
+
+    /// Places the pages of lines that are touched for the first time: on the chiplet
+    /// of the compute unit, or, if it is the host, as if pages were interleaved.
+    #[cold]
+    fn touch(&mut self, instr: u32, parts: &[LinePart]) {
+        let Some(owner) = self.instrs.get(instr).map(|instr| instr.owner) else { return };
+        let cus_per_chiplet = self.system.cu.count / self.system.chiplets;
+        let chiplet = match owner {
+            Owner::Wave(wave) => Some((self.waves[wave as usize].at.cu / cus_per_chiplet) as u16),
+            _ => None,
+        };
+        for part in parts {
+            let chiplet = chiplet.unwrap_or_else(|| self.fabric.homes().in_turn(part.line));
+            self.fabric.touch(part.line, chiplet);
+        }
     }
 
     /// Queues a request that has no line.

@@ -12,6 +12,7 @@ use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Role};
 use super::travel::Origin;
 use super::{Event, Machine};
 use crate::attribution::Trail;
+use crate::dram::Located;
 use crate::fabric::StationId;
 use crate::history::Past;
 use crate::noc::NocNode;
@@ -52,7 +53,7 @@ fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32)
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Where a line's memory stands, if a station reaches it over the network.
     fn memory_place(&self, station: StationId, line: LineAddr) -> Option<NocNode> {
-        let place = self.memory_places[usize::from(self.homes.bank(line))];
+        let place = self.memory_places[usize::from(self.fabric.homes().bank(line))];
         match self.stations[station as usize].role {
             Role::Host => None,
             Role::L2 | Role::L3 | Role::Directory if self.places[station as usize] == place => None,
@@ -111,10 +112,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let queued = self.dram.traffic().queue_cycles;
         let reply = &mut transit.reply;
         let line = reply.op.line;
-        let address = line.0 * u64::from(line_bytes);
+        let (chiplet, local) = self.fabric.homes().local(line);
+        let bytes = u64::from(line_bytes);
+        let located = Located { address: line.0 * bytes, chiplet, local: local * bytes };
         let probe = &mut *self.probe;
         let mut serve = |bytes: u32, is_write: bool| {
-            let served = self.dram.access(now, address, bytes, is_write);
+            let served = self.dram.access(now, located, bytes, is_write);
             probe.dram(&served);
             served.done
         };

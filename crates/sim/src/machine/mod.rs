@@ -26,7 +26,7 @@ mod travel;
 mod wave;
 
 use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, Homes, KernelId, Level, LineAddr, Mutation, Role, TimerClass};
+use proto::{Agent, KernelId, Level, LineAddr, Mutation, Role, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -221,7 +221,8 @@ pub(crate) struct Machine<'a, Pr> {
     places: Vec<NocNode>,
     transits: Slab<Transit>,
     memory_ops: Slab<MemoryTransit>,
-    homes: Homes,
+    /// Does the first touch of a page place it?
+    places_pages: bool,
     /// Where the memory of each bank's lines stands.
     memory_places: Vec<NocNode>,
     noc: Noc,
@@ -263,7 +264,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         probe: &'a mut Pr,
         fabric: Box<dyn Fabric>,
     ) -> Result<Self, RunError> {
-        let noc = Noc::new(&system.noc).map_err(RunError::Machine)?;
+        let noc = Noc::of_chiplets(&system.noc, &system.links, system.chiplets).map_err(RunError::Machine)?;
         let infos = fabric.stations();
         let placement = Placement::new(system, &noc);
         let mut tally = Tally::default();
@@ -314,6 +315,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         probe.begin(&layout);
         let samples = Samples::every(probe.sample_every());
         let clocked = fabric.is_clocked();
+        let places_pages = fabric.homes().are_by_touch();
         Ok(Machine {
             system,
             options,
@@ -327,10 +329,10 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             places,
             transits: Slab::default(),
             memory_ops: Slab::default(),
-            homes: crate::run::homes(system),
+            places_pages,
             memory_places: (0..system.l2.banks).map(|bank| placement.memory(bank, system.l2.banks)).collect(),
             noc,
-            dram: Dram::new(&system.dram),
+            dram: Dram::new(&system.dram, system.chiplets),
             memory: Memory::new(system.l1.line_bytes as usize),
             ports,
             cu_ports,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use kernel::OpId;
+use proto::words::counted;
 use proto::{LineAddr, Slot};
 
 use super::access::{Instr, Phase, describe};
@@ -179,9 +180,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let left = grid.work_groups - current.next_group;
             if left > 0 {
                 words.push(format!(
-                    "{left} of {} work-groups of kernel `{name}` are not yet dispatched: they wait for room on \
-                     a compute unit",
-                    grid.work_groups
+                    "kernel `{name}` waits for room on a compute unit: of {}, {left} not yet dispatched",
+                    counted(u64::from(grid.work_groups), "work-group")
                 ));
             }
         }

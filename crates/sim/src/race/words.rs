@@ -49,7 +49,7 @@ fn is_any_scope(code: &Code) -> bool {
 /// What an earlier access means for a later one.
 struct Verdict {
     race: Option<RaceKind>,
-    /// Whoever races with the earlier one races with the later one.
+    /// An access that races with the earlier one races with the later one.
     is_covered: bool,
 }
 

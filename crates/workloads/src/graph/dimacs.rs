@@ -4,12 +4,13 @@
 
 use std::io::{self, Write};
 
+use proto::words::counted;
+
 use super::csr::{Csr, Weights};
 use super::error::GraphError;
 use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
-use crate::words::counted;
 
 pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
     let (vertices, arcs, mut intake) = problem(scan, options)?;

@@ -3,6 +3,8 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
+use proto::words::counted;
+
 /// A line and column of a file, both counted from one; columns count letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -144,7 +146,7 @@ pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let exponent = (count.max(1).ilog2() / 10) as usize;
     match exponent.checked_sub(1) {
-        None => format!("{count} bytes"),
+        None => counted(count, "byte"),
         Some(unit) => {
             format!("{:.1} {}", count as f64 / (1u64 << (10 * exponent)) as f64, UNITS[unit])
         }

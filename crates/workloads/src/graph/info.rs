@@ -3,11 +3,11 @@
 use core::fmt;
 
 use kernel::rng::Rng;
+use proto::words::{grouped, plural};
 use serde::Serialize;
 
 use super::Csr;
 use super::reference::{UNREACHED_HOPS, hops};
-use crate::words::plural;
 
 /// The statistics of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -257,19 +257,6 @@ impl fmt::Display for Info {
             }
         }
     }
-}
-
-/// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Arcs as a reader finds them, and how they become rows.
 
+use proto::words::{counted, grouped, plural};
 use serde::Serialize;
 
 use super::csr::{Csr, Offsets, Weights};
 use super::error::{GraphError, Place};
 use super::options::{Choice, ReadOptions};
 use super::scan::Scanner;
-use crate::words::counted;
 
 /// What a reader did to a graph beyond reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -24,17 +24,18 @@ pub struct Repairs {
 }
 
 impl Repairs {
-    /// Each that happened, with what it is.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &'static str)> {
+    /// Each that happened, in words.
+    pub fn iter(&self) -> impl Iterator<Item = String> {
         [
-            (self.self_loops_removed, "self loops left out"),
-            (self.duplicates_merged, "duplicates merged into the arc of least weight"),
-            (self.arcs_mirrored, "reverse arcs added to edges that stand once"),
-            (self.vertices_renumbered, "vertices renumbered to leave no gaps"),
-            (self.vertex_values_unused, "vertices whose weights or sizes are not kept"),
+            (self.self_loops_removed, "self loop", "left out"),
+            (self.duplicates_merged, "duplicate", "merged into the arc of least weight"),
+            (self.arcs_mirrored, "reverse arc", "added to edges that stand once"),
+            (self.vertices_renumbered, "vertex", "renumbered to leave no gaps"),
+            (self.vertex_values_unused, "vertex", "whose weights or sizes are not kept"),
         ]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, noun, done)| format!("{} {} {done}", grouped(count), plural(count, noun)))
     }
 }
 

@@ -8,12 +8,13 @@
 
 use std::io::{self, Write};
 
+use proto::words::counted;
+
 use super::csr::{Csr, Weights};
 use super::error::GraphError;
 use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
-use crate::words::counted;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {

@@ -10,12 +10,13 @@
 
 use std::io::{self, Write};
 
+use proto::words::counted;
+
 use super::csr::{Csr, Weights};
 use super::error::GraphError;
 use super::intake::{Intake, Repairs};
 use super::options::ReadOptions;
 use super::scan::Scanner;
-use crate::words::counted;
 
 struct Header {
     vertices: u64,

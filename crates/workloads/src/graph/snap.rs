@@ -9,12 +9,13 @@
 
 use std::io::{self, Write};
 
+use proto::words::counted;
+
 use super::csr::{Csr, Weights};
 use super::error::{GraphError, Place};
 use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
-use crate::words::counted;
 
 /// What the comments say.
 #[derive(Default)]

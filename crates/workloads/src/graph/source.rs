@@ -101,8 +101,8 @@ impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "from        {}", self.origin)?;
         write!(f, "{}", self.info)?;
-        for (count, what) in self.repairs.iter() {
-            writeln!(f, "repaired    {count} {what}")?;
+        for repair in self.repairs.iter() {
+            writeln!(f, "repaired    {repair}")?;
         }
         Ok(())
     }
@@ -140,7 +140,8 @@ mod tests {
         let opened =
             Opened { graph: loaded.graph, origin: String::new(), format: None, repairs: loaded.repairs };
         let text = opened.describe().to_string();
-        let want = "repaired    1 self loops left out\nrepaired    1 duplicates merged into the arc of least weight\n";
+        let want =
+            "repaired    1 self loop left out\nrepaired    1 duplicate merged into the arc of least weight\n";
         assert!(text.ends_with(want), "{text}");
     }
 }

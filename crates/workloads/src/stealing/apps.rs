@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use super::color::{self, Color};
 use super::input::InArcs;
@@ -93,7 +94,7 @@ impl App {
         let plan = Plan::of(settings, graph.vertices(), seed);
         if u64::from(plan.tasks()) >= TASKS_MAX {
             let tasks = plan.tasks();
-            return Err(settings.conflict(format!("{tasks} tasks; there must be fewer than {TASKS_MAX}")));
+            return Err(settings.conflict(format!("{tasks} tasks, expected fewer than {TASKS_MAX}")));
         }
         let arcs = match self {
             App::Color => InArcs::of(&graph.undirected()),
@@ -114,7 +115,7 @@ impl App {
 fn generated(app: App, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
     if vertices == 1 && edges > 0 {
-        return Err(settings.conflict(format!("1 vertex cannot have {edges} edges to others")));
+        return Err(settings.conflict(format!("1 vertex cannot have {} to others", counted(edges, "edge"))));
     }
     let mut graph = power_law(vertices as u32, edges, seed);
     let lengths = data::words_below(seed, edges, LENGTH_MAX);
@@ -125,7 +126,10 @@ fn generated(app: App, settings: &Settings, seed: u64) -> Result<Instance, BadSe
 fn shortest(arcs: InArcs, plan: Plan, settings: &Settings) -> Result<Instance, BadSetting> {
     let (from, vertices) = (settings.count("source") as u32, arcs.vertices());
     if from >= vertices {
-        let why = format!("paths are to start at vertex {from}, but the graph has {vertices} vertices");
+        let why = format!(
+            "paths are to start at vertex {from}, but the graph has {}",
+            counted(u64::from(vertices), "vertex")
+        );
         return Err(settings.conflict(why));
     }
     let arcs = Rc::new(arcs);

@@ -12,10 +12,10 @@
 //! they belong to the same queue and the same role.
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use super::order::Step;
 use super::policy::Policy;
-use crate::words::counted;
 
 /// What came of an attempt to steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -175,7 +175,7 @@ pub static STEPS: [Row; 15] = [
         PUSH,
         STORE_TAIL,
         (Release, Relaxed),
-        "whoever sees the tail sees the task; a thief that sees it late finds less, not wrong",
+        "a reader of the tail sees the task; a thief that sees it late finds less, not wrong",
     ),
     row(
         Step::PopTail,

@@ -17,7 +17,7 @@ pub enum Stealing {
     /// At device scope by remote operations, which reach owners that
     /// synchronize at a narrower scope (remote-scope promotion).
     Remote,
-    /// At the owners' scope, whoever the thief is: for machines on which a
+    /// At the owners' scope for every thief: for machines on which a
     /// scope is of no meaning. On all others it is a race.
     Unscoped,
 }

@@ -2,7 +2,7 @@
 //! each other.
 //!
 //! A task `fib` either knows its number, or makes two tasks and a frame in which
-//! they leave theirs. Whoever leaves the second makes the task `add`, which
+//! they leave theirs. The child that leaves the second makes the task `add`, which
 //! hands the sum on. A child may run anywhere, so frames are synchronized at
 //! device scope under either policy: what is said about a queue's scope does
 //! not reach beyond the queue.

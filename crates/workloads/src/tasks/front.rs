@@ -5,8 +5,7 @@
 //! wavefront loads and stores a front by consecutive words.
 
 use kernel::prelude::*;
-
-use crate::words::counted;
+use proto::words::counted;
 
 /// What queues hold: a front, its function and how many tasks are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

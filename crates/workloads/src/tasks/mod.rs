@@ -14,6 +14,7 @@
 #![doc = include_str!("../../../../docs/tasks.md")]
 
 mod fib;
+mod forecast;
 mod front;
 mod policy;
 mod queens;

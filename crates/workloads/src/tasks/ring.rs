@@ -14,9 +14,9 @@
 //! [`super::worker`].
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use super::front::Entry;
-use crate::words::counted;
 
 const HEAD: u64 = 0;
 const TAIL: u64 = 1;

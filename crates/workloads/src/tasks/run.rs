@@ -5,13 +5,13 @@ use core::future::Future;
 
 use kernel::Use;
 use kernel::prelude::*;
+use proto::words::counted;
 
 use super::front::{FRONTS_MAX, FUNCTIONS_MAX, Fronts};
 use super::policy::Scopes;
 use super::ring::Rings;
 use super::worker::{COUNTS, Counts, Queues, Worker};
 use crate::settings::{BadSetting, Setting, Settings};
-use crate::words::counted;
 
 /// A program made of tasks. A task is `WORDS` words, which say all about it, and
 /// calls one of the program's functions; running it may make more tasks.

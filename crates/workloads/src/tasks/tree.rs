@@ -8,6 +8,9 @@
 
 use super::sha1;
 
+/// After so many nodes a traversal asks how many there will be.
+const FORECAST_AFTER: u64 = 1 << 16;
+
 /// Only the root of a binomial tree has more children.
 pub(super) const CHILDREN_MAX: u32 = 100;
 
@@ -87,10 +90,13 @@ pub struct Limits {
 }
 
 /// The limit that a tree exceeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TooLarge {
     /// It has more nodes.
-    Nodes,
+    Nodes {
+        /// About how many, if that is far more.
+        about: Option<f64>,
+    },
     /// It is deeper.
     Depth,
 }
@@ -174,11 +180,12 @@ impl Tree {
             summary.fingerprint = summary.fingerprint.wrapping_add(fingerprint(&state, height));
             match () {
                 () if u64::from(height) > limits.depth => Err(TooLarge::Depth),
-                () if summary.nodes > limits.nodes => Err(TooLarge::Nodes),
+                () if summary.nodes > limits.nodes => Err(TooLarge::Nodes { about: None }),
                 () => Ok((state, children, 0)),
             }
         };
         way.push(visit(self.root(), 0)?);
+        let mut visits = 0;
         while let Some((state, children, next)) = way.last_mut() {
             if next == children {
                 way.pop();
@@ -189,6 +196,12 @@ impl Tree {
             *next += 1;
             let height = way.len() as u32;
             way.push(visit(child, height)?);
+            visits += 1;
+            if visits == FORECAST_AFTER
+                && let about @ Some(_) = self.forecast(limits)
+            {
+                return Err(TooLarge::Nodes { about });
+            }
         }
         Ok(summary)
     }

@@ -281,7 +281,21 @@ fn uts(settings: &Settings) -> Result<Instance, BadSetting> {
     let depth_max = TALLIES_MAX - HEIGHTS as u64 - 1;
     let summary = tree.traverse(Limits { nodes: nodes_max, depth: depth_max }).map_err(|limit| {
         settings.conflict(match limit {
-            TooLarge::Nodes => format!("the tree has more than {nodes_max} nodes: raise `nodes-max`"),
+            TooLarge::Nodes { about: None } => {
+                format!("the tree has more than {nodes_max} nodes: raise `nodes-max`")
+            }
+            TooLarge::Nodes { about: Some(about) } => {
+                let lower = match tree.kind {
+                    Kind::Geometric => "`branching` or `depth`",
+                    Kind::Binomial => "`probability` or `fan-out`",
+                    Kind::Hybrid => "`branching` or `probability`",
+                };
+                let about = about.min(f64::MAX);
+                format!(
+                    "the tree has about {about:.1e} nodes, expected at most {nodes_max}: lower {lower}, or \
+                     raise `nodes-max`"
+                )
+            }
             TooLarge::Depth => {
                 let cause = if tree.kind == Kind::Geometric { "depth" } else { "probability" };
                 format!("the tree is deeper than {depth_max}, the most there may be: lower `{cause}`")

@@ -17,16 +17,16 @@
 //!   is left who could make more.
 //!
 //! Only its own wavefront reaches a private queue, so head and tail of it stand
-//! in registers. Its lanes hand tasks to each other nevertheless, and whoever
-//! runs one may be anywhere: entering and leaving it synchronizes.
+//! in registers. Its lanes hand tasks to each other nevertheless, and a
+//! task may run anywhere: entering and leaving it synchronizes.
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use super::front::{Entry, Fronts, Spare};
 use super::policy::Scopes;
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
-use crate::words::counted;
 
 /// All queues. A value that kernels carry along freely.
 #[derive(Clone, Copy, Debug)]

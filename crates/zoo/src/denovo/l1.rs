@@ -6,8 +6,8 @@ use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, ba
 use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, Op, Rank,
-    Row, SetIndex, Table, TimerClass, Way, WritePolicy,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Homes, Input, Key, LineAddr, LineData, LineView, Op,
+    Rank, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -40,13 +40,13 @@ impl L1 {
             Step::Register => {
                 let stage = cx.stage;
                 let disposition = self.here(ask, LineEvent::Atomic, cx);
-                let is_asked_for = cx.stage != stage && self.state(line) != LineState::R;
+                let is_asked_for = cx.stage != stage && self.state(line, cx) != LineState::R;
                 Some(if is_asked_for { Disposition::Stall(Key::Slot(slot)) } else { disposition })
             }
             Step::Perform => self.event(line, LineEvent::Registered, Carried::Request(ask), cx).unless_done(),
             Step::RegisterStores => lower.flush(ask, cx),
             Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
-            Step::Pass if self.cache.array.find(line).is_none() => None,
+            Step::Pass if self.cache.array.find(line, cx.world.homes).is_none() => None,
             Step::Pass => self.event(line, LineEvent::Inv, Carried::Nothing, cx).unless_done(),
             Step::BelowSystem => lower.below(ask, How::System, cx),
             Step::FlushBanks => lower.flush_banks(slot, cx),
@@ -58,7 +58,7 @@ impl L1 {
     /// An access on the line in this cache, once there is room for it.
     fn here<P: Registers>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, carried) = (ask.req.line, Carried::Request(ask));
-        let place = Place { line, way: self.cache.array.find(line) };
+        let place = Place { line, way: self.cache.array.find(line, cx.world.homes) };
         let (state, event) = Lines::<P>::classify(self, place, event, carried);
         // What the row would do says what it must find room for.
         if let Row::Do { actions, next, .. } = L1Table::row(state, event) {
@@ -77,8 +77,8 @@ impl L1 {
         self.transition(place, state, event, carried, cx)
     }
 
-    fn state(&self, line: LineAddr) -> LineState {
-        self.cache.array.find(line).map_or(LineState::I, |way| self.cache.array.state(way))
+    fn state<P: Registers>(&self, line: LineAddr, cx: &Cx<'_, P>) -> LineState {
+        self.cache.array.find(line, cx.world.homes).map_or(LineState::I, |way| self.cache.array.state(way))
     }
 
     fn message<P: Registers>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
@@ -101,12 +101,13 @@ impl L1 {
     }
 
     /// A line that is filled keeps its place in the store buffer until then.
-    fn is_ready(array: &CacheArray<LineState>, line: LineAddr) -> bool {
-        array.find(line).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
+    fn is_ready(array: &CacheArray<LineState>, line: LineAddr, homes: &Homes) -> bool {
+        array.find(line, homes).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
 
     fn drain<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
-        match self.cache.lower.pop(|line| Self::is_ready(&self.cache.array, line), cx) {
+        let homes = cx.world.homes;
+        match self.cache.lower.pop(|line| Self::is_ready(&self.cache.array, line, homes), cx) {
             Some(line) => self.event(line, LineEvent::Drain, Carried::Nothing, cx),
             None => Disposition::Done,
         }
@@ -116,7 +117,8 @@ impl L1 {
     fn drain_if_due<P: Registers>(&self, cx: &mut Cx<'_, P>) {
         let (l1, buffer) = (&shape(cx).l1, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
-        let is_ready = buffer.next_line().is_none_or(|line| Self::is_ready(&self.cache.array, line));
+        let next = buffer.next_line();
+        let is_ready = next.is_none_or(|line| Self::is_ready(&self.cache.array, line, cx.world.homes));
         if (is_eager && buffer.lines() > 0 || buffer.has_flush()) && !buffer.is_blocked() && is_ready {
             cx.fx.timer(TimerClass::Drain);
         }
@@ -222,7 +224,7 @@ impl<P: Registers> Lines<P> for L1 {
                 }
                 match slot {
                     Some(_) => cache.end_fill(line, cx),
-                    None => cx.fx.wake(Key::Way(cache.array.set(line))),
+                    None => cx.fx.wake(Key::Way(cache.array.set(line, cx.world.homes))),
                 }
             }
             (LineAction::Wake, _) => cx.fx.wake(Key::Line(line)),

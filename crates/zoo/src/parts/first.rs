@@ -3,7 +3,7 @@
 use super::{Descends, Lower, ToBank, bank};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{CacheArray, Place};
+use proto::parts::{CacheArray, Indexing, Place};
 use proto::{
     Ask, ByteMask, Cx, Disposition, Key, LineAddr, LineData, Op, Protocol, Shape, Slot, TimerClass, Way,
 };
@@ -50,7 +50,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     /// An empty cache.
     #[must_use]
     pub fn new(shape: &Shape, absent: S) -> Self {
-        let array = CacheArray::new(&shape.l1, shape.line_bytes, 1, absent);
+        let array = CacheArray::new(&shape.l1, shape.line_bytes, Indexing::Line, absent);
         First { array, lower: Lower::default(), fills: 0 }
     }
 
@@ -77,8 +77,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         if !takes && !needs.register {
             return None;
         }
-        let set = self.array.set(place.line);
-        if takes && self.array.free_way(place.line).is_none() {
+        let set = self.array.set(place.line, cx.world.homes);
+        if takes && self.array.free_way(place.line, cx.world.homes).is_none() {
             return Some(Disposition::NeedWay(set));
         }
         cx.is_wanted(set).then_some(Disposition::Stall(Key::Way(set)))
@@ -93,7 +93,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     /// Frees the miss register, and presents what waited for one or for a way.
     pub fn end_fill<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         cx.count_down(&mut self.fills, "a fill ends, and none was under way");
-        cx.fx.wake(Key::Way(self.array.set(line)));
+        cx.fx.wake(Key::Way(self.array.set(line, cx.world.homes)));
         cx.fx.wake(Key::Miss);
     }
 

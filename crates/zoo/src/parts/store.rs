@@ -4,7 +4,7 @@ use super::first::perform;
 use super::{Answer, Ascends, ToL1};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{AckParity, CacheArray};
+use proto::parts::{AckParity, CacheArray, Indexing};
 use proto::{
     ByteMask, Cx, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Protocol,
     Shape, Slot, Way,
@@ -42,7 +42,7 @@ impl<S: Copy + Eq + Hash + Debug> Store<S> {
     /// An empty bank.
     #[must_use]
     pub fn new(shape: &Shape, absent: S) -> Self {
-        let array = CacheArray::new(&shape.l2, shape.line_bytes, shape.banks, absent);
+        let array = CacheArray::new(&shape.l2, shape.line_bytes, Indexing::Home, absent);
         Store { array, writes: AckParity::default(), fetches: 0 }
     }
 

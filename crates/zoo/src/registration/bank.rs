@@ -135,8 +135,8 @@ impl<T: Rows> Bank<T> {
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let array = &self.store.array;
-        let place = Place { line, way: array.find(line) };
-        // Whoever is registered gets all of the line.
+        let place = Place { line, way: array.find(line, cx.world.homes) };
+        // The registered node gets all of the line.
         let needed = match carried {
             Carried::Access(asked, _) => asked.mask,
             Carried::Register(_) | Carried::Bytes(..) | Carried::Nothing => full(cx),
@@ -154,19 +154,22 @@ impl<T: Rows> Bank<T> {
         if fetches && self.store.fetches >= shape(cx).l2.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
-        if place.way.is_none() && array.free_way(line).is_none() {
+        if place.way.is_none() && array.free_way(line, cx.world.homes).is_none() {
             match event {
                 // A way may be had only when a recall is over, which may wait
                 // for this very write: it goes round the bank.
                 BankEvent::Write | BankEvent::WriteThrough => event = BankEvent::WriteDrop,
-                _ if fetches => return Disposition::NeedWay(array.set(line)),
+                _ if fetches => return Disposition::NeedWay(array.set(line, cx.world.homes)),
                 _ => {}
             }
         }
         let recalls =
             matches!(T::row(state, event), Row::Do { actions, .. } if actions.contains(&BankAction::Recall));
-        if (fetches || recalls) && cx.is_wanted(array.set(line)) {
-            return Disposition::Stall(Key::Way(array.set(line)));
+        if fetches || recalls {
+            let set = array.set(line, cx.world.homes);
+            if cx.is_wanted(set) {
+                return Disposition::Stall(Key::Way(set));
+            }
         }
         self.transition(place, state, event, carried, cx)
     }
@@ -375,7 +378,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
             (BankAction::Wake, ..) => {
                 // Who had the line recalled comes before who only finds it.
                 cx.fx.wake(Key::Line(line));
-                cx.fx.wake(Key::Way(store.array.set(line)));
+                cx.fx.wake(Key::Way(store.array.set(line, cx.world.homes)));
                 cx.fx.wake(Key::Miss);
             }
             (

@@ -101,18 +101,22 @@ impl Bank {
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let array = &self.store.array;
-        let place = Place { line, way: array.find(line) };
+        let place = Place { line, way: array.find(line, cx.world.homes) };
         let (state, event) = Lines::<P>::classify(self, place, event, Carried::Access(asked));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.store.fetches >= shape(cx).l2.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
         let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
-        if allocates && place.way.is_none() && array.free_way(line).is_none() {
-            return Disposition::NeedWay(array.set(line));
-        }
-        if (fetches || allocates && place.way.is_none()) && cx.is_wanted(array.set(line)) {
-            return Disposition::Stall(Key::Way(array.set(line)));
+        let takes = allocates && place.way.is_none();
+        if fetches || takes {
+            let set = array.set(line, cx.world.homes);
+            if takes && array.free_way(line, cx.world.homes).is_none() {
+                return Disposition::NeedWay(set);
+            }
+            if cx.is_wanted(set) {
+                return Disposition::Stall(Key::Way(set));
+            }
         }
         self.transition(place, state, event, Carried::Access(asked), cx)
     }
@@ -218,7 +222,7 @@ impl<P: Ascends> Lines<P> for Bank {
                 store.end_fetch(cx);
                 // What has waited for a way or a register comes before what
                 // must ask for this line again.
-                cx.fx.wake(Key::Way(store.array.set(line)));
+                cx.fx.wake(Key::Way(store.array.set(line, cx.world.homes)));
                 cx.fx.wake(Key::Miss);
                 cx.fx.wake(Key::Line(line));
             }

@@ -113,7 +113,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
     /// An access on the line in this cache, once there is room for it.
     fn here<P: Descends>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let line = ask.req.line;
-        let place = Place { line, way: self.cache.array.find(line) };
+        let place = Place { line, way: self.cache.array.find(line, cx.world.homes) };
         let event = match ask.req.op {
             Op::Load => LineEvent::Load,
             Op::Store => LineEvent::Store,

@@ -43,8 +43,8 @@ fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
     }
 }
 
-/// A word that nobody has asked for is nowhere near: whoever needs its value
-/// has something sent for it, and that is no hit.
+/// A word that nobody has asked for is nowhere near: an access that needs its
+/// value sends for it, and that is no hit.
 #[test]
 fn what_is_asked_for_first_is_never_a_hit() {
     #[derive(Clone, Copy)]

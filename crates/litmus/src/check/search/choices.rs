@@ -3,45 +3,48 @@
 use crate::cat::graph::DEP_WITH;
 use crate::cat::stage::Choice;
 use crate::exec::matrix;
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members, wide};
 
-use super::{Halt, Search, Visitor};
+use super::{Flags, Halt, Search, Visitor};
 
-impl<V: Visitor> Search<'_, '_, V> {
+impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     /// All decisions are taken: the last checks, the flags, the values.
     pub(super) fn complete(&mut self) -> Result<(), Halt> {
+        match self.judge()? {
+            Some(flags) => self.with_values(&flags),
+            None => Ok(()),
+        }
+    }
+
+    /// The flags of a complete execution; none if a check refuses it.
+    pub(super) fn judge(&mut self) -> Result<Option<Flags>, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
             if self.checks[number].deps & DEP_WITH == 0 && !self.still_holds(number)? {
-                return Ok(());
+                return Ok(None);
             }
         }
         self.flush();
-        let mut flags: Vec<(usize, Vec<EventSet>)> = Vec::new();
+        let mut flags = Flags::new();
         let mut allowed = true;
         if !self.choices.is_empty() {
             allowed = false;
             self.choose(0, &mut allowed, &mut flags)?;
         }
         if !allowed {
-            return Ok(());
+            return Ok(None);
         }
         for number in 0..self.checks.len() {
             if self.checks[number].flag && self.checks[number].deps & DEP_WITH == 0 && self.holds(number)? {
-                flags.push((number, self.graph.value(self.checks[number].low).to_vec()));
+                flags.push((number, wide(self.graph.value(self.checks[number].low))));
             }
         }
         flags.sort_by_key(|(number, _)| *number);
-        self.with_values(&flags)
+        Ok(Some(flags))
     }
 
     /// Takes the choices of `with` steps from `at` on.
-    pub(super) fn choose(
-        &mut self,
-        at: usize,
-        allowed: &mut bool,
-        flags: &mut Vec<(usize, Vec<EventSet>)>,
-    ) -> Result<(), Halt> {
+    pub(super) fn choose(&mut self, at: usize, allowed: &mut bool, flags: &mut Flags) -> Result<(), Halt> {
         self.tick()?;
         let Some(choice) = self.choices.get(at).cloned() else {
             for index in 0..self.evaluated.len() {
@@ -57,7 +60,7 @@ impl<V: Visitor> Search<'_, '_, V> {
                     && check.deps & DEP_WITH != 0
                     && flags.iter().all(|(known, _)| *known != number);
                 if open && self.holds(number)? {
-                    flags.push((number, self.graph.value(self.checks[number].low).to_vec()));
+                    flags.push((number, wide(self.graph.value(self.checks[number].low))));
                 }
             }
             return Ok(());
@@ -85,7 +88,7 @@ impl<V: Visitor> Search<'_, '_, V> {
         }
     }
 
-    pub(super) fn set_choice(&mut self, at: usize, rows: &[EventSet]) {
+    pub(super) fn set_choice(&mut self, at: usize, rows: &[EventSet<W>]) {
         if let Some(id) = self.inputs.with[at] {
             self.graph.set_value(id, rows);
         }
@@ -107,12 +110,12 @@ impl<V: Visitor> Search<'_, '_, V> {
     pub(super) fn linearise(
         &mut self,
         at: usize,
-        left: EventSet,
-        order: &[EventSet],
-        before: EventSet,
-        rows: &mut Vec<EventSet>,
+        left: EventSet<W>,
+        order: &[EventSet<W>],
+        before: EventSet<W>,
+        rows: &mut Vec<EventSet<W>>,
         allowed: &mut bool,
-        flags: &mut Vec<(usize, Vec<EventSet>)>,
+        flags: &mut Flags,
     ) -> Result<(), Halt> {
         if left.is_empty() {
             let total = rows.clone();

@@ -1,22 +1,22 @@
 //! The decisions, one after the other.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, Deps};
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 
 use super::{Halt, Search, Visitor};
 
 /// A decision to be taken.
 #[derive(Clone, Copy, Debug)]
-enum Decision {
+enum Decision<W> {
     /// Which of two writes of one word comes first?
     Pair(usize, usize),
     /// Which of these writes does it read?
-    Read(usize, EventSet),
+    Read(usize, EventSet<W>),
 }
 
 /// How it goes on.
-enum Next {
-    Decide(Decision),
+enum Next<W> {
+    Decide(Decision<W>),
     /// All decisions are taken.
     Complete,
     /// A read has nothing left to read, or a check fails.
@@ -25,14 +25,14 @@ enum Next {
 
 /// What is undone when a decision is taken back.
 #[derive(Clone, Default)]
-pub(super) struct Saved {
-    co: Vec<EventSet>,
-    before: Vec<EventSet>,
-    apart: Vec<EventSet>,
-    fr: Vec<EventSet>,
+pub(super) struct Saved<W> {
+    co: Vec<EventSet<W>>,
+    before: Vec<EventSet<W>>,
+    apart: Vec<EventSet<W>>,
+    fr: Vec<EventSet<W>>,
     values: Vec<Option<crate::program::Value>>,
-    closures: Vec<EventSet>,
-    decided: EventSet,
+    closures: Vec<EventSet<W>>,
+    decided: EventSet<W>,
 }
 
 /// Up to where pairs and reads are decided.
@@ -42,13 +42,16 @@ pub(super) struct Reached {
     read: usize,
 }
 
-impl<V: Visitor> Search<'_, '_, V> {
+impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     pub(super) fn decide(&mut self, depth: usize, mut reached: Reached) -> Result<(), Halt> {
         self.nodes += 1;
         match self.next_step(&mut reached)? {
             Next::DeadEnd => Ok(()),
             Next::Complete => self.complete(),
             Next::Decide(Decision::Read(read, domain)) => {
+                if self.count_free(depth)? {
+                    return Ok(());
+                }
                 for write in members(domain) {
                     self.save(depth);
                     if self.read_from(write, read) {
@@ -88,7 +91,7 @@ impl<V: Visitor> Search<'_, '_, V> {
 
     /// Looks for the next open decision. Reads with one choice are decided on
     /// the way.
-    fn next_step(&mut self, reached: &mut Reached) -> Result<Next, Halt> {
+    fn next_step(&mut self, reached: &mut Reached) -> Result<Next<W>, Halt> {
         if let Some(decision) = self.narrow_read() {
             return Ok(Next::Decide(decision));
         }
@@ -131,7 +134,7 @@ impl<V: Visitor> Search<'_, '_, V> {
 
     /// Of the read-modify-writes that take certain values only, the one with
     /// the fewest writes left.
-    fn narrow_read(&self) -> Option<Decision> {
+    fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));
         let (read, domain) = with_domain.min_by_key(|(_, domain)| domain.count())?;

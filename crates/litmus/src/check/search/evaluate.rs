@@ -2,12 +2,12 @@
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, Deps, NodeId};
 use crate::cat::stage::{diverges, only_whole};
-use crate::exec::set::{EVENTS_MAX, EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 use crate::parse::TextError;
 
 use super::{Halt, SKIPS, STREAK, Search, Visitor, satisfied};
 
-impl<V: Visitor> Search<'_, '_, V> {
+impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     pub(super) fn touch(&mut self, deps: Deps) {
         self.clock += 1;
         for (bit, version) in self.versions.iter_mut().enumerate() {
@@ -39,22 +39,23 @@ impl<V: Visitor> Search<'_, '_, V> {
     /// Tells the graph of the choices so far.
     pub(super) fn publish(&mut self, deps: Deps) {
         let n = self.co.len();
+        let mut rows = core::mem::take(&mut self.scratch);
         if deps & DEP_RF != 0 {
             if let Some(id) = self.inputs.rf[0] {
-                let mut rows = [EventSet::EMPTY; EVENTS_MAX];
+                rows.fill(EventSet::EMPTY);
                 for read in members(self.decided) {
                     rows[self.rf[read]].insert(read);
                 }
-                self.graph.set_value(id, &rows[..n]);
+                self.graph.set_value(id, &rows);
             }
             if let Some(id) = self.inputs.rf[1] {
-                let mut rows = [EventSet::EMPTY; EVENTS_MAX];
+                rows.fill(EventSet::EMPTY);
                 for read in 0..n {
                     for write in members(self.possible(read)) {
                         rows[write].insert(read);
                     }
                 }
-                self.graph.set_value(id, &rows[..n]);
+                self.graph.set_value(id, &rows);
             }
         }
         if deps & DEP_CO != 0 {
@@ -62,7 +63,9 @@ impl<V: Visitor> Search<'_, '_, V> {
                 self.graph.set_value(id, &self.co);
             }
             if let Some(id) = self.inputs.co[1] {
-                let rows: Vec<EventSet> = (0..n).map(|write| self.co_high(write)).collect();
+                for (write, row) in rows.iter_mut().enumerate() {
+                    *row = self.co_high(write);
+                }
                 self.graph.set_value(id, &rows);
             }
         }
@@ -70,17 +73,17 @@ impl<V: Visitor> Search<'_, '_, V> {
             self.graph.set_value(id, &self.fr);
         }
         if let Some(id) = self.inputs.fr[1] {
-            let rows: Vec<EventSet> = (0..n)
-                .map(|read| {
-                    members(self.possible(read)).fold(EventSet::EMPTY, |row, write| row | self.co_high(write))
-                })
-                .collect();
+            for (read, row) in rows.iter_mut().enumerate() {
+                *row = members(self.possible(read))
+                    .fold(EventSet::EMPTY, |row, write| row | self.co_high(write));
+            }
             self.graph.set_value(id, &rows);
         }
+        self.scratch = rows;
     }
 
     /// The writes that an event may still turn out to read.
-    pub(super) fn possible(&self, read: usize) -> EventSet {
+    pub(super) fn possible(&self, read: usize) -> EventSet<W> {
         if self.decided.has(read) {
             EventSet::only(self.rf[read])
         } else if self.skeleton.events[read].reads() {
@@ -91,7 +94,7 @@ impl<V: Visitor> Search<'_, '_, V> {
     }
 
     /// The writes that may still turn out to come behind `write`.
-    pub(super) fn co_high(&self, write: usize) -> EventSet {
+    pub(super) fn co_high(&self, write: usize) -> EventSet<W> {
         self.same_word[write] & !(self.apart[write] | self.before[write]).with(write)
     }
 

@@ -8,6 +8,7 @@
 //! is evaluated less often, until it fails.
 
 mod choices;
+mod count;
 mod decide;
 mod evaluate;
 mod rules;
@@ -21,13 +22,14 @@ use crate::cat::graph::{Chosen, DEP_CO, DEP_RF, DEP_SYNC, Deps, Graph, NodeId, O
 use crate::cat::stage::{Choice, Staged, StagedCheck};
 use crate::exec::event::Event;
 use crate::exec::matrix;
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members, narrow};
 use crate::exec::skeleton::Skeleton;
 use crate::exec::sym::Sym;
 use crate::parse::TextError;
 use crate::program::Value;
 
 use super::linear::Linear;
+use count::Free;
 use decide::{Reached, Saved};
 use rules::Rules;
 
@@ -43,7 +45,12 @@ const PROBED_MIN: usize = 4;
 /// Who is told of each execution that the model allows.
 pub(crate) trait Visitor {
     /// An allowed execution. The flags are those that hold on it.
-    fn execution(&mut self, found: &Found<'_>) -> ControlFlow<()>;
+    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()>;
+    /// Does it matter which write this event reads? Executions that differ in other
+    /// reads alone may be told of at once.
+    fn observes(&self, _read: usize) -> bool {
+        true
+    }
     /// Should the search end?
     fn stop(&mut self) -> bool;
     /// Need this flag still be looked for where that is costly?
@@ -51,16 +58,22 @@ pub(crate) trait Visitor {
 }
 
 /// An execution that the model allows.
-pub(crate) struct Found<'s> {
+pub(crate) struct Found<'s, W> {
     /// For each event that reads, the write; for others themselves.
     pub(crate) rf: &'s [usize],
     /// The coherence order.
-    pub(crate) co: &'s [EventSet],
+    pub(crate) co: &'s [EventSet<W>],
     /// What each event reads or writes.
     pub(crate) values: &'s [Option<Value>],
     /// The flags that hold: the number of the check and its relation or set.
     pub(crate) flags: &'s [(usize, Vec<EventSet>)],
+    /// How many executions it stands for, which differ in unobserved reads alone.
+    pub(crate) weight: u64,
 }
+
+/// The flags that hold on an execution: the number of the check and its relation or
+/// set.
+type Flags = Vec<(usize, Vec<EventSet>)>;
 
 /// Why a search ended before its end.
 #[derive(Debug)]
@@ -71,9 +84,9 @@ pub(crate) enum Halt {
     Model(TextError),
 }
 
-pub(crate) struct Search<'a, 'p, V> {
+struct Search<'a, 'p, V, W> {
     skeleton: &'a Skeleton<'p>,
-    graph: Graph,
+    graph: Graph<W>,
     checks: Vec<StagedCheck>,
     choices: Vec<Choice>,
     file: &'a str,
@@ -81,8 +94,8 @@ pub(crate) struct Search<'a, 'p, V> {
     partial: bool,
     /// The numbers of the checks that are evaluated, cheap ones first.
     evaluated: Vec<usize>,
-    linear: Vec<Linear>,
-    rules: Rules,
+    linear: Vec<Linear<W>>,
+    rules: Rules<W>,
     /// For each read the rule of its read-modify-write.
     atomic_of: Vec<Option<usize>>,
     /// The pairs of writes that are decided, in order.
@@ -99,21 +112,21 @@ pub(crate) struct Search<'a, 'p, V> {
     /// first event and the value.
     equal: Vec<(usize, usize, Sym)>,
     /// For each read the writes it may read.
-    candidates: Vec<EventSet>,
+    candidates: Vec<EventSet<W>>,
     rf: Vec<usize>,
-    co: Vec<EventSet>,
+    co: Vec<EventSet<W>>,
     /// The coherence order, turned round.
-    before: Vec<EventSet>,
+    before: Vec<EventSet<W>>,
     /// For each write those of its word that it is known to be unordered with.
-    apart: Vec<EventSet>,
-    fr: Vec<EventSet>,
+    apart: Vec<EventSet<W>>,
+    fr: Vec<EventSet<W>>,
     values: Vec<Option<Value>>,
     /// The reads that are decided.
-    decided: EventSet,
+    decided: EventSet<W>,
     /// All writes of each write's word.
-    same_word: Vec<EventSet>,
+    same_word: Vec<EventSet<W>>,
     /// All reads of each write's word.
-    same_reads: Vec<EventSet>,
+    same_reads: Vec<EventSet<W>>,
     /// Are there values or guards that depend on reads?
     symbolic: bool,
     /// The numbers that values out of thin air are drawn from.
@@ -133,11 +146,17 @@ pub(crate) struct Search<'a, 'p, V> {
     streaks: Vec<u32>,
     /// How often it was left out since.
     skipped: Vec<u32>,
-    saved: Vec<Saved>,
+    saved: Vec<Saved<W>>,
+    /// Are the open reads free?
+    free: Free,
+    /// How many executions each one found stands for.
+    weight: u64,
+    /// A relation while it is put together.
+    scratch: Vec<EventSet<W>>,
     ticks: u32,
     /// How many decisions there were to take, the end of each branch among
     /// them.
-    pub(crate) nodes: u64,
+    nodes: u64,
 }
 
 /// The nodes of the graph that the search sets.
@@ -152,7 +171,7 @@ struct Inputs {
 
 impl Inputs {
     /// The nodes of choices that anything among `used` depends on.
-    fn of(graph: &Graph, choices: usize, used: &[NodeId]) -> Inputs {
+    fn of<W: Word>(graph: &Graph<W>, choices: usize, used: &[NodeId]) -> Inputs {
         let mut inputs = Inputs { with: vec![None; choices], ..Inputs::default() };
         for &node in used {
             let Op::Chosen(chosen, high) = graph.node(node).op else { continue };
@@ -177,18 +196,37 @@ pub(crate) struct Setting<'a> {
     pub(crate) numbers: &'a [Value],
     /// Leave all checks out: every candidate is an execution.
     pub(crate) unchecked: bool,
+    /// Use wide words whatever the number of events.
+    pub(crate) wide: bool,
 }
 
-impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
-    pub(crate) fn new(
+/// Runs the search, over words as wide as the events need, and gives the number of
+/// its nodes. `syncs` are the orders of PTX's fences to be tried.
+pub(crate) fn search<V: Visitor>(
+    skeleton: &Skeleton<'_>,
+    staged: Staged,
+    setting: &Setting<'_>,
+    syncs: &[Vec<EventSet>],
+    visitor: &mut V,
+) -> Result<u64, Halt> {
+    if skeleton.len() <= u64::BITS as usize && !setting.wide {
+        Search::<V, u64>::new(skeleton, staged, setting, visitor).run(syncs)
+    } else {
+        Search::<V, u128>::new(skeleton, staged, setting, visitor).run(syncs)
+    }
+}
+
+impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
+    fn new(
         skeleton: &'a Skeleton<'p>,
         staged: Staged,
         setting: &Setting<'a>,
         visitor: &'a mut V,
-    ) -> Search<'a, 'p, V> {
+    ) -> Search<'a, 'p, V, W> {
         let n = skeleton.len();
         let Staged { graph, checks, choices, .. } = staged;
-        let same_word = same_word(skeleton);
+        let graph: Graph<W> = graph.narrowed();
+        let same_word = narrow(&same_word(skeleton));
         let mut rules = Rules::none(&same_word, setting.partial_coherence);
         let mut linear = Vec::new();
         let mut evaluated = Vec::new();
@@ -240,7 +278,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             guarded: Vec::new(),
             narrow: Vec::new(),
             equal: Vec::new(),
-            candidates: skeleton.writes_of.clone(),
+            candidates: narrow(&skeleton.writes_of),
             rf: (0..n).collect(),
             co: vec![EventSet::EMPTY; n],
             before: vec![EventSet::EMPTY; n],
@@ -256,10 +294,14 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             versions: [1; 4],
             clock: 1,
             saved: Vec::new(),
+            free: Free::default(),
+            weight: 1,
+            scratch: vec![EventSet::EMPTY; n],
             ticks: 0,
             nodes: 0,
         };
         search.prepare();
+        search.prepare_free();
         search
     }
 
@@ -283,7 +325,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         }
         self.reads = (0..events.len()).filter(|&event| events[event].reads()).collect();
         for &read in &self.reads {
-            self.candidates[read] = self.skeleton.feasible(read);
+            self.candidates[read] = self.skeleton.feasible(read).narrow();
             members(self.skeleton.writes_of[read]).for_each(|write| self.same_reads[write].insert(read));
         }
         for (at, rule) in self.rules.atomic.iter().enumerate() {
@@ -306,15 +348,14 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
         }
     }
 
-    /// Runs the search. `syncs` are the orders of PTX's fences to be tried.
-    pub(crate) fn run(&mut self, syncs: &[Vec<EventSet>]) -> Result<(), Halt> {
+    fn run(&mut self, syncs: &[Vec<EventSet>]) -> Result<u64, Halt> {
         if self.linear.iter().any(|form| !form.starts_acyclic()) {
-            return Ok(());
+            return Ok(0);
         }
         self.save(0);
         for order in syncs {
             for id in self.inputs.sync.into_iter().flatten() {
-                self.graph.set_value(id, order);
+                self.graph.set_value(id, &narrow(order));
             }
             self.touch(DEP_SYNC);
             if self.start() && self.settle(DEP_CO | DEP_RF)? && self.probe()? {
@@ -322,7 +363,7 @@ impl<'a, 'p, V: Visitor> Search<'a, 'p, V> {
             }
             self.restore(0);
         }
-        Ok(())
+        Ok(self.nodes)
     }
 
     /// Takes what is certain from the start; false if that contradicts itself.
@@ -389,7 +430,7 @@ fn same_word(skeleton: &Skeleton<'_>) -> Vec<EventSet> {
 }
 
 /// Does a relation (or a set, for `empty`) pass a check?
-pub(crate) fn satisfied(kind: CheckKind, rows: &[EventSet]) -> bool {
+pub(crate) fn satisfied<W: Word>(kind: CheckKind, rows: &[EventSet<W>]) -> bool {
     match kind {
         CheckKind::Acyclic => matrix::is_acyclic(rows),
         CheckKind::Irreflexive => matrix::is_irreflexive(rows),

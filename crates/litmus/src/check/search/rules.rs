@@ -6,44 +6,44 @@ use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
 use crate::cat::stage::StagedCheck;
 use crate::exec::event::Event;
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
 
 /// No write of `between` may come, in coherence order, behind the write that
 /// `read` reads and before `write`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Atomic {
+pub(super) struct Atomic<W> {
     pub(super) read: usize,
     pub(super) write: usize,
-    pub(super) between: EventSet,
+    pub(super) between: EventSet<W>,
 }
 
 /// The rules of one model on one skeleton.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rules {
+pub(super) struct Rules<W> {
     /// For each write those of its word that come before or behind it.
-    pub(super) total: Vec<EventSet>,
-    pub(super) atomic: Vec<Atomic>,
+    pub(super) total: Vec<EventSet<W>>,
+    pub(super) atomic: Vec<Atomic<W>>,
     /// Relations that must lie in the coherence order, by the number of their
     /// check.
     pub(super) within_co: Vec<(usize, NodeId)>,
 }
 
-impl Rules {
+impl<W: Word> Rules<W> {
     /// The rules where no check is asked for.
-    pub(super) fn none(same_word: &[EventSet], partial: bool) -> Rules {
+    pub(super) fn none(same_word: &[EventSet<W>], partial: bool) -> Rules<W> {
         let others =
-            |(write, row): (usize, &EventSet)| if partial { EventSet::EMPTY } else { row.without(write) };
+            |(write, row): (usize, &EventSet<W>)| if partial { EventSet::EMPTY } else { row.without(write) };
         Rules { total: same_word.iter().enumerate().map(others).collect(), ..Rules::default() }
     }
 
     /// Takes a check up; true if the rules say all that it says.
     pub(super) fn take(
         &mut self,
-        graph: &Graph,
+        graph: &Graph<W>,
         number: usize,
         check: &StagedCheck,
-        same_word: &[EventSet],
+        same_word: &[EventSet<W>],
         on: &Skeleton<'_>,
     ) -> bool {
         if check.kind != CheckKind::Empty || check.negated || check.flag || graph.node(check.low).set {
@@ -64,8 +64,8 @@ impl Rules {
     }
 
     /// `empty ordered \ (co | co^-1)`
-    fn order_all(&mut self, ordered: &[EventSet], same_word: &[EventSet]) -> bool {
-        let fits = |(write, row): (usize, &EventSet)| row.is_within(same_word[write].without(write));
+    fn order_all(&mut self, ordered: &[EventSet<W>], same_word: &[EventSet<W>]) -> bool {
+        let fits = |(write, row): (usize, &EventSet<W>)| row.is_within(same_word[write].without(write));
         if !ordered.iter().enumerate().all(fits) {
             return false;
         }
@@ -78,15 +78,16 @@ impl Rules {
 
     /// `empty pairs & ((fr & a); (co & b))`
     /// Pairs of other events than a read and a write have no such path.
-    fn take_atomic(&mut self, graph: &Graph, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
+    fn take_atomic(&mut self, graph: &Graph<W>, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
             return false;
         };
-        let (reads, writes) = (on.set(Event::reads), on.set(Event::writes));
+        let reads: EventSet<W> = on.set(Event::reads).narrow();
+        let writes: EventSet<W> = on.set(Event::writes).narrow();
         for read in members(reads) {
             for write in members(graph.value(pairs)[read] & writes) {
-                let between: EventSet =
+                let between: EventSet<W> =
                     members(fr[read]).filter(|&other| other != write && co[other].has(write)).collect();
                 if !between.is_empty() {
                     self.atomic.push(Atomic { read, write, between });
@@ -98,7 +99,7 @@ impl Rules {
 }
 
 /// Is it `co | co^-1`?
-fn is_either_way(graph: &Graph, id: NodeId) -> bool {
+fn is_either_way<W: Word>(graph: &Graph<W>, id: NodeId) -> bool {
     let is_co = |id: NodeId| graph.node(id).op == Op::Chosen(Chosen::Co, true);
     let is_back = |id: NodeId| matches!(graph.node(id).op, Op::Inverse(co) if is_co(co));
     match graph.node(id).op {
@@ -108,8 +109,8 @@ fn is_either_way(graph: &Graph, id: NodeId) -> bool {
 }
 
 /// Which part of `chosen` a relation is, if it is one.
-fn part_of(graph: &Graph, id: NodeId, chosen: Chosen) -> Option<Vec<EventSet>> {
-    let masked = |part: Vec<EventSet>, rows: &[EventSet], keep: bool| -> Vec<EventSet> {
+fn part_of<W: Word>(graph: &Graph<W>, id: NodeId, chosen: Chosen) -> Option<Vec<EventSet<W>>> {
+    let masked = |part: Vec<EventSet<W>>, rows: &[EventSet<W>], keep: bool| -> Vec<EventSet<W>> {
         part.iter().zip(rows).map(|(&p, &row)| p & if keep { row } else { !row }).collect()
     };
     match graph.node(id).op {

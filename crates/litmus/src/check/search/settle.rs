@@ -2,13 +2,13 @@
 //! read-modify-writes, reads that have one write left, checks that fail.
 
 use crate::cat::graph::Deps;
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 use crate::exec::sym::Unknown;
 
 use super::rules::Atomic;
 use super::{Halt, Search, Visitor};
 
-impl<V: Visitor> Search<'_, '_, V> {
+impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     /// Draws all conclusions; false if there is a contradiction. `deps` is
     /// what has changed.
     pub(super) fn settle(&mut self, deps: Deps) -> Result<bool, Halt> {
@@ -77,7 +77,7 @@ impl<V: Visitor> Search<'_, '_, V> {
     }
 
     /// Keeps the write of a read-modify-write behind what its read reads.
-    fn keep_together(&mut self, rule: Atomic, again: &mut bool) -> bool {
+    fn keep_together(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
         let (behind, before) = (self.co[source] & between, self.before[write] & between);
@@ -126,7 +126,7 @@ impl<V: Visitor> Search<'_, '_, V> {
     }
 
     /// The writes that an undecided read may still read.
-    pub(super) fn domain(&self, read: usize) -> EventSet {
+    pub(super) fn domain(&self, read: usize) -> EventSet<W> {
         let mut domain = self.candidates[read];
         let mut hidden = EventSet::EMPTY;
         for form in &self.linear {

@@ -1,14 +1,14 @@
 //! Values: carried from writes to reads, guessed where they justify only
 //! themselves, and reported.
 
-use crate::exec::set::{EventSet, members};
+use crate::exec::set::{EventSet, Word, members};
 use crate::exec::sym::{Sym, Unknown};
 use crate::program::Value;
 use std::ops::ControlFlow;
 
 use super::{Found, Halt, Search, Visitor};
 
-impl<V: Visitor> Search<'_, '_, V> {
+impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     /// Carries known values from writes to reads, from guards to reads, and on;
     /// false if a guard fails.
     pub(super) fn propagate(&mut self) -> bool {
@@ -94,7 +94,7 @@ impl<V: Visitor> Search<'_, '_, V> {
     }
 
     pub(super) fn report(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
-        let found = Found { rf: &self.rf, co: &self.co, values: &self.values, flags };
+        let found = Found { rf: &self.rf, co: &self.co, values: &self.values, flags, weight: self.weight };
         match self.visitor.execution(&found) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Halt::Stopped),

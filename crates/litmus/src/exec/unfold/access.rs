@@ -6,7 +6,8 @@ use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
 use crate::exec::sym::Sym;
 use crate::program::{
-    Access, BinaryOp, Expr, Instr, LocId, RmwOp, UnaryOp, Value, address_value, value_address,
+    Access, BinaryOp, Dialect, Expr, Instr, LocId, RmwOp, Section, UnaryOp, Value, address_value,
+    value_address,
 };
 
 impl Run<'_> {
@@ -69,6 +70,39 @@ impl Run<'_> {
             .collect()
     }
 
+    /// A fence that concerns one word. The key that it yields carries a dependency.
+    pub(super) fn section(&self, state: &mut State, mut event: Event, section: &Section) {
+        let address = evaluate(state, &section.address);
+        event.loc = address.value.constant().and_then(value_address);
+        let key = section.key.as_ref().map(|key| evaluate(state, key).from).unwrap_or_default();
+        let at = state.trace.events.len();
+        push(state, event, Sym::Const(0), address.from, key);
+        if let Some(dst) = section.dst {
+            state.registers[usize::from(dst.0)] = Register { value: Sym::Const(0), from: EventSet::only(at) };
+        }
+    }
+
+    /// The halves of a read-modify-write of the kernel, and the fence on each of its
+    /// sides, if it is a full one.
+    fn halves(&self, read: &mut Event, write: &mut Event) -> Option<Event> {
+        if self.program.dialect != Dialect::C11 {
+            return None;
+        }
+        let tag = read.tags.first().cloned()?;
+        let (of_read, of_write) = match tag.as_str() {
+            "mb" => ("once", "once"),
+            "acquire" => ("acquire", "once"),
+            "release" => ("once", "release"),
+            "noreturn" => ("noreturn", "once"),
+            "LKR" => ("LKR", "LKW"),
+            _ => return None,
+        };
+        let fence = Event { kind: EventKind::Fence, loc: None, rmw: false, ..read.clone() };
+        read.tags = vec![of_read.to_owned()];
+        write.tags = vec![of_write.to_owned()];
+        (tag == "mb").then_some(fence)
+    }
+
     fn access(&mut self, state: &mut State, pc: usize, access: &Access, loc: LocId, addr: EventSet) -> Next {
         let mut event = self.event(EventKind::Read, pc);
         event.loc = Some(loc);
@@ -78,6 +112,17 @@ impl Run<'_> {
         event.remote = access.remote;
         event.commutative = access.commutative;
         event.tags = access.tags.clone();
+        let mut write = Event { kind: EventKind::Write, rmw: true, ..event.clone() };
+        let is_rmw = matches!(self.thread.code[pc], Instr::Rmw { .. } | Instr::Cas(_));
+        let fence = if is_rmw { self.halves(&mut event, &mut write) } else { None };
+        if let Instr::Cas(cas) = &self.thread.code[pc] {
+            let expected = evaluate(state, &cas.expected);
+            self.cas_failure(state, cas, event.clone(), &expected, addr);
+        }
+        event.rmw = is_rmw;
+        if let Some(fence) = &fence {
+            push(state, fence.clone(), Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
+        }
         let read = Sym::Read(state.trace.events.len() as u16);
         let read_register = Register { value: read.clone(), from: EventSet::only(state.trace.events.len()) };
         match &self.thread.code[pc] {
@@ -104,9 +149,6 @@ impl Run<'_> {
             }
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = evaluate(state, operand);
-                event.rmw = true;
-                let mut write = event.clone();
-                write.kind = EventKind::Write;
                 push(state, event, read.clone(), addr, EventSet::EMPTY);
                 let new = Sym::rmw(*op, read, operand.value);
                 let mut data = operand.from;
@@ -121,10 +163,6 @@ impl Run<'_> {
             Instr::Cas(cas) => {
                 let expected = evaluate(state, &cas.expected);
                 let desired = evaluate(state, &cas.desired);
-                self.cas_failure(state, cas, event.clone(), &expected, addr);
-                event.rmw = true;
-                let mut write = event.clone();
-                write.kind = EventKind::Write;
                 push(state, event, read.clone(), addr, EventSet::EMPTY);
                 if !self.admit(state, Sym::binary(BinaryOp::Eq, read, expected.value.clone())) {
                     return Next::Stop;
@@ -135,6 +173,9 @@ impl Run<'_> {
                 set_cas(state, cas, read_register, 1, expected.from);
             }
             _ => {}
+        }
+        if let Some(fence) = fence {
+            push(state, fence, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
         }
         Next::Go
     }
@@ -152,6 +193,12 @@ impl Run<'_> {
         let at = state.trace.events.len();
         let read = Sym::Read(at as u16);
         event.order = cas.order_failure;
+        // A failed one of the kernel only looks, whatever its order.
+        if self.program.dialect == Dialect::C11
+            && let Some(tag) = event.tags.first_mut()
+        {
+            *tag = String::from(if tag == "LKR" { "LF" } else { "once" });
+        }
         push(&mut state, event, read.clone(), addr, EventSet::EMPTY);
         if !cas.weak {
             let same = Sym::binary(BinaryOp::Eq, read.clone(), expected.value.clone());

@@ -262,7 +262,7 @@ impl Run<'_> {
             state.steps += 1;
             self.steps += 1;
             let deep = state.registers.iter().any(|r| r.value.depth() > VALUE_DEPTH_MAX);
-            if state.steps > STEPS_MAX || state.trace.events.len() + 2 > EVENTS_MAX || deep {
+            if state.steps > STEPS_MAX || state.trace.events.len() + 4 > EVENTS_MAX || deep {
                 self.out.overflow = true;
                 return;
             }
@@ -327,7 +327,10 @@ impl Run<'_> {
                 event.remote = fence.remote;
                 (event.global, event.local) = (fence.global, fence.local);
                 event.tags = fence.tags.clone();
-                push(state, event, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
+                match &fence.section {
+                    None => push(state, event, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY),
+                    Some(section) => self.section(state, event, section),
+                }
                 Next::Go
             }
             Instr::Barrier(barrier) => self.barrier(state, pc, barrier),

@@ -71,6 +71,15 @@ fn order_of(word: &str) -> Option<Order> {
 impl Function<'_> {
     /// A call; what it yields, or zero.
     pub(super) fn call(&mut self) -> Result<Expr, TextError> {
+        if self.dialect == Dialect::C11 && self.at_primitive() {
+            return self.primitive();
+        }
+        if let Kind::Word(name) = self.cursor.peek()
+            && self.dialect == Dialect::C11
+            && self.macros.has(name)
+        {
+            return self.expansion();
+        }
         let place = self.cursor.place();
         let line = place.line;
         let full = self.cursor.word("a function")?;
@@ -87,12 +96,6 @@ impl Function<'_> {
             Some(name) => (name, true),
             None => (name, false),
         };
-        if self.dialect == Dialect::C11
-            && let Some(value) = self.kernel_call(line, &full)?
-        {
-            self.cursor.expect(")")?;
-            return Ok(value);
-        }
         let value = match name {
             "atomic_load" => {
                 let address = self.expression()?;
@@ -140,6 +143,20 @@ impl Function<'_> {
             },
         };
         self.cursor.expect(")")?;
+        Ok(value)
+    }
+
+    /// A call of a macro: an expression, or a block, which yields zero.
+    fn expansion(&mut self) -> Result<Expr, TextError> {
+        self.deeper()?;
+        self.macros.expand(self.cursor, &mut self.made)?;
+        let value = if self.cursor.is("{") {
+            self.block()?;
+            Expr::Const(0)
+        } else {
+            self.unary()?
+        };
+        self.depth -= 1;
         Ok(value)
     }
 
@@ -341,7 +358,16 @@ impl Function<'_> {
                 scope = self.scope()?;
             }
         }
-        let fence = Fence { order, scope: Some(scope), global, local, proxy: None, remote, tags: Vec::new() };
+        let fence = Fence {
+            order,
+            scope: Some(scope),
+            global,
+            local,
+            proxy: None,
+            remote,
+            tags: Vec::new(),
+            section: None,
+        };
         self.emit(line, Instr::Fence(fence));
         Ok(())
     }

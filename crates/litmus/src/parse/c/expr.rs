@@ -188,7 +188,7 @@ impl Function<'_> {
                 self.cursor.expect(")")?;
                 Ok(value)
             }
-            Kind::Word(_) if *self.cursor.peek_at(1) == Kind::Mark("(") => self.call(),
+            Kind::Word(_) if *self.cursor.peek_at(1) == Kind::Mark("(") || self.at_primitive() => self.call(),
             Kind::Word(_) if *self.cursor.peek_at(1) == Kind::Mark("[") => {
                 let address = self.element()?;
                 Ok(self.load(line, Access::plain(address)))

@@ -1,154 +1,181 @@
-//! The functions of the Linux kernel's memory model, for its tests in C.
+//! The accesses and fences that the kernel's functions stand for: `__load{once}(*x)`
+//! and its kin, as `.def` files write them.
 //!
-//! What the model's `.def` file says of each function is said here: the accesses
-//! and fences that it makes, and their annotations. The annotation `once` is the
-//! set `Once` of a model.
+//! An annotation is a set of a model: `once` is the set `Once`. Where a
+//! read-modify-write acquires, its read does, and where it releases, its write; a full
+//! one stands between two fences `mb`. A lock is a word that is 1 while it is taken;
+//! the halves of taking it are the sets `LKR` and `LKW`, giving it back is `UL`, and
+//! looking at it `LF`.
 
-use crate::program::{Access, BinaryOp, Cas, Expr, Fence, Instr, Order, RmwOp};
+use crate::program::{Access, BinaryOp, Cas, Expr, Fence, Instr, Order, RmwOp, Section};
 
 use super::super::error::TextError;
 use super::super::lexer::Kind;
 use super::Function;
 
-/// The fence of that function: its annotation.
-fn fence_tag(name: &str) -> Option<(&'static str, Order)> {
-    Some(match name {
-        "smp_mb" | "mb" => ("mb", Order::SeqCst),
-        "smp_rmb" | "rmb" => ("rmb", Order::Relaxed),
-        "smp_wmb" | "wmb" => ("wmb", Order::Relaxed),
-        "barrier" => ("barrier", Order::Relaxed),
-        "smp_mb__before_atomic" => ("before-atomic", Order::Relaxed),
-        "smp_mb__after_atomic" => ("after-atomic", Order::Relaxed),
-        "smp_mb__after_spinlock" => ("after-spinlock", Order::Relaxed),
-        "smp_mb__after_unlock_lock" => ("after-unlock-lock", Order::Relaxed),
-        "rcu_read_lock" => ("rcu-lock", Order::Relaxed),
-        "rcu_read_unlock" => ("rcu-unlock", Order::Relaxed),
-        "synchronize_rcu" | "synchronize_rcu_expedited" => ("sync-rcu", Order::SeqCst),
-        _ => return None,
-    })
-}
-
-/// The function without the order behind it, and that order: that of a
-/// function without one is a full fence.
-fn split_order(name: &str) -> (&str, Order, &'static str) {
-    for (suffix, order, tag) in [
-        ("_relaxed", Order::Relaxed, "once"),
-        ("_acquire", Order::Acquire, "acquire"),
-        ("_release", Order::Release, "release"),
-    ] {
-        if let Some(stem) = name.strip_suffix(suffix) {
-            return (stem, order, tag);
-        }
+/// The order of C that comes closest to an annotation.
+fn order_of(tag: &str) -> Order {
+    match tag {
+        "acquire" | "LKR" => Order::Acquire,
+        "release" | "UL" => Order::Release,
+        "mb" | "sync-rcu" | "sync-srcu" => Order::SeqCst,
+        _ => Order::Relaxed,
     }
-    (name, Order::SeqCst, "mb")
-}
-
-/// `add` of `atomic_add_return`, and whether the new value is yielded.
-fn counter_op(stem: &str) -> Option<(RmwOp, bool, Option<bool>)> {
-    let name = stem.strip_prefix("atomic_")?;
-    let (name, yields) = match name.strip_suffix("_return") {
-        Some(name) => (name, Some(true)),
-        None => (name, None),
-    };
-    Some(match name {
-        "add" => (RmwOp::Add, true, yields),
-        "sub" => (RmwOp::Sub, true, yields),
-        "inc" => (RmwOp::Add, false, yields),
-        "dec" => (RmwOp::Sub, false, yields),
-        _ => return None,
-    })
 }
 
 impl Function<'_> {
-    /// A call of a function of the kernel, whose bracket is open; none if it is
-    /// no such function.
-    pub(super) fn kernel_call(&mut self, line: u32, name: &str) -> Result<Option<Expr>, TextError> {
-        if let Some((tag, order)) = fence_tag(name).filter(|_| self.cursor.is(")")) {
-            let fence = Fence {
-                order,
-                scope: Some(self.default_scope()),
-                global: true,
-                local: true,
-                proxy: None,
-                remote: false,
-                tags: vec![tag.to_owned()],
-            };
-            self.emit(line, Instr::Fence(fence));
-            return Ok(Some(Expr::Const(0)));
+    /// Does such an operation stand here?
+    pub(super) fn at_primitive(&self) -> bool {
+        let marked = matches!(self.cursor.peek_at(1), Kind::Mark("(" | "{"));
+        marked && matches!(self.cursor.peek(), Kind::Word(word) if word.starts_with("__"))
+    }
+
+    /// `__load{once}(*x)`; what it yields, or zero.
+    pub(super) fn primitive(&mut self) -> Result<Expr, TextError> {
+        let (place, line) = (self.cursor.place(), self.cursor.line());
+        let name = self.cursor.word("an operation")?;
+        let tags = self.annotations()?;
+        let tag = tags.first().map_or("", String::as_str);
+        if name == "__fence" {
+            self.tagged_fence(line, &tags, None);
+            return Ok(Expr::Const(0));
         }
-        let (stem, order, tag) = split_order(name);
-        let value = match name {
-            "READ_ONCE" | "rcu_dereference" | "rcu_dereference_protected" => {
+        self.cursor.expect("(")?;
+        let value = match name.as_str() {
+            "__load" => {
                 let address = self.lvalue()?;
-                let access = self.marked(address, Order::Relaxed, "once");
+                let access = self.marked(address, tag, tags.clone());
                 self.load(line, access)
             }
-            "WRITE_ONCE" | "rcu_assign_pointer" => {
+            "__store" => {
                 let address = self.lvalue()?;
-                let (order, tag) =
-                    if name == "WRITE_ONCE" { (Order::Relaxed, "once") } else { (Order::Release, "release") };
-                self.kernel_store(line, address, order, tag)?
+                let value = self.operand()?;
+                let access = self.marked(address, tag, tags.clone());
+                self.emit(line, Instr::Store { access, value });
+                Expr::Const(0)
             }
-            "smp_load_acquire" | "atomic_read_acquire" | "atomic_read" => {
+            "__xchg" => {
                 let address = self.expression()?;
-                let (order, tag) = if name == "atomic_read" {
-                    (Order::Relaxed, "once")
-                } else {
-                    (Order::Acquire, "acquire")
-                };
-                let access = self.marked(address, order, tag);
-                self.load(line, access)
+                let operand = self.operand()?;
+                self.update(line, address, RmwOp::Exchange, operand, tag)
             }
-            "smp_store_release" | "atomic_set_release" | "atomic_set" => {
+            "__cmpxchg" => {
                 let address = self.expression()?;
-                let (order, tag) =
-                    if name == "atomic_set" { (Order::Relaxed, "once") } else { (Order::Release, "release") };
-                self.kernel_store(line, address, order, tag)?
+                let (expected, desired) = (self.operand()?, self.operand()?);
+                self.swap(line, address, expected, desired, tag)
             }
-            "smp_store_mb" => {
-                let address = self.lvalue()?;
-                self.kernel_store(line, address, Order::Relaxed, "once")?;
-                return self.full_fence(line);
+            "__atomic_op" => {
+                let (address, op, _, operand) = self.calculation()?;
+                self.update(line, address, op, operand, "noreturn");
+                Expr::Const(0)
             }
-            "spin_lock" => self.spin_lock(line)?,
-            "spin_unlock" => {
+            "__atomic_fetch_op" => {
+                let (address, op, _, operand) = self.calculation()?;
+                self.update(line, address, op, operand, tag)
+            }
+            "__atomic_op_return" => {
+                let (address, op, sign, operand) = self.calculation()?;
+                let old = self.update(line, address, op, operand.clone(), tag);
+                Expr::binary(sign, old, operand)
+            }
+            "__lock" => self.take_lock(line)?,
+            "__trylock" => {
                 let address = self.expression()?;
-                let access = self.marked(address, Order::Release, "release");
+                let old = self.swap(line, address, Expr::Const(0), Expr::Const(1), "LKR");
+                Expr::binary(BinaryOp::Eq, old, Expr::Const(0))
+            }
+            "__unlock" => {
+                let address = self.expression()?;
+                let access = self.marked(address, "UL", vec![String::from("UL")]);
                 self.emit(line, Instr::Store { access, value: Expr::Const(0) });
                 Expr::Const(0)
             }
-            _ => match stem {
-                "xchg" | "atomic_xchg" => {
-                    let address = self.expression()?;
-                    self.cursor.expect(",")?;
-                    let operand = self.expression()?;
-                    self.update(line, address, RmwOp::Exchange, operand, order, tag)
-                }
-                "cmpxchg" | "atomic_cmpxchg" => self.kernel_cas(line, order, tag)?,
-                _ => match counter_op(stem) {
-                    Some((op, takes_operand, yields)) => {
-                        self.counter(line, op, takes_operand, yields.is_some(), order, tag)?
-                    }
-                    None => return Ok(None),
-                },
-            },
+            "__islocked" => {
+                let address = self.expression()?;
+                let access = self.marked(address, "LF", vec![String::from("LF")]);
+                self.load(line, access)
+            }
+            "__srcu" => self.section(line, &tags)?,
+            _ => {
+                let expected = "an operation such as `__load`, `__store` or `__fence`";
+                return Err(TextError::expected(place, format!("`{name}`"), expected));
+            }
         };
-        Ok(Some(value))
+        self.cursor.expect(")")?;
+        Ok(value)
     }
 
-    fn full_fence(&mut self, line: u32) -> Result<Option<Expr>, TextError> {
-        let scope = Some(self.default_scope());
-        let tags = vec!["mb".to_owned()];
-        let order = Order::SeqCst;
-        self.emit(
-            line,
-            Instr::Fence(Fence { order, scope, global: true, local: true, proxy: None, remote: false, tags }),
-        );
-        Ok(Some(Expr::Const(0)))
+    /// `{once}`, if it stands here.
+    fn annotations(&mut self) -> Result<Vec<String>, TextError> {
+        let mut tags = Vec::new();
+        if self.cursor.eat("{") {
+            while !self.cursor.eat("}") {
+                let mut tag = self.cursor.word("an annotation or `}`")?;
+                while self.cursor.eat("-") {
+                    tag.push('-');
+                    tag.push_str(&self.cursor.word("the rest of the annotation")?);
+                }
+                tags.push(tag);
+                if !self.cursor.is("}") {
+                    self.cursor.expect(",")?;
+                }
+            }
+        }
+        Ok(tags)
+    }
+
+    fn operand(&mut self) -> Result<Expr, TextError> {
+        self.cursor.expect(",")?;
+        self.expression()
+    }
+
+    /// `x, +, 1`
+    fn calculation(&mut self) -> Result<(Expr, RmwOp, BinaryOp, Expr), TextError> {
+        let address = self.expression()?;
+        self.cursor.expect(",")?;
+        let (op, sign) = match self.cursor.peek() {
+            Kind::Mark("+") => (RmwOp::Add, BinaryOp::Add),
+            Kind::Mark("-") => (RmwOp::Sub, BinaryOp::Sub),
+            Kind::Mark("&") => (RmwOp::And, BinaryOp::And),
+            Kind::Mark("|") => (RmwOp::Or, BinaryOp::Or),
+            Kind::Mark("^") => (RmwOp::Xor, BinaryOp::Xor),
+            _ => return Err(self.cursor.expected("`+`, `-`, `&`, `|` or `^`")),
+        };
+        self.cursor.advance();
+        Ok((address, op, sign, self.operand()?))
+    }
+
+    fn tagged_fence(&mut self, line: u32, tags: &[String], section: Option<Box<Section>>) {
+        let order = tags.first().map_or(Order::Relaxed, |tag| order_of(tag));
+        let fence = Fence {
+            order,
+            scope: Some(self.default_scope()),
+            global: true,
+            local: true,
+            proxy: None,
+            remote: false,
+            tags: tags.to_vec(),
+            section,
+        };
+        self.emit(line, Instr::Fence(fence));
+    }
+
+    /// `__srcu{srcu-lock}(x)` yields a key, which `__srcu{srcu-unlock}(x, key)` takes.
+    fn section(&mut self, line: u32, tags: &[String]) -> Result<Expr, TextError> {
+        let address = self.expression()?;
+        let key = if self.cursor.is(",") { Some(self.operand()?) } else { None };
+        let dst = key.is_none().then(|| self.temporary());
+        self.tagged_fence(line, tags, Some(Box::new(Section { address, key, dst })));
+        Ok(dst.map_or(Expr::Const(0), Expr::Reg))
     }
 
     /// `*x` or `a[1]` as an address.
     fn lvalue(&mut self) -> Result<Expr, TextError> {
+        if self.cursor.eat("(") {
+            let address = self.lvalue()?;
+            self.cursor.expect(")")?;
+            return Ok(address);
+        }
         if self.cursor.eat("*") {
             return self.unary();
         }
@@ -158,98 +185,35 @@ impl Function<'_> {
         }
     }
 
-    fn marked(&self, address: Expr, order: Order, tag: &str) -> Access {
-        let mut access = Access::atomic(address, order, self.default_scope());
-        access.tags.push(tag.to_owned());
+    fn marked(&self, address: Expr, tag: &str, tags: Vec<String>) -> Access {
+        let mut access = Access::atomic(address, order_of(tag), self.default_scope());
+        access.tags = tags;
         access
     }
 
-    fn kernel_store(&mut self, line: u32, address: Expr, order: Order, tag: &str) -> Result<Expr, TextError> {
-        self.cursor.expect(",")?;
-        let value = self.expression()?;
-        let access = self.marked(address, order, tag);
-        self.emit(line, Instr::Store { access, value });
-        Ok(Expr::Const(0))
-    }
-
-    fn update(
-        &mut self,
-        line: u32,
-        address: Expr,
-        op: RmwOp,
-        operand: Expr,
-        order: Order,
-        tag: &str,
-    ) -> Expr {
+    fn update(&mut self, line: u32, address: Expr, op: RmwOp, operand: Expr, tag: &str) -> Expr {
         let dst = self.temporary();
-        let access = self.marked(address, order, tag);
+        let access = self.marked(address, tag, vec![tag.to_owned()]);
         self.emit(line, Instr::Rmw { dst: Some(dst), access, op, operand });
         Expr::Reg(dst)
     }
 
-    /// `atomic_add(1, x)`, `atomic_inc(x)`: relaxed without `_return`.
-    fn counter(
-        &mut self,
-        line: u32,
-        op: RmwOp,
-        takes_operand: bool,
-        yields: bool,
-        order: Order,
-        tag: &str,
-    ) -> Result<Expr, TextError> {
-        let mut operand = Expr::Const(1);
-        if takes_operand {
-            operand = self.expression()?;
-            self.cursor.expect(",")?;
-        }
-        let address = self.expression()?;
-        if !yields {
-            self.update(line, address, op, operand, Order::Relaxed, "noreturn");
-            return Ok(Expr::Const(0));
-        }
-        let sign = if op == RmwOp::Add { BinaryOp::Add } else { BinaryOp::Sub };
-        let old = self.update(line, address, op, operand.clone(), order, tag);
-        Ok(Expr::binary(sign, old, operand))
-    }
-
-    fn kernel_cas(&mut self, line: u32, order: Order, tag: &str) -> Result<Expr, TextError> {
-        let address = self.expression()?;
-        self.cursor.expect(",")?;
-        let expected = self.expression()?;
-        self.cursor.expect(",")?;
-        let desired = self.expression()?;
+    fn swap(&mut self, line: u32, address: Expr, expected: Expr, desired: Expr, tag: &str) -> Expr {
         let dst = self.temporary();
-        let access = self.marked(address, order, tag);
-        let cas = Cas {
-            dst: Some(dst),
-            success: None,
-            access,
-            expected,
-            desired,
-            order_failure: Order::Relaxed,
-            weak: false,
-        };
+        let access = self.marked(address, tag, vec![tag.to_owned()]);
+        let order_failure = Order::Relaxed;
+        let cas =
+            Cas { dst: Some(dst), success: None, access, expected, desired, order_failure, weak: false };
         self.emit(line, Instr::Cas(Box::new(cas)));
-        Ok(Expr::Reg(dst))
+        Expr::Reg(dst)
     }
 
     /// Waits until the lock is free, and takes it.
-    fn spin_lock(&mut self, line: u32) -> Result<Expr, TextError> {
+    fn take_lock(&mut self, line: u32) -> Result<Expr, TextError> {
         let address = self.expression()?;
         let top = self.here();
-        let access = self.marked(address, Order::Acquire, "acquire");
-        let dst = self.temporary();
-        let cas = Cas {
-            dst: Some(dst),
-            success: None,
-            access,
-            expected: Expr::Const(0),
-            desired: Expr::Const(1),
-            order_failure: Order::Relaxed,
-            weak: false,
-        };
-        self.emit(line, Instr::Cas(Box::new(cas)));
-        let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), Expr::Const(0));
+        let old = self.swap(line, address, Expr::Const(0), Expr::Const(1), "LKR");
+        let cond = Expr::binary(BinaryOp::Ne, old, Expr::Const(0));
         let branch = self.emit(line, Instr::Branch { cond, target: top, join: None });
         let end = self.here();
         self.patch(branch, top, Some(end));

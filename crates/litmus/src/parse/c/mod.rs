@@ -7,7 +7,10 @@
 mod call;
 mod expr;
 mod kernel;
+mod macros;
 mod stmt;
+
+pub use macros::Macros;
 
 use crate::program::{
     BinaryOp, Condition, Dialect, Expr, Instr, LocId, Program, Prop, Quantifier, Reg, Region, Register,
@@ -29,7 +32,7 @@ const END: usize = usize::MAX;
 const OPENCL_ALONE: [(&str, bool); 2] = [("work_group", false), ("device", true)];
 
 /// Reads an OpenCL C or a C11 test.
-pub(super) fn parse(lexed: Lexed, dialect: Dialect) -> Result<Program, TextError> {
+pub(super) fn parse(lexed: Lexed, dialect: Dialect, macros: &Macros) -> Result<Program, TextError> {
     let mut cursor = Cursor::new(lexed.tokens);
     let start = cursor.place();
     let (placement, count) = survey(&mut cursor)?;
@@ -48,12 +51,14 @@ pub(super) fn parse(lexed: Lexed, dialect: Dialect) -> Result<Program, TextError
         condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
         observed: Vec::new(),
     };
+    let mut made = 0;
     for number in 0..count {
         skip_placement(&mut cursor)?;
         let thread = core::mem::take(&mut program.threads[number]);
         let id = init::thread_id(number);
-        let function = Function::new(&mut cursor, dialect, id, &program.scopes, &mut locations, thread);
-        program.threads[number] = function.read()?;
+        let mut function = Function::new(&mut cursor, dialect, id, &program.scopes, &mut locations, thread);
+        (function.macros, function.made) = (macros, made);
+        (program.threads[number], made) = function.read()?;
     }
     placement.place_words(&mut locations)?;
     program.locations = locations.list;
@@ -151,6 +156,9 @@ pub(super) struct Function<'p> {
     labels: Labels,
     temporaries: usize,
     depth: usize,
+    macros: &'p Macros,
+    /// How many tokens they made so far.
+    made: usize,
 }
 
 impl<'p> Function<'p> {
@@ -173,11 +181,13 @@ impl<'p> Function<'p> {
             labels: Labels::default(),
             temporaries: 0,
             depth: 0,
+            macros: Macros::kernel(),
+            made: 0,
         }
     }
 
-    /// Reads `P0@... (parameters) { statements }`.
-    fn read(mut self) -> Result<Thread, TextError> {
+    /// Reads `P0@... (parameters) { statements }`; gives also how many tokens macros made.
+    fn read(mut self) -> Result<(Thread, usize), TextError> {
         let header = format!("`P{}`", self.id.0);
         if !self.cursor.eat_word(&format!("P{}", self.id.0)) {
             return Err(self.cursor.expected(header));
@@ -202,7 +212,7 @@ impl<'p> Function<'p> {
                 *target = end;
             }
         }
-        Ok(self.thread)
+        Ok((self.thread, self.made))
     }
 
     fn parameter(&mut self) -> Result<(), TextError> {

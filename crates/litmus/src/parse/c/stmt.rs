@@ -90,8 +90,8 @@ impl Function<'_> {
             self.emit(line, Instr::Store { access: Access::plain(address), value });
             return Ok(());
         }
-        // The value is dropped: a load for it stays, and an update has nobody who
-        // looks at the old value.
+        // The value is dropped: a load for it stays, and nothing reads the old value of
+        // an update.
         let value = self.expression()?;
         if let (Expr::Reg(value), Some(Instr::Rmw { dst, .. })) = (value, self.thread.code.last_mut())
             && *dst == Some(value)

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use proto::words::counted;
+
 use super::super::Csr;
 
 /// The colour of a vertex that has none yet.
@@ -37,7 +39,7 @@ impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Conflict::Count { colours, vertices } => {
-                write!(f, "found {colours} colours, expected {vertices}")
+                write!(f, "found {}, expected {vertices}", counted(*colours as u64, "colour"))
             }
             Conflict::Uncoloured { vertex } => write!(f, "vertex {vertex} has no colour, expected one"),
             Conflict::Same { vertex, neighbour, colour } => write!(

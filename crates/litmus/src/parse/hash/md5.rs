@@ -1,49 +1,7 @@
-//! The line `Hash=...` behind herd's block, by which tools tell whether two logs
-//! are of the same tests.
-
-use core::fmt::Write as _;
-
-use crate::program::Program;
-
-use super::lexer::{self, Kind, Words};
-
-/// The test's hash: the one that its header gives, `Hash=...`, or else a digest
-/// of its initial state, its code and what it looks at. Blanks, comments, the
-/// description, and what is asked of the states do not count.
-#[must_use]
-pub fn hash(text: &str, program: &Program) -> String {
-    let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
-    let given = header.filter_map(|line| line.trim().trim_matches('"').strip_prefix("Hash="));
-    if let Some(given) = given.map(str::trim).find(|hash| !hash.is_empty()) {
-        return given.to_owned();
-    }
-    let mut normal = String::new();
-    if let Ok(lexed) = lexer::lex(text, |_| Words::C) {
-        let ends = |kind: &Kind| {
-            matches!(kind, Kind::Word(word)
-                if matches!(word.as_str(), "exists" | "forall" | "filter" | "locations" | "final"))
-        };
-        for token in lexed.tokens.iter().take_while(|token| !ends(&token.kind)) {
-            let _ = match &token.kind {
-                Kind::Word(word) => write!(normal, "{word} "),
-                Kind::Number(number) => write!(normal, "{number} "),
-                Kind::Text(text) => write!(normal, "\"{text}\" "),
-                Kind::Mark("~") | Kind::End => Ok(()),
-                Kind::Mark(mark) => write!(normal, "{mark} "),
-            };
-        }
-    }
-    for term in program.state_terms() {
-        let _ = write!(normal, "{}; ", program.herd_name(term));
-    }
-    md5(normal.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
-}
+//! Message digests.
 
 /// MD5 as in RFC 1321; herd's logs use it.
-fn md5(bytes: &[u8]) -> [u8; 16] {
+pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut padded = bytes.to_vec();
     padded.push(0x80);

@@ -1,0 +1,87 @@
+//! Several chiplets in the bounded machine.
+
+use explore::verify::{self, Dimensions, Options, Status, Test, Verification};
+use explore::{Bounds, Fault, Subject, Trace, corpus};
+use proto::{LineAddr, WritePolicy};
+
+const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+/// The programs of the HRF paper, and the one that refutes `hlrc`.
+fn tests() -> Vec<Test> {
+    let shipped = corpus::shipped().expect("they are tests");
+    let mut tests: Vec<_> = shipped.into_iter().filter(|test| test.name.starts_with("hrf/")).collect();
+    let refuting = include_str!("../../../docs/findings/hlrc.litmus");
+    tests.push(Test::read("hlrc.litmus", refuting).expect("a test"));
+    tests
+}
+
+fn verified(protocol: &str, bounds: Vec<Bounds>) -> Verification {
+    let subject = Subject::named(protocol).expect("a protocol");
+    verify::verify(&subject, &tests(), &Options::new(bounds)).expect("known models")
+}
+
+#[test]
+fn the_protocols_keep_on_two_chiplets_what_they_keep_on_one() {
+    for info in zoo::ALL {
+        let bounds: Vec<_> = COMBINING.tight().on_chiplets(2).collect();
+        assert_eq!(bounds.len(), 4);
+        let verification = verified(info.name, bounds);
+        assert!(verification.gaps.is_empty(), "{}: {:?}", info.name, verification.gaps);
+        let refuted = verification.claims.iter().any(|(_, status)| *status == Status::Refuted);
+        assert_eq!(refuted, ["hlrc", "hlrc-noprio"].contains(&info.name), "{}", info.name);
+        let faults = verification.findings.iter().map(|finding| finding.violation.fault);
+        assert!(faults.into_iter().all(|fault| fault == Fault::Outcome), "{}", info.name);
+    }
+}
+
+#[test]
+fn lines_live_where_the_bounds_place_them() {
+    let banks = |bounds: Bounds| {
+        let homes = bounds.homes(&bounds.shape(3, 8));
+        [0, 1, 2, 3].map(|line| homes.bank(LineAddr(line)))
+    };
+    assert_eq!(banks(COMBINING), [0, 1, 0, 1]);
+    assert_eq!(banks(COMBINING.chiplets(2, (0, 1))), [0, 1, 0, 1]);
+    assert_eq!(banks(COMBINING.chiplets(2, (1, 1))), [1, 1, 0, 1]);
+    assert_eq!(banks(COMBINING.chiplets(3, (2, 0))), [2, 0, 2, 0]);
+    let shape = COMBINING.chiplets(2, (0, 0)).shape(3, 8);
+    assert_eq!((shape.cus, shape.banks, shape.check()), (4, 2, Ok(())));
+}
+
+#[test]
+fn lines_that_share_a_bank_behave_otherwise_than_lines_that_do_not() {
+    let states = |pages| verified("vi", vec![COMBINING.tight().chiplets(2, pages)]).states;
+    assert_ne!(states((0, 1)), states((0, 0)));
+}
+
+#[test]
+fn a_trace_says_the_chiplets_and_comes_out_again() {
+    let bounds = COMBINING.chiplets(2, (1, 0));
+    let tests = tests();
+    let subject = Subject::named("hlrc").expect("a protocol");
+    let verification = verify::verify(&subject, &tests, &Options::new(vec![bounds])).expect("known models");
+    let finding = verification.findings.first().expect("it is refuted");
+    let trace = Trace::of("hlrc", &tests[finding.test], finding);
+    let text = trace.to_string();
+    assert!(text.contains("chiplets 2\npages 1 0\n"), "{text}");
+    let read: Trace = text.parse().expect("it is a trace");
+    assert_eq!((read.bounds.chiplets, read.bounds.pages), (2, (1, 0)));
+    assert_eq!(read.draw(&subject).expect("it runs").end.fault(), Some(Fault::Outcome));
+    for (wrong, expected) in
+        [("pages 1 2", "two chiplets of 0 to 1"), ("chiplets 3", "a divisor of the 2 banks")]
+    {
+        let key = wrong.split_once(' ').map(|(key, _)| key).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(key)).expect("it is there");
+        let error = text.replacen(line, wrong, 1).parse::<Trace>().expect_err(wrong).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_dimensions_say_how_many_chiplets_were_explored() {
+    let one = Dimensions::of(&verify::machines());
+    let two = Dimensions::of(&verify::on_chiplets(verify::machines(), 2));
+    let pages = String::from("pages of two lines on every chiplet of several");
+    assert!(one.covered.contains(&String::from("1 chiplet")) && one.not_covered.contains(&pages));
+    assert!(two.covered.contains(&String::from("2 chiplets")) && two.covered.contains(&pages));
+}

@@ -1,0 +1,221 @@
+//! The commands that run programs on machines: `run`, `compare`, `why` and `race`.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lab::experiment::Question;
+
+use super::SyncOrder;
+use super::values::{key_value, message, whole};
+
+/// What `run` and `compare` share.
+#[derive(Args, Debug)]
+pub(crate) struct Common {
+    /// The machine: a name of `list systems`, or the path of a TOML file.
+    /// Files in ./systems come before the built-in machine of the same name
+    #[arg(long, short, value_name = "NAME|FILE")]
+    pub(crate) system: String,
+    /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
+    /// file in Matrix Market, DIMACS, METIS or SNAP format, perhaps compressed by gzip. Or the
+    /// tree for uts, as T1 or T1-small (see docs/tasks.md)
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) input: Option<String>,
+    /// Which part of a stand-in is made, as 1/16
+    #[arg(long, value_name = "FRACTION", requires = "input")]
+    pub(crate) scale: Option<String>,
+    /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX))]
+    pub(crate) seed: u64,
+    /// A parameter of the workload; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Give a run up after so many cycles without progress: no wavefront
+    /// retired, no byte changed, no operation new [default: 500000]
+    ///
+    /// Two things are waited for, however small the number is. While a wavefront, the
+    /// host or a kernel's launch computes for more than a quarter of it, the cycles
+    /// do not count. And a run is never given up in less than 16 round trips to
+    /// memory, or four periods of the longest timer: the machine needs them to show
+    /// progress.
+    #[arg(long, value_name = "CYCLES", value_parser = whole::<u64>(1, u64::MAX))]
+    pub(crate) patience: Option<u64>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
+#[command(after_help = "Examples:
+  fencepost run --system hlrc-8cu --protocol vi --workload vec-add
+  fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
+  fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --out reduce.parquet
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --every 5000 --counter l1.hits
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --every 1000 \\
+      --counter l1.hits --counter dram_bytes --counter messages_in_flight --out reduce.csv")]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The coherence protocol: a name of `list protocols`
+    #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
+    pub(crate) protocol: Option<String>,
+    /// How the program uses the protocol, where the workload has a choice
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
+    pub(crate) scenario: Option<String>,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
+    /// Write what came out as a table: a row with every counter in a column, or, with
+    /// --counter, a row for each counter and interval
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub(crate) out: Option<PathBuf>,
+    /// Follow a counter over time, as l1.hits or noc_bytes_sent; may be repeated. `--json` lists
+    /// all counters
+    #[arg(long = "counter", value_name = "NAME")]
+    pub(crate) counters: Vec<String>,
+    /// How many cycles an interval of --counter and of the counters in --perfetto has
+    /// [default: 1000]
+    #[arg(long, value_name = "CYCLES", value_parser = whole::<NonZeroU64>(1, u64::MAX))]
+    pub(crate) every: Option<NonZeroU64>,
+    /// Lose a message on purpose, the Nth of that name: how a broken machine behaves
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+}
+
+#[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
+#[command(after_help = "Examples:
+  fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add
+  fencepost compare --system hrf-8cu --scenarios vi,no-l1 --workload reduce,histogram,vec-copy --json
+  fencepost compare --system hlrc-8cu,titan-v --scenarios vi,no-l1 --workload reduce
+  fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload reduce --seeds 5 --html compare.html
+
+--system takes several machines, comma-separated; each has a baseline of its own.")]
+pub(crate) struct CompareArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Repeat each run with so many seeds, from --seed on or from 1, and show means with their
+    /// 95% intervals
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1000))]
+    pub(crate) seeds: Option<u64>,
+    /// Write figures and all numbers as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated. Programs
+    /// that steal work also know the scenarios of the hLRC paper: baseline, scope-only, steal-only
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    pub(crate) scenarios: Vec<String>,
+    /// The programs to run, comma-separated
+    #[arg(long, short, value_name = "NAME,...", value_delimiter = ',', required = true)]
+    pub(crate) workload: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
+#[command(
+    after_help = "Two accesses race if nothing but their timing ordered them, so a race is found also where the
+answer came out right. Places are named as file:line:column of the kernel's source.
+
+Examples:
+  fencepost race --system hrf-8cu --protocol vi --workload race-missing-fence
+  fencepost race --system hrf-8cu --protocol vi --policy work-group --workload lock-counter
+  fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --seeds 3 --advise
+
+Exit codes: 0 no race was seen; 1 a race, a wrong answer, or a run that is stuck; 2 bad input."
+)]
+pub(crate) struct RaceArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The coherence protocol: a name of `list protocols`
+    #[arg(long, short, value_name = "NAME", default_value = "vi")]
+    pub(crate) protocol: String,
+    /// How the program uses the protocol, where the workload has a choice
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
+    pub(crate) scenario: Option<String>,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// When a program is free of races
+    #[arg(long, short, value_name = "NAME", default_value = "hrf-indirect")]
+    pub(crate) model: RaceFree,
+    /// Which releases of a scope an acquire comes after
+    #[arg(long, value_name = "READING", default_value = "same-location")]
+    pub(crate) so: SyncOrder,
+    /// How many runs, each with the next seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
+    pub(crate) seeds: u32,
+    /// Say which scopes were wider than any communication seen needed, and what
+    /// narrower ones would save (runs again with each)
+    #[arg(long)]
+    pub(crate) advise: bool,
+}
+
+/// When a program is free of races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RaceFree {
+    /// Data-race-free: scopes play no part
+    Drf,
+    /// Heterogeneous-race-free, direct: a chain keeps to one scope
+    HrfDirect,
+    /// Heterogeneous-race-free, indirect: the links of a chain may be of different scopes
+    HrfIndirect,
+}
+
+#[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
+#[command(after_help = "Each cause shows what it adds (+) or saves (-) from A to B; together they are
+the difference in cycles.
+
+Examples:
+  fencepost why vi+work-group vi --system hlrc-8cu --workload lock-counter
+  fencepost why vi no-l1 --system hlrc-8cu --workload reduce --json
+  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html")]
+pub(crate) struct WhyArguments {
+    /// The first scenario: PROTOCOL[+POLICY]
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// The second scenario
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The program to run: a name of `list workloads`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) workload: String,
+    /// How both scenarios use the protocol, beside what they say themselves
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Lose a message on purpose, in both runs: the Nth of that name
+    #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
+    pub(crate) drop: Option<(String, u64)>,
+    /// Write the table and a waterfall plot as an HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+impl Common {
+    /// The part of a question that these arguments hold.
+    pub(crate) fn question(&self) -> Question {
+        Question {
+            system: self.system.clone(),
+            input: self.input.clone(),
+            scale: self.scale.clone(),
+            settings: self.parameters.clone(),
+            seed: self.seed,
+            patience_cycles: self.patience,
+            ..Question::default()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `instructions R[{'once, 'acquire}]`: which annotations a test may use.
+
+use std::collections::BTreeMap;
+
+use crate::parse::{Place, TextError};
+use crate::program::{Fence, Instr, Program};
+
+use super::Model;
+use super::ast::{Expr, Infix, Name, Node, Step};
+
+/// The annotations that are declared for one kind of instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    /// `R`, `W`, `RMW`, `F` or `SRCU`.
+    kind: String,
+    tags: Vec<String>,
+    /// Where the declaration stands: its file and its place there.
+    file: String,
+    place: Place,
+}
+
+/// What the steps declare, in branches that are not taken as well.
+pub(super) fn declared(steps: &[Step], files: &[String]) -> Vec<Allowed> {
+    let mut found = Declarations::default();
+    found.take(steps, files);
+    found.list
+}
+
+#[derive(Default)]
+struct Declarations {
+    enums: BTreeMap<Name, Vec<String>>,
+    file: String,
+    list: Vec<Allowed>,
+}
+
+impl Declarations {
+    fn take(&mut self, steps: &[Step], files: &[String]) {
+        for step in steps {
+            match step {
+                Step::InFile(own) => self.file.clone_from(&files[*own]),
+                Step::Enum(name, tags) => {
+                    self.enums.insert(*name, tags.clone());
+                }
+                Step::If(_, then, other) => {
+                    self.take(then, files);
+                    self.take(other, files);
+                }
+                Step::Steps(steps) => self.take(steps, files),
+                Step::Instructions(place, kind, sets) => {
+                    let mut tags = Vec::new();
+                    // A set that is computed restricts nothing.
+                    if sets.iter().all(|set| self.tags(set, &mut tags)) {
+                        let (kind, file) = (kind.to_ascii_uppercase(), self.file.clone());
+                        self.list.push(Allowed { kind, tags, file, place: *place });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the tags of a set; false if it is not written out.
+    fn tags(&self, set: &Expr, into: &mut Vec<String>) -> bool {
+        match &*set.node {
+            Node::Tag(tag) => into.push(tag.clone()),
+            Node::Nothing => {}
+            Node::Set(list) => return list.iter().all(|tag| self.tags(tag, into)),
+            Node::Infix(Infix::Union, a, b) => return self.tags(a, into) && self.tags(b, into),
+            Node::Name(name) => match self.enums.get(name) {
+                Some(tags) => into.extend(tags.iter().cloned()),
+                None => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Model {
+    /// Are all annotations of the test declared?
+    ///
+    /// # Errors
+    /// One that is not, with the line of its instruction.
+    pub(crate) fn check_annotations(&self, program: &Program) -> Result<(), TextError> {
+        for thread in &program.threads {
+            for (at, instr) in thread.code.iter().enumerate() {
+                let Some((kind, tags)) = annotated(instr) else { continue };
+                for tag in tags {
+                    if let Some(allowed) = self.forbids(kind, tag) {
+                        let line = thread.lines.get(at).copied().unwrap_or(1);
+                        return Err(undeclared(tag, allowed, line));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The declaration that leaves the annotation out, if there is one.
+    fn forbids(&self, kind: &str, tag: &str) -> Option<&Allowed> {
+        let allows = |kind: &str, tag: &str| {
+            let own = || self.instructions.iter().filter(move |of| of.kind == kind);
+            let has = |of: &Allowed| of.tags.iter().any(|known| known.eq_ignore_ascii_case(tag));
+            match own().next() {
+                Some(first) if !own().any(has) => Err(first),
+                _ => Ok(()),
+            }
+        };
+        let first = allows(kind, tag).err()?;
+        // The kernel's read-modify-writes are made of other operations.
+        let parts: &[(&str, &str)] = match (kind, tag) {
+            ("RMW", "mb") => &[("RMW", "once"), ("F", "mb")],
+            ("RMW", "noreturn") => &[("R", "noreturn"), ("W", "once")],
+            (_, "LKR" | "LKW" | "UL" | "LF") => return None,
+            _ => return Some(first),
+        };
+        let refused = parts.iter().any(|(kind, tag)| allows(kind, tag).is_err());
+        refused.then_some(first)
+    }
+}
+
+/// The kind of an instruction and its annotations.
+fn annotated(instr: &Instr) -> Option<(&'static str, &[String])> {
+    Some(match instr {
+        Instr::Load { access, .. } | Instr::Await { access, .. } => ("R", &access.tags),
+        Instr::Store { access, .. } => ("W", &access.tags),
+        Instr::Rmw { access, .. } => ("RMW", &access.tags),
+        Instr::Cas(cas) => ("RMW", &cas.access.tags),
+        Instr::Fence(Fence { section: Some(_), tags, .. }) => ("SRCU", tags),
+        Instr::Fence(fence) => ("F", &fence.tags),
+        _ => return None,
+    })
+}
+
+fn undeclared(tag: &str, allowed: &Allowed, line: u32) -> TextError {
+    let Allowed { kind, tags, file, place } = allowed;
+    let known: Vec<String> = tags.iter().map(|tag| format!("`{tag}`")).collect();
+    let known = if known.is_empty() { String::from("none") } else { known.join(", ") };
+    let sentence = format!(
+        "annotation `{tag}` is not declared for `{kind}`: `{file}` allows {known} (line {})",
+        place.line
+    );
+    TextError::meaning(Place { line, column: 1 }, sentence)
+}

@@ -1,0 +1,216 @@
+//! Executions that are counted without being enumerated, or without being judged.
+//!
+//! Once the coherence order is decided, the reads that are left may be free: the
+//! model allows each combination of the writes that are left for them. That is so
+//! if its checks hold on all that may still become true, since more pairs never
+//! mend a check. Reads on which no final state depends are then decided once, and
+//! their combinations are counted by a product; those of the others are enumerated
+//! without a look at the model.
+
+use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, NodeId};
+use crate::cat::stage::only_whole;
+use crate::exec::set::{EventSet, Word, members};
+
+use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
+
+/// After so many failures in a row it is asked less often whether reads are free,
+const FAILURES: u32 = 8;
+/// once in so many times.
+const PAUSE: u32 = 64;
+/// It does not pay to ask it of fewer combinations.
+const COMBINATIONS_MIN: u64 = 32;
+
+/// What is needed to tell whether reads are free.
+#[derive(Default)]
+pub(super) struct Free {
+    /// Both bounds of the choices.
+    inputs: Inputs,
+    /// The checks to be asked, each with the nodes to compute first; none if the
+    /// question makes no sense.
+    checks: Option<Vec<(usize, Vec<NodeId>)>>,
+    failures: u32,
+}
+
+/// A read that is not decided, and the writes that are left for it.
+pub(super) type Open<W> = (usize, EventSet<W>);
+
+impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
+    /// Prepares the question. It makes no sense where a check is exact on complete
+    /// executions only.
+    pub(super) fn prepare_free(&mut self) {
+        if !self.choices.is_empty() {
+            return;
+        }
+        let mut asked = Vec::new();
+        let mut used = Vec::new();
+        for (number, check) in self.checks.iter().enumerate() {
+            if !check.flag && !self.evaluated.contains(&number) {
+                continue;
+            }
+            let bounds = match (check.flag, check.negated) {
+                (true, _) => vec![check.low, check.high],
+                (false, true) => vec![check.low],
+                (false, false) => vec![check.high],
+            };
+            if bounds.iter().any(|&bound| only_whole(self.graph.node(bound).deps)) {
+                return;
+            }
+            let plan = self.graph.plan(&bounds);
+            used.extend(&plan);
+            asked.push((number, plan));
+        }
+        self.free.inputs = Inputs::of(&self.graph, 0, &used);
+        self.free.checks = Some(asked);
+    }
+
+    /// Counts what is left if all open reads are free; false if they are not.
+    pub(super) fn count_free(&mut self, depth: usize) -> Result<bool, Halt> {
+        if self.free.checks.is_none() {
+            return Ok(false);
+        }
+        if self.free.failures >= FAILURES && !self.free.failures.is_multiple_of(PAUSE) {
+            self.free.failures = self.free.failures.wrapping_add(1).max(FAILURES);
+            return Ok(false);
+        }
+        let open: Vec<Open<W>> = (0..self.reads.len())
+            .map(|at| self.reads[at])
+            .filter(|&read| !self.decided.has(read))
+            .map(|read| (read, self.domain(read)))
+            .collect();
+        // Products that no number can hold are enumerated.
+        let product = |observed: bool| {
+            let asked = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
+            asked.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
+        };
+        let weight = product(false).and_then(|product| self.weight.checked_mul(product));
+        let Some(weight) = weight.filter(|_| product(true).is_none_or(|all| all >= COMBINATIONS_MIN)) else {
+            return Ok(false);
+        };
+        if !self.are_free(&open)? {
+            self.free.failures = self.free.failures.wrapping_add(1);
+            return Ok(false);
+        }
+        self.free.failures = 0;
+        let before = core::mem::replace(&mut self.weight, weight);
+        self.save(depth);
+        let consistent = open
+            .iter()
+            .filter(|(read, _)| !self.visitor.observes(*read))
+            .map(|&(read, domain)| (read, domain.first()))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .all(|(read, write)| write.is_some_and(|write| self.read_from(write, read)));
+        if consistent {
+            let observed: Vec<Open<W>> =
+                open.into_iter().filter(|(read, _)| self.visitor.observes(*read)).collect();
+            self.enumerate(depth + 1, &observed, &mut None)?;
+        }
+        self.restore(depth);
+        self.weight = before;
+        Ok(consistent)
+    }
+
+    /// Decides the observed reads one by one. The flags of the first execution are
+    /// those of all.
+    fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
+        self.tick()?;
+        self.nodes += 1;
+        let Some((&(read, domain), rest)) = open.split_first() else {
+            if self.symbolic && !self.propagate() {
+                return Ok(());
+            }
+            if flags.is_none() {
+                *flags = self.judge()?;
+            }
+            return match flags {
+                Some(flags) => self.with_values(flags),
+                None => Ok(()),
+            };
+        };
+        for write in members(domain) {
+            self.save(depth);
+            if self.read_from(write, read) {
+                self.enumerate(depth + 1, rest, flags)?;
+            }
+            self.restore(depth);
+        }
+        Ok(())
+    }
+
+    /// Does the model allow every combination of the writes that are left?
+    fn are_free(&mut self, open: &[Open<W>]) -> Result<bool, Halt> {
+        let has_choice = open.iter().all(|(_, domain)| !domain.is_empty());
+        // Values must not depend on open reads, nor justify only themselves.
+        let values_known = || {
+            let events = self.skeleton.events.iter().zip(&self.values);
+            events.filter(|(event, _)| event.writes()).all(|(_, value)| value.is_some())
+        };
+        let unguarded = open.iter().all(|&(read, _)| self.guards_of[read].is_empty());
+        let atomic = open.iter().any(|&(read, _)| self.atomic_of[read].is_some());
+        if !has_choice || atomic || !unguarded || self.symbolic && !values_known() {
+            return Ok(false);
+        }
+        if !self.linear.iter().all(|form| form.holds_whatever(open, &self.co)) {
+            return Ok(false);
+        }
+        self.flush();
+        self.publish_bounds(open);
+        let asked = self.free.checks.take().unwrap_or_default();
+        let holds = self.hold_whatever(&asked);
+        self.free.checks = Some(asked);
+        holds
+    }
+
+    /// Do these checks hold, and these flags stay as they are, whatever is read?
+    fn hold_whatever(&mut self, asked: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
+        for (number, plan) in asked {
+            self.refresh_nodes(plan)?;
+            let check = &self.checks[*number];
+            let passes = |bound: NodeId| satisfied(check.kind, self.graph.value(bound));
+            let decided = match (check.flag, check.negated) {
+                (true, _) => passes(check.low) == passes(check.high),
+                (false, true) => !passes(check.low),
+                (false, false) => passes(check.high),
+            };
+            if !decided {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells the graph what holds for certain and what may come to hold.
+    fn publish_bounds(&mut self, open: &[Open<W>]) {
+        let n = self.co.len();
+        let mut possible: Vec<EventSet<W>> = (0..n).map(|read| self.possible(read)).collect();
+        for &(read, domain) in open {
+            possible[read] = domain;
+        }
+        let turned = |of: &dyn Fn(usize) -> EventSet<W>| {
+            let mut rows = vec![EventSet::EMPTY; n];
+            for read in 0..n {
+                members(of(read)).for_each(|write| rows[write].insert(read));
+            }
+            rows
+        };
+        let decided = |read: usize| if self.decided.has(read) { possible[read] } else { EventSet::EMPTY };
+        let behind =
+            |read: usize| members(possible[read]).fold(EventSet::EMPTY, |row, write| row | self.co[write]);
+        let values = [
+            (self.free.inputs.rf[0], turned(&decided)),
+            (self.free.inputs.rf[1], turned(&|read| possible[read])),
+            (self.free.inputs.co[0], self.co.clone()),
+            (self.free.inputs.co[1], self.co.clone()),
+            (self.free.inputs.fr[0], self.fr.clone()),
+            (self.free.inputs.fr[1], (0..n).map(behind).collect()),
+        ];
+        for (id, rows) in values {
+            if let Some(id) = id {
+                self.graph.set_value(id, &rows);
+            }
+        }
+        // The high bounds are not those that the search itself would publish.
+        self.touch(DEP_RF | DEP_CO | DEP_SYNC);
+        self.dirty |= DEP_RF | DEP_CO;
+    }
+}

@@ -1,0 +1,96 @@
+//! The line `Hash=...` behind herd's block, by which tools tell whether two logs
+//! are of the same tests.
+//!
+//! It is the MD5 of three digests: of the initial state, of the code, and of the
+//! terms that make a final state. Of `C` and `LISA` tests each is written as
+//! herd 7.58 writes it, so both tools print the same hash. Herd does not know the
+//! other formats.
+
+mod code;
+mod initial;
+mod md5;
+
+use core::fmt::Write as _;
+
+use crate::program::{Dialect, Program, Term};
+
+use super::lexer::{self, Kind, Words};
+use md5::md5;
+
+/// The test's hash: the one that its header gives, `Hash=...`, or else the one
+/// computed from the test. Its name, its description, the filter and the values
+/// of the condition do not count; in C, blanks in a function's body do.
+#[must_use]
+pub fn hash(text: &str, program: &Program) -> String {
+    if let Some(given) = in_header(text) {
+        return given;
+    }
+    let Ok((initial, rest)) = lexer::sections(text) else { return String::new() };
+    let code = match program.dialect {
+        Dialect::C11 => code::functions(rest),
+        Dialect::Lisa => code::columns(text).unwrap_or_default(),
+        Dialect::OpenCl | Dialect::Ptx | Dialect::Vulkan => tokens(text),
+    };
+    let parts = [initial::written(&initial), code, observed(program)];
+    let digests = parts.map(|part| md5(part.as_bytes())).concat();
+    md5(&digests).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The hash that the lines in front of the initial state give.
+fn in_header(text: &str) -> Option<String> {
+    let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
+    header
+        .filter_map(|line| line.trim().trim_matches('"').split_once('='))
+        .find(|(key, hash)| key.trim().eq_ignore_ascii_case("hash") && !hash.trim().is_empty())
+        .map(|(_, hash)| hash.trim().to_owned())
+}
+
+/// The terms of a final state: registers by thread and name, memory by name,
+/// elements of arrays last.
+fn observed(program: &Program) -> String {
+    let mut terms: Vec<_> = program
+        .state_terms()
+        .into_iter()
+        .map(|term| {
+            let name = program.term_name(term);
+            match term {
+                Term::Reg(thread, _) => (0, usize::from(thread.0), name.clone(), 0, name),
+                Term::Loc(_) | Term::Const(_) => {
+                    let element = name.split_once('[').and_then(|(array, index)| {
+                        Some((array.to_owned(), index.strip_suffix(']')?.parse::<usize>().ok()?))
+                    });
+                    match element {
+                        Some((array, index)) => (2, 0, array, index, name),
+                        None => (1, 0, name.clone(), 0, name),
+                    }
+                }
+            }
+        })
+        .collect();
+    terms.sort();
+    terms.dedup();
+    terms.into_iter().map(|(.., name)| name).collect::<Vec<_>>().join("; ")
+}
+
+/// The tokens from the initial state to the condition, one blank between two.
+fn tokens(text: &str) -> String {
+    let mut written = String::new();
+    let Ok(lexed) = lexer::lex(text, |_| Words::Dotted) else { return written };
+    let ends = |kind: &Kind| {
+        matches!(kind, Kind::Word(word)
+            if matches!(word.as_str(), "exists" | "forall" | "filter" | "locations" | "final"))
+    };
+    for token in lexed.tokens.iter().take_while(|token| !ends(&token.kind)) {
+        let _ = match &token.kind {
+            Kind::Word(word) => write!(written, "{word} "),
+            Kind::Number(number) => write!(written, "{number} "),
+            Kind::Text(text) => write!(written, "\"{text}\" "),
+            Kind::Mark("~") | Kind::End => Ok(()),
+            Kind::Mark(mark) => write!(written, "{mark} "),
+        };
+    }
+    written
+}

@@ -1,0 +1,211 @@
+//! The kernel's dialect: macros, annotations, locks and read-copy-update, under small
+//! models of our own in its manner.
+
+use std::collections::BTreeSet;
+
+use litmus::cat::{Model, Prelude};
+use litmus::check::{Options, Report, check};
+use litmus::parse::{Macros, TextError, parse, parse_with};
+
+/// Declares what tests may say.
+const BELL: &str = r#""small"
+enum Accesses = 'once || 'release || 'acquire || 'noreturn
+instructions R[{'once, 'acquire, 'noreturn}]
+instructions W[{'once, 'release}]
+instructions RMW[{'once, 'acquire, 'release}]
+enum Barriers = 'wmb || 'rmb || 'mb || 'rcu-lock || 'rcu-unlock || 'sync-rcu
+instructions F[Barriers]
+enum SRCU = 'srcu-lock || 'srcu-unlock || 'sync-srcu
+instructions SRCU[SRCU]
+let rcu-rscs = ([Rcu-lock] ; po ; [Rcu-unlock]) \ (po ; [Rcu-unlock] ; po)
+let srcu-rscs = ([Srcu-lock] ; data ; [Srcu-unlock]) & loc
+let Marked = (~M) | IW | Once | Release | Acquire | domain(rmw) | range(rmw) | LKR | LKW | UL
+let Plain = M \ Marked
+flag ~empty Rcu-lock \ domain(rcu-rscs) as unbalanced-rcu-locking
+flag ~empty Srcu-lock \ domain(srcu-rscs) as unbalanced-srcu-locking
+"#;
+
+/// Coherence, atomicity, propagation over full fences, grace periods.
+const CAT: &str = r#""small"
+include "lock.cat"
+acyclic po-loc | rf | co | fr as coherence
+empty rmw & (fre ; coe) as atomic
+let gp = po ; [Sync-rcu | Sync-srcu] ; po?
+let mb = ([M] ; fencerel(Mb) ; [M]) | gp
+let ppo = mb | ([Acquire] ; po) | (po ; [Release]) | ([R] ; fencerel(Rmb) ; [R]) | ([W] ; fencerel(Wmb) ; [W])
+let hb = ppo | rfe | (((fre | coe) ; (mb | rfe | (po ; [Release])))) 
+acyclic hb as happens-before
+let link = po? ; (rfe | fre | coe) ; po
+let rscs-in = rcu-rscs^-1
+irreflexive (([Sync-rcu] ; link ; rscs-in) | (rscs-in ; link ; [Sync-rcu])) ; link as rcu
+let s-in = srcu-rscs^-1
+irreflexive ((([Sync-srcu] ; link ; s-in) & loc) | ((s-in ; link ; [Sync-srcu]) & loc)) ; link as srcu
+flag ~empty (Plain * Plain) & loc & ext & ((W * M) | (M * W)) as data-race
+"#;
+
+fn model() -> Model {
+    let bell = Prelude { file: "small.bell", text: BELL };
+    let mut include = |file: &str| Err(format!("no {file}"));
+    Model::parse_after(&[bell], "small", "small.cat", CAT, &mut include).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(text: &str) -> Result<Report, TextError> {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    check(&program, &model(), &mut Options::default())
+}
+
+#[track_caller]
+fn states(text: &str) -> BTreeSet<String> {
+    let report = run(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert!(report.complete, "{text}");
+    report.states.iter().map(ToString::to_string).collect()
+}
+
+fn test(threads: &[&str], condition: &str) -> String {
+    let mut text = String::from("C t\n{}\n");
+    for (number, body) in threads.iter().enumerate() {
+        text += &format!("P{number}(int *x, int *y, int *l) {{ {body} }}\n");
+    }
+    text + condition
+}
+
+#[test]
+fn a_full_exchange_orders_like_two_fences() {
+    let sb = |kind: &str| {
+        let body = |own: &str, other: &str| {
+            format!("WRITE_ONCE(*{own}, 1); int r1 = xchg{kind}(l, 1); int r0 = READ_ONCE(*{other});")
+        };
+        let (first, second) =
+            (body("x", "y"), body("y", "x").replace("(l,", "(y,").replace("*y, 1", "*y, 2"));
+        states(&test(&[&first, &second], "exists (0:r0=0 /\\ 1:r0=0)"))
+    };
+    assert!(!sb("").iter().any(|s| s.starts_with("0:r0=0; 1:r0=0")), "{:?}", sb(""));
+    assert!(sb("_relaxed").iter().any(|s| s.starts_with("0:r0=0; 1:r0=0")), "{:?}", sb("_relaxed"));
+}
+
+#[test]
+fn the_read_acquires_and_the_write_releases() {
+    // Message passing over a read-modify-write of each kind, on the side of the write.
+    let passes = |write: &str, read: &str| {
+        let first = format!("WRITE_ONCE(*x, 1); {write}");
+        let second = format!("{read} int r1 = READ_ONCE(*x);");
+        let all = states(&test(&[&first, &second], "exists (1:r0=1 /\\ 1:r1=0)"));
+        !all.iter().any(|state| state.starts_with("1:r0=1; 1:r1=0"))
+    };
+    let acquire = "int r0 = smp_load_acquire(y);";
+    assert!(passes("int r2 = xchg_release(y, 1);", acquire));
+    assert!(!passes("int r2 = xchg_acquire(y, 1);", acquire));
+    assert!(!passes("atomic_inc(y);", acquire));
+    let release = "smp_store_release(y, 1);";
+    assert!(passes(release, "int r0 = xchg_acquire(y, 5);"));
+    assert!(!passes(release, "int r0 = xchg_release(y, 5);"));
+    // A failed compare-and-swap orders nothing, whatever its kind.
+    assert!(passes(release, "int r0 = cmpxchg(y, 1, 5);"));
+    assert!(!passes(release, "int r0 = cmpxchg(y, 7, 5);"));
+}
+
+#[test]
+fn sections_of_a_lock_do_not_overlap() {
+    let body = "spin_lock(l); int r0 = READ_ONCE(*x); WRITE_ONCE(*x, r0 + 1); spin_unlock(l);";
+    assert_eq!(states(&test(&[body, body], "exists (x=1)")), BTreeSet::from(["[x]=2;".to_owned()]));
+    let without = "int r0 = READ_ONCE(*x); WRITE_ONCE(*x, r0 + 1);";
+    assert_eq!(states(&test(&[without, without], "exists (x=1)")).len(), 2);
+    let tries = "int r1 = spin_trylock(l); int r2 = spin_is_locked(l);";
+    let all = states(&test(&[tries, "spin_lock(l);"], "locations [0:r1; 0:r2]"));
+    // The other thread takes it and never gives it back, or this one would wait for ever.
+    assert_eq!(all, BTreeSet::from(["0:r1=0; 0:r2=1;".to_owned()]));
+    let gives = states(&test(&[tries, "spin_lock(l); spin_unlock(l);"], "locations [0:r1; 0:r2]"));
+    // Where it takes the lock it sees it taken.
+    assert_eq!(gives, ["0:r1=0; 0:r2=0;", "0:r1=0; 0:r2=1;", "0:r1=1; 0:r2=1;"].map(str::to_owned).into());
+}
+
+#[test]
+fn a_grace_period_does_not_lie_within_a_section() {
+    let reader = "rcu_read_lock(); int r0 = READ_ONCE(*x); int r1 = READ_ONCE(*y); rcu_read_unlock();";
+    let writer = "WRITE_ONCE(*y, 1); synchronize_rcu(); WRITE_ONCE(*x, 1);";
+    let forbidden = |all: &BTreeSet<String>| !all.iter().any(|state| state == "0:r0=1; 0:r1=0;");
+    assert!(forbidden(&states(&test(&[reader, writer], "exists (0:r0=1 /\\ 0:r1=0)"))));
+    let unlocked = reader.replace("rcu_read_lock();", "").replace("rcu_read_unlock();", "");
+    assert!(!forbidden(&states(&test(&[&unlocked, writer], "exists (0:r0=1 /\\ 0:r1=0)"))));
+}
+
+#[test]
+fn a_sleepable_section_is_matched_by_its_key_and_its_word() {
+    let reader =
+        "int k = srcu_read_lock(l); int r0 = READ_ONCE(*x); int r1 = READ_ONCE(*y); srcu_read_unlock(l, k);";
+    let writer = "WRITE_ONCE(*y, 1); synchronize_srcu(l); WRITE_ONCE(*x, 1);";
+    let forbidden = |reader: &str, writer: &str| {
+        let report = run(&test(&[reader, writer], "exists (0:r0=1 /\\ 0:r1=0)")).expect("it fits");
+        (!report.states.iter().any(|s| s.to_string() == "0:r0=1; 0:r1=0;"), report.flags.len())
+    };
+    assert_eq!(forbidden(reader, writer), (true, 0));
+    let typed =
+        test(&[reader, writer], "exists (0:r0=1 /\\ 0:r1=0)").replace("int *l", "struct srcu_struct *l");
+    let report = run(&typed.replace("{}", "{ struct srcu_struct l; }")).expect("it fits");
+    assert!(report.complete && !report.verdict, "{report:?}");
+    // Another word's grace period does not wait for it.
+    assert_eq!(forbidden(reader, &writer.replace("srcu(l)", "srcu(x)")), (false, 0));
+    // Another key ends another section.
+    assert_eq!(forbidden(&reader.replace("(l, k)", "(l, 0)"), writer), (false, 1));
+}
+
+#[test]
+fn an_annotation_that_is_not_declared_is_an_error_with_its_line() {
+    let error = |text: &str| run(text).expect_err(text).to_string();
+    let text = test(&["int r0 = 0;\n smp_mb__before_atomic();"], "exists (x=1)");
+    let message = error(&text);
+    assert!(message.starts_with("line 4, column 1: "), "{message}");
+    assert!(message.contains("`before-atomic`") && message.contains("`small.bell`"), "{message}");
+    assert!(message.contains("`F`") && message.contains("`rcu-unlock`"), "{message}");
+    let lisa = "LISA t\n{ x=0; }\n P0 ;\n w[once] x 1 ;\n r[release] r0 x ;\nexists (0:r0=1)";
+    assert!(error(lisa).contains("annotation `release` is not declared for `R`"), "{}", error(lisa));
+    let dashed =
+        "LISA t\n{ x=0; }\n P0 ;\n f[rcu-lock] ;\n f[rcu-unlock] ;\n r[once] r0 x ;\nexists (0:r0=1)";
+    run(dashed).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_file_of_macros_replaces_the_kernels_functions() {
+    let text = "// mine\nPUT(X, V) { __store{release}(*X, V); }\nGET(X) __load{acquire}(*X)\n\
+                TWICE(X) GET(X) + GET(X)\nBOTH(X) { PUT(X, 1); PUT(X, TWICE(X) * 2); }\n";
+    let macros = Macros::parse(text).expect("they are macros");
+    let program = parse_with(&test(&["BOTH(x); int r0 = GET(x) + 1;"], "exists (0:r0=5)"), &macros);
+    let report = check(&program.expect("it is a test"), &model(), &mut Options::default()).expect("it fits");
+    assert_eq!(report.states.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0:r0=5;"]);
+    let error = |body: &str| parse_with(&test(&[body], "exists (x=1)"), &macros).expect_err(body).to_string();
+    assert!(error("smp_mb();").contains("`smp_mb`"));
+    assert!(
+        error("PUT(x);").contains("macro `PUT` takes 2 arguments, and 1 are given"),
+        "{}",
+        error("PUT(x);")
+    );
+}
+
+#[test]
+fn macros_that_never_end_are_refused() {
+    for text in ["A() A()", "A() { B(); }\nB() { A(); }", "A(X) A(X + X)"] {
+        let macros = Macros::parse(text).expect("they are macros");
+        let call = if text.starts_with("A(X") { "A(1);" } else { "A();" };
+        let error = parse_with(&test(&[call], "exists (x=1)"), &macros).expect_err(text).to_string();
+        assert!(error.contains("nested") || error.contains("tokens"), "{error}");
+    }
+}
+
+#[test]
+fn states_are_sorted_by_numbers_and_then_by_names() {
+    let text = "C t\n{ int *p = x; }\nP0(int **p, int *x, int *y) { int r0 = READ_ONCE(*p); }\n\
+                P1(int **p, int *x, int *y) { WRITE_ONCE(*p, y); }\nP2(int **p, int *x, int *y) { WRITE_ONCE(*p, 0); }\n\
+                P3(int **p, int *a) { WRITE_ONCE(*p, a); }\nexists (0:r0=0)";
+    let report = run(text).unwrap_or_else(|error| panic!("{error}"));
+    let states: Vec<String> = report.states.iter().map(ToString::to_string).collect();
+    assert_eq!(states, ["0:r0=0;", "0:r0=a;", "0:r0=x;", "0:r0=y;"]);
+}
+
+#[test]
+fn a_thread_that_waits_for_a_lock_mixes_no_accesses() {
+    let body = "spin_lock(l); WRITE_ONCE(*x, 1); spin_unlock(l);";
+    let report = run(&test(&[body, body], "exists (x=1)")).expect("it fits");
+    assert!(report.flags.is_empty(), "{:?}", report.flags);
+    let mixed = run(&test(&[body, "int r0 = READ_ONCE(*l);"], "exists (x=1)")).expect("it fits");
+    assert_eq!(mixed.flags.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["mixed-lock-accesses"]);
+}

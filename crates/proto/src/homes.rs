@@ -1,0 +1,279 @@
+//! Where lines live: the chiplet of a page, the bank of a line, and the line's
+//! place within that bank.
+//!
+//! A page lies on one chiplet. The pages of a chiplet are numbered from 0 on
+//! without gaps, as an operating system numbers the frames of a memory; so are
+//! therefore the lines of a chiplet. Consecutive lines of a chiplet go to its
+//! banks in turn, and the quotient is the line's index within its bank. Caches take
+//! the set from that index, so each set of each bank is used, however pages are
+//! spread.
+
+use crate::divisor::Divisor;
+use crate::line::LineAddr;
+use crate::shape::Shape;
+use std::collections::BTreeMap;
+
+crate::symbols! {
+    /// Which chiplet a page lies on.
+    pub enum PagePolicy {
+        /// Consecutive pages on consecutive chiplets.
+        Interleaved,
+        /// Each group of consecutive pages, one a chiplet, in an order of its own,
+        /// which a hash of the group's number decides.
+        Hash,
+        /// The chiplet that the driver says when the page is touched first.
+        FirstTouch,
+    }
+}
+
+/// Where a line lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Home {
+    /// The chiplet.
+    pub chiplet: u16,
+    /// The bank, counted over all chiplets.
+    pub bank: u16,
+    /// The line's number among the lines of that bank, from 0 on without gaps.
+    pub index: u64,
+}
+
+/// Where a page lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    chiplet: u16,
+    /// Its number among the pages of that chiplet.
+    number: u64,
+}
+
+/// Where lines live. The driver decides; protocols only ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Homes {
+    chiplets: Divisor,
+    banks_per_chiplet: Divisor,
+    lines_per_page: Divisor,
+    policy: PagePolicy,
+    /// The pages that have been touched, where that decides.
+    pages: BTreeMap<u64, Frame>,
+    /// How many of those lie on each chiplet.
+    frames: Vec<u64>,
+}
+
+impl Homes {
+    /// Lines interleaved over the banks of a chiplet, pages of `lines_per_page`
+    /// lines interleaved over chiplets.
+    #[must_use]
+    pub fn new(shape: &Shape, lines_per_page: u32) -> Self {
+        let chiplets = shape.chiplets.max(1);
+        Homes {
+            chiplets: Divisor::new(u32::from(chiplets)),
+            banks_per_chiplet: Divisor::new(u32::from(shape.banks / chiplets).max(1)),
+            lines_per_page: Divisor::new(lines_per_page.max(1)),
+            policy: PagePolicy::Interleaved,
+            pages: BTreeMap::new(),
+            frames: vec![0; usize::from(chiplets)],
+        }
+    }
+
+    /// The same with pages placed by another policy.
+    #[must_use]
+    pub fn with_policy(self, policy: PagePolicy) -> Self {
+        Homes { policy, ..self }
+    }
+
+    /// Does the first touch of a page decide where it lies?
+    #[inline]
+    #[must_use]
+    pub fn are_by_touch(&self) -> bool {
+        self.policy == PagePolicy::FirstTouch && self.chiplets.number() > 1
+    }
+
+    /// Puts the page of `line` on a chiplet, unless it has been touched before.
+    /// Only where [`Homes::are_by_touch`].
+    pub fn touch(&mut self, line: LineAddr, chiplet: u16) {
+        let (page, _) = self.lines_per_page.divide(line.0);
+        let Some(next) = self.frames.get_mut(usize::from(chiplet)) else { return };
+        self.pages.entry(page).or_insert_with(|| {
+            let number = *next;
+            *next += 1;
+            Frame { chiplet, number }
+        });
+    }
+
+    /// The chiplet that pages in turn would give to the page of a line: that of a
+    /// page that nobody on a chiplet has touched.
+    #[must_use]
+    pub fn in_turn(&self, line: LineAddr) -> u16 {
+        let (page, _) = self.lines_per_page.divide(line.0);
+        self.chiplets.divide(page).1 as u16
+    }
+
+    /// The chiplet of a line, and the line's number among those of the chiplet.
+    #[inline]
+    #[must_use]
+    pub fn local(&self, line: LineAddr) -> (u16, u64) {
+        if self.chiplets.number() == 1 {
+            return (0, line.0);
+        }
+        let (page, offset) = self.lines_per_page.divide(line.0);
+        let Frame { chiplet, number } = self.frame(page);
+        (chiplet, number * u64::from(self.lines_per_page.number()) + offset)
+    }
+
+    fn frame(&self, page: u64) -> Frame {
+        let (number, within) = self.chiplets.divide(page);
+        let turned = match self.policy {
+            PagePolicy::Interleaved => within,
+            PagePolicy::Hash => self.chiplets.divide(within + (spread(number) >> 32)).1,
+            PagePolicy::FirstTouch => match self.pages.get(&page) {
+                Some(&frame) => return frame,
+                None => within,
+            },
+        };
+        Frame { chiplet: turned as u16, number }
+    }
+
+    /// Where a line lives.
+    #[inline]
+    #[must_use]
+    pub fn home(&self, line: LineAddr) -> Home {
+        let (chiplet, local) = self.local(line);
+        let (index, within) = self.banks_per_chiplet.divide(local);
+        Home { chiplet, bank: chiplet * self.banks_per_chiplet.number() as u16 + within as u16, index }
+    }
+
+    /// The bank of a line, over all chiplets.
+    #[inline]
+    #[must_use]
+    pub fn bank(&self, line: LineAddr) -> u16 {
+        self.home(line).bank
+    }
+
+    /// A line's index within its bank.
+    #[inline]
+    #[must_use]
+    pub fn index(&self, line: LineAddr) -> u64 {
+        self.banks_per_chiplet.divide(self.local(line).1).0
+    }
+}
+
+/// Mixes the bits of a number: the last step of the generator `SplitMix64`.
+fn spread(number: u64) -> u64 {
+    let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::WritePolicy;
+    use crate::symbols::Symbol;
+    use std::collections::BTreeSet;
+
+    fn homes(chiplets: u16, banks_per_chiplet: u16, lines_per_page: u32, policy: PagePolicy) -> Homes {
+        let shape = Shape {
+            cus: chiplets,
+            chiplets,
+            banks: chiplets * banks_per_chiplet,
+            ..Shape::bounded(WritePolicy::Combining, WritePolicy::Combining)
+        };
+        Homes::new(&shape, lines_per_page).with_policy(policy)
+    }
+
+    /// Touches the pages of a stream of lines, each from the chiplet that a rule
+    /// decides.
+    fn touched(mut homes: Homes, lines: u64, rule: fn(u64) -> u64) -> Homes {
+        for line in (0..lines).map(LineAddr) {
+            let (page, _) = homes.lines_per_page.divide(line.0);
+            let (_, chiplet) = homes.chiplets.divide(rule(page));
+            homes.touch(line, chiplet as u16);
+        }
+        homes
+    }
+
+    /// Numbers of chiplets, banks a chiplet and lines a page, powers of two and not.
+    fn machines() -> impl Iterator<Item = (u16, u16, u32)> {
+        let chiplets = [1, 2, 3, 4, 5, 6, 8].into_iter();
+        let banks = |chiplets| [1, 2, 3, 4, 16].map(move |banks| (chiplets, banks));
+        let pages = |(chiplets, banks)| [1, 7, 64].map(move |lines| (chiplets, banks, lines));
+        chiplets.flat_map(banks).flat_map(pages)
+    }
+
+    #[test]
+    fn a_stream_uses_every_set_of_every_bank_alike_under_every_policy() {
+        for (chiplets, banks, lines_per_page) in machines() {
+            for &policy in PagePolicy::ALL {
+                let group = u64::from(chiplets) * u64::from(lines_per_page);
+                let lines = (u64::from(chiplets * banks) * 32).next_multiple_of(group);
+                let homes = homes(chiplets, banks, lines_per_page, policy);
+                let homes = touched(homes, lines, |page| page + page / 8);
+                let mut indices: BTreeMap<u16, BTreeSet<u64>> = BTreeMap::new();
+                for line in (0..lines).map(LineAddr) {
+                    let home = homes.home(line);
+                    assert_eq!(home.bank / banks, home.chiplet);
+                    assert_eq!((home.bank, home.index), (homes.bank(line), homes.index(line)));
+                    let is_new = indices.entry(home.bank).or_default().insert(home.index);
+                    assert!(is_new, "two lines at one index of a bank");
+                }
+                let what =
+                    format!("{chiplets} chiplets, {banks} banks, pages of {lines_per_page}, {policy:?}");
+                assert_eq!(indices.len(), usize::from(chiplets * banks), "{what}: a bank is unused");
+                for indices in indices.values() {
+                    // Without gaps from 0 on, so the quotients by any number of sets
+                    // differ by one at most.
+                    assert!(indices.iter().copied().eq(0..indices.len() as u64), "{what}: {indices:?}");
+                    for sets in [1, 3, 8] {
+                        let used: BTreeSet<u64> = indices.iter().map(|index| index % sets).collect();
+                        assert_eq!(used.len() as u64, sets, "{what}: a set is unused");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_spread_evenly_unless_touch_decides() {
+        for policy in [PagePolicy::Interleaved, PagePolicy::Hash] {
+            for chiplets in [2, 3, 4, 8] {
+                let homes = homes(chiplets, 2, 4, policy);
+                for stride in [1, u64::from(chiplets)] {
+                    let mut pages = vec![0u32; usize::from(chiplets)];
+                    for page in (0..4000).map(|page| page * stride) {
+                        pages[usize::from(homes.home(LineAddr(page * 4)).chiplet)] += 1;
+                    }
+                    // Pages in turn meet a stride of as many chiplets on one of them.
+                    let share = 4000 / u32::from(chiplets);
+                    let is_even = pages.iter().all(|&n| n.abs_diff(share) < share / 5);
+                    assert_eq!(is_even, stride == 1 || policy == PagePolicy::Hash, "{policy:?} {pages:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_touch_of_a_page_decides_and_later_ones_change_nothing() {
+        let mut homes = homes(2, 2, 4, PagePolicy::FirstTouch);
+        assert!(homes.are_by_touch());
+        homes.touch(LineAddr(5), 1);
+        homes.touch(LineAddr(0), 1);
+        homes.touch(LineAddr(7), 0);
+        homes.touch(LineAddr(8), 0);
+        let home = |line| homes.home(LineAddr(line));
+        assert_eq!(home(4), Home { chiplet: 1, bank: 2, index: 0 });
+        assert_eq!(home(7), Home { chiplet: 1, bank: 3, index: 1 });
+        assert_eq!(home(0), Home { chiplet: 1, bank: 2, index: 2 });
+        assert_eq!(home(9), Home { chiplet: 0, bank: 1, index: 0 });
+    }
+
+    #[test]
+    fn one_chiplet_has_every_line_under_every_policy() {
+        for &policy in PagePolicy::ALL {
+            let homes = homes(1, 3, 4, policy);
+            assert!(!homes.are_by_touch());
+            for line in [0, 1, 2, 3, 64, 1000] {
+                let home = Home { chiplet: 0, bank: (line % 3) as u16, index: line / 3 };
+                assert_eq!(homes.home(LineAddr(line)), home);
+            }
+        }
+    }
+}
