@@ -6,7 +6,7 @@
 //! order until nothing is left. A driver chooses only: when something arrives,
 //! in which order, and which way is given up.
 //!
-//! Nothing here knows time. The plain engine in the tests of `explore` does not
+//! Nothing here knows how long anything takes. The plain engine in the tests of `explore` does not
 //! use this crate: it is the independent check of it.
 
 mod interpreter;

@@ -151,8 +151,18 @@ impl<S: Stage> Plain<S> {
                 self.late = self.ahead.queue.len();
                 return Ok(data);
             }
-            let Some((at, told)) = self.next().or_else(|| self.periodic()) else { break };
-            self.stage.tell(at, told, &mut self.ahead)?;
+            if let Some((at, told)) = self.next() {
+                self.stage.tell(at, told, &mut self.ahead)?;
+                continue;
+            }
+            let periodic = self.periodic();
+            if periodic.is_none() && !S::Protocol::CLOCKED {
+                break;
+            }
+            self.pass_time()?;
+            if let Some((at, told)) = periodic {
+                self.stage.tell(at, told, &mut self.ahead)?;
+            }
         }
         Err(Arc::from("a request is never answered, although nobody else asks for anything"))
     }
@@ -181,6 +191,15 @@ impl<S: Stage> Plain<S> {
         let at = earlier.unwrap_or(self.late);
         self.late -= usize::from(at < self.late);
         queue.remove(at)
+    }
+
+    /// A tick passes for all nodes. Nothing is on its way.
+    fn pass_time(&mut self) -> Result<(), Arc<str>> {
+        if !S::Protocol::CLOCKED {
+            return Ok(());
+        }
+        let count = self.stage.nodes().ids().len() as At;
+        (0..count).try_for_each(|at| self.stage.tell(at, Told::Tick(1), &mut self.ahead))
     }
 
     /// A timer that runs for ever. Several take turns.

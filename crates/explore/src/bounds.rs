@@ -37,6 +37,9 @@ pub struct Bounds {
     /// Does memory answer at once where only one node reaches the line? Nobody
     /// else can tell, and there are fewer states.
     pub merge_memory: bool,
+    /// How many ticks the clock of one node may be ahead of that of another. 0:
+    /// all clocks tick together.
+    pub skew_ticks: u8,
 }
 
 impl Bounds {
@@ -57,6 +60,7 @@ impl Bounds {
             core: IssueRule::InOrder,
             queue_max: 16,
             merge_memory: true,
+            skew_ticks: 0,
         }
     }
 
@@ -130,6 +134,12 @@ impl Bounds {
         used.next_multiple_of(self.chiplets)
     }
 
+    /// The same with clocks that are up to so many ticks apart.
+    #[must_use]
+    pub const fn skewed(self, skew_ticks: u8) -> Bounds {
+        Bounds { skew_ticks, ..self }
+    }
+
     /// The machine with at least so many compute units, and so many bytes a line.
     #[must_use]
     pub const fn shape(&self, cus: u16, line_bytes: u16) -> Shape {
@@ -164,6 +174,10 @@ impl core::fmt::Display for Bounds {
             let (chiplets, (first, second)) = (self.chiplets, self.pages);
             write!(f, ", {chiplets} chiplets, lines 0 and 1 on chiplets {first} and {second}")?;
         }
-        Ok(())
+        match self.skew_ticks {
+            0 => Ok(()),
+            1 => f.write_str(", clocks up to 1 tick apart"),
+            skew => write!(f, ", clocks up to {skew} ticks apart"),
+        }
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use drive::{Nodes, Record};
 use proto::{
-    Agent, ArrayUse, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _,
-    Protocol, Request, RowId, SetIndex, Shape, Station, Symbol, WritePolicy,
+    Agent, ArrayUse, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message as _, Mutation,
+    Node as _, Protocol, Request, RowId, SetIndex, Shape, Station, Symbol, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -290,6 +290,41 @@ impl<P: Protocol> Controllers<P> {
         station.node.canonicalize();
         did.station = self.name(station);
         Ok(did)
+    }
+
+    /// A message, when it has been on its way for so many ticks more.
+    pub(crate) fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32 {
+        let mut aged = self.msgs.thing(msg).clone();
+        aged.age(elapsed);
+        self.msgs.number(aged)
+    }
+
+    /// A message with other logical times in place of its own.
+    pub(crate) fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let mut retimed = self.msgs.thing(msg).clone();
+        retimed.times(&mut |time| time.0 = to(time.0));
+        self.msgs.number(retimed)
+    }
+
+    /// A station, in the same way.
+    pub(crate) fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let mut retimed = self.stations.thing(station).clone();
+        retimed.times(&mut |time| time.0 = to(time.0));
+        self.name(retimed)
+    }
+
+    /// An operation that a station has sent to memory, so many ticks later.
+    pub(crate) fn aged_op(&mut self, station: u32, op: u32, elapsed: i32) -> u32 {
+        let mut aged = *self.ops.thing(op);
+        self.stations.thing(station).node.age_tag(&mut aged.tag, elapsed);
+        self.ops.number(aged)
+    }
+
+    /// Memory's answer to a station, in the same way.
+    pub(crate) fn aged_reply(&mut self, station: u32, reply: u32, elapsed: i32) -> u32 {
+        let mut aged = *self.replies.thing(reply);
+        self.stations.thing(station).node.age_tag(&mut aged.op.tag, elapsed);
+        self.replies.number(aged)
     }
 
     /// Memory performs an operation on a line: the line after it, and the

@@ -3,17 +3,21 @@
 //!
 //! A state is a word for each node and one for memory. A node's word is the
 //! number of a [part](crate::machine): its station, the threads that run there,
-//! and what it has sent. So a move changes one or two words.
+//! and what it has sent. So a move changes one or two words. Protocols with logical
+//! times have a word more for each node; see [`crate::rebase`].
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use proto::Protocol;
+
 use crate::moves::Move;
+use crate::rebase::Rebase;
 
 /// No part: the step is a fault, whose number is in the other bits.
 pub(crate) const FAULT: u32 = 1 << 31;
-const UNKNOWN: u32 = u32::MAX;
+pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// What a move of a part does.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +54,8 @@ pub(crate) struct Info {
     pub(crate) full: bool,
     /// Have its threads come to their ends, and the requests of its step?
     pub(crate) done: bool,
+    /// By how many ticks is its clock ahead of the slowest?
+    ahead: u8,
     /// Has the program another step behind this one?
     more: bool,
 }
@@ -85,24 +91,57 @@ pub(crate) struct Known {
     pub(crate) nodes: usize,
     /// Does time pass?
     pub(crate) clocked: bool,
+    /// How many ticks may clocks be apart?
+    skew: u8,
+    /// Of protocols with logical times.
+    pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<Info>>,
     locals: Vec<Local>,
     told: FxHashMap<u64, u32>,
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
-    ticks: FxHashMap<u32, u32>,
+    /// The part behind a tick, and whether nothing else but its clock has changed.
+    ticks: FxHashMap<u32, (u32, bool)>,
+    /// The part behind a tick of the slowest clock, by which it is ahead.
+    lagged: FxHashMap<u32, u32>,
     nexts: FxHashMap<u32, u32>,
     pub(crate) faults: Vec<Arc<str>>,
 }
 
-const fn pair(a: u32, b: u32) -> u64 {
+/// How the parts of a state stand to one another in time.
+pub(crate) trait Frames {
+    /// What the receiver of a message becomes.
+    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
+    /// Undoes what a delivery has changed beside the words of two parts.
+    fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
+    /// The form in which a state is kept. `room` is room for it.
+    fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
+}
+
+/// Parts know no logical time.
+struct Timeless;
+
+impl Frames for Timeless {
+    #[inline]
+    fn deliver(&self, known: &Known, next: &mut [u32], _from: usize, to: usize, told: u32) -> Option<u32> {
+        known.told(next[to], told)
+    }
+    #[inline]
+    fn restore(&self, _known: &Known, _next: &mut [u32], _state: &[u32]) {}
+    #[inline]
+    fn settle<'a>(&self, _known: &Known, next: &'a [u32], _room: &'a mut Vec<u32>) -> Option<&'a [u32]> {
+        Some(next)
+    }
+}
+
+pub(crate) const fn pair(a: u32, b: u32) -> u64 {
     (a as u64) << 32 | b as u64
 }
 
 impl Known {
     /// Nothing yet, of a machine with so many nodes.
-    pub(crate) fn new(nodes: usize, clocked: bool) -> Known {
-        Known { nodes, clocked, ..Known::default() }
+    pub(crate) fn new<P: Protocol>(nodes: usize, skew: u8) -> Known {
+        Known { nodes, clocked: P::CLOCKED, skew, rebase: P::REBASED.map(Rebase::new), ..Known::default() }
     }
 
     #[inline]
@@ -114,7 +153,13 @@ impl Known {
         &self.locals[info.first as usize..info.last as usize]
     }
 
-    pub(crate) fn set_info(&mut self, part: u32, locals: &[Local], full: bool, done: bool, more: bool) {
+    pub(crate) fn set_info(
+        &mut self,
+        part: u32,
+        locals: &[Local],
+        (full, done, more): (bool, bool, bool),
+        ahead: u8,
+    ) {
         let first = self.locals.len() as u32;
         self.locals.extend_from_slice(locals);
         if self.infos.len() <= part as usize {
@@ -122,7 +167,7 @@ impl Known {
         }
         let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
         let turns = locals.iter().any(|local| local.mv.is_periodic());
-        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done, more };
+        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done, ahead, more };
         self.infos[part as usize] = Some(info);
     }
 
@@ -176,12 +221,21 @@ impl Known {
     }
 
     /// What a part becomes when time passes.
-    pub(crate) fn tick(&self, part: u32) -> Option<u32> {
+    pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
         self.ticks.get(&part).copied()
     }
 
-    pub(crate) fn set_tick(&mut self, part: u32, to: u32) {
+    pub(crate) fn set_tick(&mut self, part: u32, to: (u32, bool)) {
         self.ticks.insert(part, to);
+    }
+
+    /// What a part becomes when the slowest clock ticks.
+    pub(crate) fn lagged(&self, part: u32) -> Option<u32> {
+        self.lagged.get(&part).copied()
+    }
+
+    pub(crate) fn set_lagged(&mut self, part: u32, to: u32) {
+        self.lagged.insert(part, to);
     }
 
     /// The number of a fault.
@@ -199,11 +253,28 @@ impl Known {
             + self.locals.capacity() * size_of::<Local>()
             + (self.told.capacity() + self.answered.capacity()) * 17
             + self.served.capacity() * 25
-            + (self.ticks.capacity() + self.nexts.capacity()) * 9
+            + self.ticks.capacity() * 13
+            + (self.lagged.capacity() + self.nexts.capacity()) * 9
+            + self.rebase.as_ref().map_or(0, Rebase::bytes)
     }
 
     /// Gives every successor of a state to the sink. `next` is room for one.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
+        match &self.rebase {
+            None => self.expand_in(&Timeless, state, next, sink),
+            Some(rebase) => self.expand_in(rebase, state, next, sink),
+        }
+    }
+
+    #[inline]
+    fn expand_in(
+        &self,
+        frames: &impl Frames,
+        state: &[u32],
+        next: &mut Vec<u32>,
+        sink: &mut impl Sink,
+    ) -> Expansion {
+        let mut room = Vec::new();
         let nodes = self.nodes;
         let (mut busy, mut turns, mut full, mut done, mut more) = (false, false, false, true, false);
         for &part in &state[..nodes] {
@@ -236,19 +307,24 @@ impl Known {
                 let after = match local.does {
                     Does::Go(to) => {
                         next[node] = to;
-                        sink.go(local.mv, local.whim, next);
+                        if !self.go(frames, *local, next, &mut room, sink) {
+                            return Expansion::Unknown;
+                        }
                         to
                     }
                     Does::Send { rest, to, told } => {
                         let to = usize::from(to);
                         next[node] = rest;
                         let before = next[to];
-                        let after = self.told(before, told).unwrap_or(UNKNOWN);
+                        let after = frames.deliver(self, next, node, to, told).unwrap_or(UNKNOWN);
                         if after & FAULT == 0 {
                             next[to] = after;
-                            sink.go(local.mv, local.whim, next);
+                            if !self.go(frames, *local, next, &mut room, sink) {
+                                return Expansion::Unknown;
+                            }
                             next[to] = before;
                         }
+                        frames.restore(self, next, state);
                         after
                     }
                     Does::Serve { rest, op } => {
@@ -259,7 +335,9 @@ impl Known {
                         if after & FAULT == 0 {
                             next[node] = after;
                             next[nodes] = memory;
-                            sink.go(local.mv, local.whim, next);
+                            if !self.go(frames, *local, next, &mut room, sink) {
+                                return Expansion::Unknown;
+                            }
                             next[nodes] = state[nodes];
                         }
                         after
@@ -276,18 +354,24 @@ impl Known {
         if let Some(fault) = fault {
             return fault;
         }
-        if goes_on && let Some(failed) = self.go_on(state, next, sink) {
+        if goes_on && let Some(failed) = self.go_on((state, frames), next, sink) {
             return failed;
         }
-        if self.clocked {
-            self.pass_time(state, next, sink, busy || turns || goes_on)
-        } else {
-            Expansion::Goes
+        let moves = busy || turns || goes_on;
+        match (self.clocked, self.skew) {
+            (false, _) => Expansion::Goes,
+            (true, 0) => self.pass_time((state, frames), next, sink, moves),
+            (true, _) => self.pass_time_apart((state, frames), next, sink, moves),
         }
     }
 
     /// The next step of the program begins on all nodes at once.
-    fn go_on(&self, state: &[u32], next: &mut [u32], sink: &mut impl Sink) -> Option<Expansion> {
+    fn go_on(
+        &self,
+        (state, frames): (&[u32], &impl Frames),
+        next: &mut [u32],
+        sink: &mut impl Sink,
+    ) -> Option<Expansion> {
         for (node, &part) in state[..self.nodes].iter().enumerate() {
             let after = self.next(part).unwrap_or(UNKNOWN);
             if after & FAULT != 0 {
@@ -295,24 +379,92 @@ impl Known {
             }
             next[node] = after;
         }
+        let mut room = Vec::new();
+        let Some(next) = frames.settle(self, next, &mut room) else { return Some(Expansion::Unknown) };
         sink.go(Move::Next, false, next);
         None
     }
 
+    /// Gives a successor to the sink, in the form in which it is kept. False if that
+    /// is not known yet.
+    #[inline]
+    fn go(
+        &self,
+        frames: &impl Frames,
+        local: Local,
+        next: &[u32],
+        room: &mut Vec<u32>,
+        sink: &mut impl Sink,
+    ) -> bool {
+        match frames.settle(self, next, room) {
+            Some(next) => sink.go(local.mv, local.whim, next),
+            None => return false,
+        }
+        true
+    }
+
     /// Time passes for all nodes at once.
-    fn pass_time(&self, state: &[u32], next: &mut [u32], sink: &mut impl Sink, busy: bool) -> Expansion {
+    fn pass_time(
+        &self,
+        (state, frames): (&[u32], &impl Frames),
+        next: &mut [u32],
+        sink: &mut impl Sink,
+        busy: bool,
+    ) -> Expansion {
         for (node, &part) in state[..self.nodes].iter().enumerate() {
-            let after = self.tick(part).unwrap_or(UNKNOWN);
+            let (after, _) = self.tick(part).unwrap_or((UNKNOWN, false));
             if after & FAULT != 0 {
                 return failed(Move::Tick, after, sink).unwrap_or(Expansion::Unknown);
             }
             next[node] = after;
         }
+        let mut room = Vec::new();
+        let Some(next) = frames.settle(self, next, &mut room) else { return Expansion::Unknown };
         if next == state {
             return if busy { Expansion::Goes } else { Expansion::Stuck };
         }
         sink.go(Move::Tick, false, next);
         Expansion::Goes
+    }
+}
+
+impl Known {
+    /// A tick passes for one node, if its clock is not too far ahead then. A node
+    /// that is ahead of the slowest clock by the most waits for it.
+    fn pass_time_apart(
+        &self,
+        (state, frames): (&[u32], &impl Frames),
+        next: &mut [u32],
+        sink: &mut impl Sink,
+        busy: bool,
+    ) -> Expansion {
+        let mut room = Vec::new();
+        let parts = &state[..self.nodes];
+        let ahead = |part: u32| self.info(part).map_or(0, |info| info.ahead);
+        let slowest = parts.iter().filter(|&&part| ahead(part) == 0).count();
+        let mut is_idle = !busy;
+        for (node, &part) in parts.iter().enumerate() {
+            let mv = Move::TickAt { node: node as u8 };
+            let (after, only_clock) = self.tick(part).unwrap_or((UNKNOWN, false));
+            is_idle &= only_clock;
+            if ahead(part) >= self.skew && after != UNKNOWN {
+                continue;
+            }
+            if after & FAULT != 0 {
+                return failed(mv, after, sink).unwrap_or(Expansion::Unknown);
+            }
+            next.copy_from_slice(state);
+            next[node] = after;
+            if slowest == 1 && ahead(part) == 0 {
+                for word in &mut next[..self.nodes] {
+                    let Some(lagged) = self.lagged(*word) else { return Expansion::Unknown };
+                    *word = lagged;
+                }
+            }
+            let Some(next) = frames.settle(self, next, &mut room) else { return Expansion::Unknown };
+            sink.go(mv, false, next);
+        }
+        if is_idle { Expansion::Stuck } else { Expansion::Goes }
     }
 }
 

@@ -35,6 +35,7 @@
 //! # Ok::<(), litmus::parse::TextError>(())
 //! ```
 
+mod ageing;
 mod bounds;
 pub mod chart;
 pub mod claim;
@@ -60,6 +61,7 @@ mod play;
 mod programs;
 mod progress;
 mod reason;
+mod rebase;
 mod replay;
 pub mod results;
 mod rows;

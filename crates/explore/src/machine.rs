@@ -32,6 +32,9 @@ pub(crate) struct Part {
     pub(crate) node: u8,
     /// A bit a class.
     pub(crate) timers: u8,
+    /// How many ticks its clock is ahead of the slowest. Times on their way are
+    /// relative to the slowest clock.
+    pub(crate) ahead: u8,
     /// The step of the program, the same on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
@@ -117,7 +120,7 @@ impl<P: Protocol> Machine<P> {
         let controllers = kernels::controllers(shape, bounds.homes(&shape), &steps, mutation, learnt)?;
         let entries = placement.agents.iter().map(|&agent| controllers.entry(agent));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
-        let known = Known::new(controllers.nodes.ids().len(), P::CLOCKED);
+        let known = Known::new::<P>(controllers.nodes.ids().len(), bounds.skew_ticks);
         Ok(Machine {
             controllers,
             code,
@@ -146,7 +149,7 @@ impl<P: Protocol> Machine<P> {
 
     /// Forgets all parts; lines that turned out to be shared stay so.
     pub(crate) fn again(&mut self) {
-        self.known = Known::new(self.known.nodes, P::CLOCKED);
+        self.known = Known::new::<P>(self.known.nodes, self.bounds.skew_ticks);
         self.parts = Interner::default();
         self.owners.clear();
         self.is_stale = false;
@@ -166,6 +169,7 @@ impl<P: Protocol> Machine<P> {
             let part = Part {
                 node,
                 timers: 0,
+                ahead: 0,
                 step: 0,
                 todo: 0,
                 due: 0,
@@ -185,6 +189,10 @@ impl<P: Protocol> Machine<P> {
             memory.push(self.controllers.line(line));
         }
         state.push(self.memories.number(memory));
+        if self.known.rebase.is_some() {
+            state.resize(state.len() + self.known.nodes, 0);
+            state = self.rebased(&state);
+        }
         Ok(state)
     }
 
@@ -213,7 +221,7 @@ impl<P: Protocol> Machine<P> {
 
     /// The lines of memory when the kernel has ended behind this state.
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
-        let (parts, memory) = state.split_at(self.known.nodes);
+        let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
         let timers: Vec<u8> = parts.iter().map(|&part| self.part(part).timers).collect();
         let key: Vec<u32> = timed(&stations, &timers).chain(memory.iter().copied()).collect();
@@ -261,10 +269,8 @@ impl<P: Protocol> Machine<P> {
             if self.known.info(part).is_none() {
                 self.learn_moves(part);
             }
-            if P::CLOCKED && self.known.tick(part).is_none() {
-                let after = self.tell(part, Told::Tick(1));
-                let after = self.or_fault(after);
-                self.known.set_tick(part, after);
+            if P::CLOCKED {
+                self.learn_tick(part);
             }
         }
         if self.known.goes_on(state) {
@@ -275,6 +281,9 @@ impl<P: Protocol> Machine<P> {
                     self.known.set_next(part, after);
                 }
             }
+        }
+        if self.known.rebase.is_some() {
+            return self.learn_frames(state);
         }
         for &part in &state[..nodes] {
             let Some(info) = self.known.info(part) else { continue };
@@ -292,7 +301,20 @@ impl<P: Protocol> Machine<P> {
         }
     }
 
-    fn learn_told(&mut self, receiver: u32, told: u32) {
+    /// The part with other logical times in place of its own.
+    pub(crate) fn retimed(&mut self, part: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let mut part = self.parts.thing(part).clone();
+        part.station = self.controllers.retimed_station(part.station, to);
+        for (_, msg) in &mut part.out {
+            *msg = self.controllers.retimed_message(*msg, to);
+        }
+        if P::INFO.channels == Channels::Unordered {
+            part.out.sort_unstable();
+        }
+        self.parts.number(part)
+    }
+
+    pub(crate) fn learn_told(&mut self, receiver: u32, told: u32) {
         if self.known.told(receiver, told).is_none() {
             let after = self.tell(receiver, *self.told.thing(told));
             let after = self.or_fault(after);
@@ -300,7 +322,7 @@ impl<P: Protocol> Machine<P> {
         }
     }
 
-    fn learn_served(&mut self, memory: u32, rest: u32, op: u32) {
+    pub(crate) fn learn_served(&mut self, memory: u32, rest: u32, op: u32) {
         let (_, reply) = match self.known.served(memory, op) {
             Some(known) => known,
             None => {
@@ -328,7 +350,7 @@ impl<P: Protocol> Machine<P> {
         }
     }
 
-    fn or_fault(&mut self, after: Found<u32>) -> u32 {
+    pub(crate) fn or_fault(&mut self, after: Found<u32>) -> u32 {
         after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
     }
 
@@ -392,7 +414,8 @@ impl<P: Protocol> Machine<P> {
         }
         let done = self.has_done_step(&part);
         let full = self.is_full(&part);
-        self.known.set_info(number, &locals, full, done, self.steps.has_more(part.step));
+        let more = self.steps.has_more(part.step);
+        self.known.set_info(number, &locals, (full, done, more), part.ahead);
     }
 
     fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
@@ -501,7 +524,7 @@ impl<P: Protocol> Machine<P> {
     /// Tells the part's station something and carries out what it does.
     pub(crate) fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
         let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
-        asks.push(told);
+        asks.push(self.heard_ahead(&part, told));
         let mut next = 0;
         while next < asks.len() {
             let did = self.controllers.tell(part.station, asks[next])?;
@@ -527,7 +550,9 @@ impl<P: Protocol> Machine<P> {
     fn carry_out(&mut self, part: &mut Part, did: &Did) {
         part.station = did.station;
         part.timers |= did.timers;
-        part.out.extend_from_slice(&did.sends);
+        let ahead = i32::from(part.ahead);
+        let mut sent = |msg| if ahead > 0 { self.controllers.aged_message(msg, -ahead) } else { msg };
+        part.out.extend(did.sends.iter().map(|&(to, msg)| (to, sent(msg))));
         match P::INFO.channels {
             // A stable sort keeps the order of each channel.
             Channels::Fifo => part.out.sort_by_key(|(to, _)| *to),
@@ -539,6 +564,7 @@ impl<P: Protocol> Machine<P> {
                 self.shared |= 1 << line;
                 self.is_stale = true;
             }
+            let op = if ahead > 0 { self.controllers.aged_op(part.station, op, -ahead) } else { op };
             part.ops.push((line, op));
         }
         part.ops.sort_by_key(|(line, _)| *line);

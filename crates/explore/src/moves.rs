@@ -52,8 +52,13 @@ pub enum Move {
         /// The way.
         way: u8,
     },
-    /// Time passes.
+    /// A tick passes for all nodes.
     Tick,
+    /// A tick passes for one node: clocks may be apart.
+    TickAt {
+        /// The node.
+        node: u8,
+    },
     /// An agent makes its request at the boundary of a kernel.
     Boundary {
         /// Which of those who make one: a compute unit, or 0 for the command
@@ -76,6 +81,12 @@ impl Move {
         }
     }
 
+    /// Does time pass?
+    #[must_use]
+    pub const fn is_tick(self) -> bool {
+        matches!(self, Move::Tick | Move::TickAt { .. })
+    }
+
     /// Does a core issue?
     #[inline]
     #[must_use]
@@ -95,6 +106,7 @@ impl fmt::Display for Move {
             Move::Timer { node, class } => write!(f, "timer {node} {class}"),
             Move::Evict { node, way } => write!(f, "evict {node} {way}"),
             Move::Tick => f.write_str("tick"),
+            Move::TickAt { node } => write!(f, "tick {node}"),
             Move::Boundary { agent } => write!(f, "boundary {agent}"),
             Move::Next => f.write_str("next"),
         }
@@ -117,6 +129,7 @@ impl FromStr for Move {
             ("timer", &[node, class]) => Move::Timer { node, class },
             ("evict", &[node, way]) => Move::Evict { node, way },
             ("tick", &[]) => Move::Tick,
+            ("tick", &[node]) => Move::TickAt { node },
             ("boundary", &[agent]) => Move::Boundary { agent },
             ("next", &[]) => Move::Next,
             _ => return Err(refuse()),
@@ -138,6 +151,7 @@ mod tests {
             Move::Timer { node: 9, class: 1 },
             Move::Evict { node: 255, way: 0 },
             Move::Tick,
+            Move::TickAt { node: 2 },
             Move::Boundary { agent: 3 },
             Move::Next,
         ];
@@ -145,7 +159,7 @@ mod tests {
             assert_eq!(mv.to_string().parse(), Ok(mv));
         }
         for bad in
-            ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1", "wait 1", "boundary", "next 1"]
+            ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1 2", "wait 1", "boundary", "next 1"]
         {
             assert!(bad.parse::<Move>().is_err(), "{bad}");
         }

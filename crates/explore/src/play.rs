@@ -83,13 +83,26 @@ impl<P: Protocol> Machine<P> {
             }
             Move::Next => return,
             Move::Tick => {
-                state[..nodes].iter().for_each(|&part| drop(self.tell(part, Told::Tick(1))));
+                state[..nodes].iter().for_each(|&part| drop(self.tick(part)));
+                return;
+            }
+            Move::TickAt { node } => {
+                drop(self.tick(number(node)));
                 return;
             }
             Move::Deliver { from, to, nth } => {
                 let out = self.part(number(from)).out.iter().filter(|(other, _)| *other == to);
                 let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
-                msg.map(|msg| (to, Told::Message { from: from.into(), msg }))
+                let Some(msg) = msg else { return };
+                let told = Told::Message { from: from.into(), msg };
+                if self.known.rebase.is_some() {
+                    let offset = |node: u8| state[nodes + 1 + usize::from(node)];
+                    let told = self.told.number(told);
+                    let (part, told, _) = self.learn_meeting((number(to), offset(to)), offset(from), told);
+                    drop(self.tell(part, *self.told.thing(told)));
+                    return;
+                }
+                Some((to, told))
             }
             Move::Serve { node, line } if self.merges(line) => {
                 let op = first(&self.part(number(node)).ops, line);

@@ -4,8 +4,8 @@
 //! A run that never ends stays in one of them. It is fair if each move that is
 //! open to it all the time is made some time. So there is such a run if a set
 //! has no way out, and if every move that all of its states offer is made
-//! within it. Evictions that nobody needs may be left out for ever. A timer that
-//! runs for ever may go on when all threads have come to their ends.
+//! within it. Evictions that nobody needs may be left out for ever. Time and timers
+//! that run for ever may go on when all threads have come to their ends.
 
 use rustc_hash::FxHashMap;
 
@@ -159,10 +159,10 @@ impl Graph<'_> {
         Some(None)
     }
 
-    /// Have all threads come to their ends, so that nothing but timers that run
-    /// for ever keeps the machine from rest?
+    /// Have all threads come to their ends, so that nothing but time or timers
+    /// that run for ever keep the machine from rest?
     fn only_turns(&self, part: &[u32], offered: &FxHashMap<Move, (usize, bool)>) -> bool {
-        offered.keys().any(|mv| mv.is_periodic())
+        offered.keys().any(|mv| mv.is_periodic() || mv.is_tick())
             && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
     }
 

@@ -267,6 +267,7 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
             ((at, at), format!("way {way} is given up"))
         }
         Move::Tick => ((0, memory), "time passes".to_owned()),
+        Move::TickAt { node } => ((usize::from(node), usize::from(node)), "time passes".to_owned()),
         Move::Boundary { agent } => {
             let at = (0..memory).find(|&node| part(node).is_some_and(|p| p.asks(agent))).unwrap_or(0);
             let step = part(at).map(|p| machine.steps.name(p.step));

@@ -1,7 +1,8 @@
 //! The file of a counterexample: all that is needed to make its moves again.
 //!
 //! A line a field, in this order, then the program's text, then the moves. A
-//! line `seeded NAME` behind the protocol names a seeded fault.
+//! line `seeded NAME` behind the protocol names a seeded fault, and a line `skew N`
+//! behind `merge-memory` says how many ticks the clocks of the nodes may be apart.
 //!
 //! ```text
 //! fencepost trace 1
@@ -340,7 +341,7 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Bounds { l1, l2, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
-        let Bounds { evictions, core, queue_max, merge_memory, .. } = self.bounds;
+        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, .. } = self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
         if let Some(mutant) = &self.mutant {
             writeln!(f, "seeded {}", mutant.name)?;
@@ -350,6 +351,9 @@ impl fmt::Display for Trace {
         writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
         writeln!(f, "store-buffer {store_buffer}\nbanks {banks}\nevictions {}", yes(evictions))?;
         writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
+        if skew_ticks > 0 {
+            writeln!(f, "skew {skew_ticks}")?;
+        }
         if chiplets > 1 {
             writeln!(f, "chiplets {chiplets}\npages {} {}", pages.0, pages.1)?;
         }
@@ -468,6 +472,7 @@ impl<'a> Lines<'a> {
             core: self.symbol("core")?,
             queue_max: self.one("queue")? as u8,
             merge_memory: self.is("merge-memory")?,
+            skew_ticks: self.skew()?,
         };
         // One chiplet goes without saying.
         if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
@@ -487,6 +492,14 @@ impl<'a> Lines<'a> {
         match text.split_once(' ').map(|(first, second)| (chiplet(first), chiplet(second))) {
             Some((Some(first), Some(second))) => Ok((first, second)),
             _ => self.expected(text, &format!("two chiplets of 0 to {}", chiplets - 1)),
+        }
+    }
+
+    /// How far clocks are apart, if a line says it.
+    fn skew(&mut self) -> Result<u8, TraceError> {
+        match self.lines.peek() {
+            Some((_, line)) if line.starts_with("skew ") => self.one("skew").map(|ticks| ticks as u8),
+            _ => Ok(0),
         }
     }
 

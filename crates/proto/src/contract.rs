@@ -37,7 +37,8 @@ pub enum Input<'a, M> {
     Evict(Way),
     /// A timer that was asked for.
     Timer(TimerClass),
-    /// Clock ticks since the last word of time; leases count relative to now.
+    /// Clock ticks since the last word of time: at least one. Times are kept
+    /// relative to now; see [`Message::age`].
     Tick {
         /// How many.
         elapsed: u32,
@@ -314,6 +315,31 @@ pub trait Message: Clone + Eq + Hash + Debug {
     fn forget_byte(&mut self) -> bool {
         false
     }
+    /// Time passes while the message is on its way or parked: the times that it
+    /// carries, relative to now, become that much shorter ([`aged`]). The number
+    /// is negative where the clock of the receiver is behind that of the sender.
+    fn age(&mut self, elapsed: i32) {
+        let _ = elapsed;
+    }
+    /// Shows every logical time in it; see [`Protocol::REBASED`].
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        let _ = visit;
+    }
+}
+
+/// A logical time, as a timestamp: it advances with what happens, not by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u32);
+
+/// What is left of a time that is kept relative to now, as a lease of so many
+/// ticks. A time that has run out stays so.
+#[inline]
+#[must_use]
+pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
+    match ticks {
+        0 => 0,
+        _ => ticks.saturating_sub_signed(elapsed),
+    }
 }
 
 /// A message to a controller that is never told anything.
@@ -378,6 +404,16 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn is_quiet(&self) -> bool;
     /// Brings equal states into one form.
     fn canonicalize(&mut self) {}
+    /// Time passes while an operation that this controller has sent to memory, or
+    /// its answer, is on its way: the times in the tag become shorter, as those of
+    /// [`Message::age`] do.
+    fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32) {
+        let _ = (tag, elapsed);
+    }
+    /// Shows every logical time in it; see [`Protocol::REBASED`].
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        let _ = visit;
+    }
 }
 
 /// All the kinds of a protocol as one type; [`crate::protocol_nodes`] writes it.
@@ -394,6 +430,10 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn is_quiet(&self) -> bool;
     /// See [`Controller::canonicalize`].
     fn canonicalize(&mut self);
+    /// See [`Controller::age_tag`].
+    fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32);
+    /// See [`Controller::times`].
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time));
 }
 
 /// In which order messages between two nodes may arrive.
@@ -470,6 +510,12 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Does it look at the clock? Then a tick that tells how much time has
     /// passed comes before every other input.
     const CLOCKED: bool = false;
+    /// Are its logical times rebased where it is explored? Then a state means the
+    /// same if all times in it, of controllers and messages, become later by as
+    /// much; and neighbouring times that are further apart than this are as good as
+    /// this far apart, so that states are finitely many. Not for clocks of few bits:
+    /// those roll over as the hardware's do.
+    const REBASED: Option<u32> = None;
 
     /// The parameters for a machine.
     ///

@@ -12,6 +12,8 @@ pub(crate) enum Inner {
     ReplyWaiters(LineAddr, LineData),
     Resume(Slot, Option<LineData>),
     Wake(Key),
+    /// A timer that runs out when so many ticks have passed.
+    Deadline(TimerClass, u32),
 }
 
 /// Everything a step does to the outside. Reused: no allocation a step.
@@ -159,11 +161,22 @@ impl<M> Effects<M> {
         self.spends.push((slot, on));
     }
 
-    /// Asks for a timer.
+    /// Asks for a timer. The driver knows how long it runs.
     #[inline]
     pub fn timer(&mut self, class: TimerClass) {
+        if class.is_timed() {
+            return self.timer_in(class, 1);
+        }
         if !self.timers.contains(&class) {
             self.timers.push(class);
         }
+    }
+
+    /// Asks for a timer that runs out when so many ticks have passed, at least
+    /// one. Of two that are asked for under one class the earlier stays. Only
+    /// protocols that look at the clock have any.
+    #[inline]
+    pub fn timer_in(&mut self, class: TimerClass, ticks: u32) {
+        self.inner.push(Inner::Deadline(class, ticks.max(1)));
     }
 }

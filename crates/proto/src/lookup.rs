@@ -73,6 +73,11 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         }
     }
 
+    /// The values, in any order.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.values_mut()
+    }
+
     /// The entries in the order of their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let mut entries: Vec<_> = self.entries.iter().collect();

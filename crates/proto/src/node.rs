@@ -66,13 +66,14 @@ crate::symbols! {
 }
 
 crate::symbols! {
-    /// What a timer is for; the driver knows how long each takes.
+    /// What a timer is for. The driver knows how long each runs, if the protocol
+    /// does not say it.
     pub enum TimerClass {
         /// The next entry may leave a buffer.
         Drain,
         /// The next epoch.
         Epoch,
-        /// A lease has run out.
+        /// A lease has run out. The protocol says when.
         Lease,
     }
 }
@@ -83,6 +84,12 @@ impl TimerClass {
     #[must_use]
     pub const fn is_periodic(self) -> bool {
         matches!(self, TimerClass::Epoch)
+    }
+
+    /// Does the protocol say how long it runs? Without a word it runs for a tick.
+    #[must_use]
+    pub const fn is_timed(self) -> bool {
+        matches!(self, TimerClass::Lease)
     }
 }
 

@@ -72,6 +72,12 @@ macro_rules! protocol_nodes {
             fn forget_byte(&mut self) -> bool {
                 match self { $( Msg::$kind(m) => $crate::Message::forget_byte(m) ),+ }
             }
+            fn age(&mut self, elapsed: i32) {
+                match self { $( Msg::$kind(m) => $crate::Message::age(m, elapsed) ),+ }
+            }
+            fn times(&mut self, visit: &mut dyn FnMut(&mut $crate::Time)) {
+                match self { $( Msg::$kind(m) => $crate::Message::times(m, visit) ),+ }
+            }
         }
         impl $crate::Node<$protocol> for Node {
             fn start(&mut self, cx: &mut $crate::Cx<'_, $protocol>) {
@@ -114,6 +120,14 @@ macro_rules! protocol_nodes {
             }
             fn canonicalize(&mut self) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::canonicalize(c) ),+ }
+            }
+            fn age_tag(&self, tag: &mut $crate::MemoryTag, elapsed: i32) {
+                match self {
+                    $( Node::$kind(c) => $crate::Controller::<$protocol>::age_tag(c, tag, elapsed) ),+
+                }
+            }
+            fn times(&mut self, visit: &mut dyn FnMut(&mut $crate::Time)) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::times(c, visit) ),+ }
             }
         }
     };

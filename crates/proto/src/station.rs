@@ -4,7 +4,7 @@
 //! An input is carried out together with everything it wakes, at once.
 
 use crate::contract::{
-    Ask, Channels, Cx, Disposition, Input, LineView, MemoryReply, Message, Node, Protocol, World,
+    Ask, Channels, Cx, Disposition, Input, LineView, MemoryReply, Message, Node, Protocol, Time, World,
 };
 use crate::effects::{Effects, Inner};
 use crate::line::{LineAddr, LineData};
@@ -104,6 +104,8 @@ pub struct Station<P: Protocol> {
     ordered: Lookup<(NodeId, LineAddr), Line<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<Held>>,
+    /// Timers that run out when so many ticks have passed, one a class, sorted.
+    deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
 /// A wake that never ends is a fault of the protocol, not of the run.
@@ -120,6 +122,7 @@ impl<P: Protocol> Station<P> {
             ordered: Lookup::default(),
             waiting: Lookup::default(),
             held: Lookup::default(),
+            deadlines: SmallVec::new(),
         }
     }
 
@@ -131,6 +134,7 @@ impl<P: Protocol> Station<P> {
         self.ordered.clear();
         self.waiting.clear();
         self.held.clear();
+        self.deadlines.clear();
     }
 
     /// Which node this is.
@@ -244,9 +248,58 @@ impl<P: Protocol> Station<P> {
         self.other(Input::Timer(class), world, fx);
     }
 
-    /// Time has passed.
+    /// Time has passed. What is parked ages before the controller hears of it,
+    /// and it hears of each deadline at the tick that was asked for.
     pub fn tick(&mut self, elapsed: u32, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        self.other(Input::Tick { elapsed }, world, fx);
+        let mut left = elapsed;
+        while left > 0 && fx.violation.is_none() {
+            let elapsed = self.next_deadline().map_or(left, |due| due.min(left));
+            left -= elapsed;
+            self.age_parked(i32::try_from(elapsed).unwrap_or(i32::MAX));
+            self.deadlines.iter_mut().for_each(|(_, due)| *due -= elapsed);
+            self.other(Input::Tick { elapsed }, world, fx);
+            while let Some(at) = self.deadlines.iter().position(|&(_, due)| due == 0) {
+                let (class, _) = self.deadlines.remove(at);
+                self.other(Input::Timer(class), world, fx);
+            }
+        }
+    }
+
+    /// In how many ticks the next deadline is, if there is one.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<u32> {
+        self.deadlines.iter().map(|&(_, due)| due).min()
+    }
+
+    fn age_parked(&mut self, elapsed: i32) {
+        self.parked_mut().for_each(|msg| msg.age(elapsed));
+    }
+
+    /// Shows every logical time of the controller and of what is parked.
+    pub fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        self.node.times(visit);
+        self.parked_mut().for_each(|msg| msg.times(visit));
+    }
+
+    /// The messages that are parked. Requests carry no times.
+    fn parked_mut(&mut self) -> impl Iterator<Item = &mut P::Msg> {
+        let unordered = self.parked.values_mut().flat_map(Queue::iter_mut).filter_map(|p| match p {
+            Parked::Message(_, msg) => Some(&mut **msg),
+            Parked::Request(_) | Parked::Turn(..) => None,
+        });
+        let ordered = self.ordered.values_mut().flat_map(|line| line.messages.iter_mut());
+        unordered.chain(ordered.map(|msg| &mut **msg))
+    }
+
+    /// Of two deadlines of a class the earlier stays.
+    fn arm(&mut self, class: TimerClass, ticks: u32, fx: &mut Effects<P::Msg>) {
+        if !P::CLOCKED {
+            return self.violate(fx, "it asks for a time, and its protocol does not look at the clock");
+        }
+        match self.deadlines.binary_search_by_key(&class, |&(class, _)| class) {
+            Ok(at) => self.deadlines[at].1 = self.deadlines[at].1.min(ticks),
+            Err(at) => self.deadlines.insert(at, (class, ticks)),
+        }
     }
 
     /// Is nothing parked, waiting or under way?
@@ -271,7 +324,8 @@ impl<P: Protocol> Station<P> {
                 keys.join(", ")
             ));
         }
-        if views.len() != victims.len() {
+        // Some lines may be refused until a deadline.
+        if views.len() != victims.len() && self.deadlines.is_empty() {
             return Some(format!("at the end {name} cannot give up some of its lines"));
         }
         let is_dirty = |view: &LineView| !view.owns && !view.dirty.is_empty();
@@ -518,6 +572,7 @@ impl<P: Protocol> Station<P> {
                 }
                 Inner::Resume(slot, data) => self.resume(slot, data, world, fx),
                 Inner::Wake(key) => steps += self.wake(key, world, fx),
+                Inner::Deadline(class, ticks) => self.arm(class, ticks, fx),
             }
             next += 1;
             if steps > STEPS_PER_INPUT_MAX {

@@ -36,6 +36,8 @@ pub(crate) struct Out {
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
+    /// In how many ticks the station's next deadline is.
+    pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
     pub(crate) violation: Option<String>,
@@ -86,14 +88,19 @@ pub(crate) trait Fabric {
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out);
     /// Forgets a message that was sent.
     fn drop_message(&mut self, message: MessageId);
-    /// Delivers memory's answer.
-    fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out);
+    /// Delivers memory's answer to an operation that was sent at that time of the
+    /// station's clock.
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut Out);
     /// Gives a station its first input.
     fn start(&mut self, to: StationId, out: &mut Out);
     /// A timer has run out.
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
-    /// Time has passed.
+    /// Time has passed for a station.
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out);
+    /// A station's clock: of how many ticks it was told.
+    fn clock(&self, at: StationId) -> i64;
+    /// In how many ticks the next deadline of a station is.
+    fn deadline(&self, at: StationId) -> Option<u32>;
     /// The lines that a station holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
     /// What is parked at a station.
@@ -129,6 +136,11 @@ pub(crate) struct Stations<P: Protocol> {
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
     messages: Messages<P::Msg>,
+    /// By message, if the protocol looks at the clock: the time of its sender when
+    /// it was sent.
+    sent: Vec<i64>,
+    /// By station: of how many ticks it was told.
+    clocks: Vec<i64>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
@@ -197,6 +209,8 @@ impl<P: Protocol> Stations<P> {
             recency: (0..count).map(|_| Recency::default()).collect(),
             fx: Effects::default(),
             messages: Messages { places: Vec::new(), free: Vec::new() },
+            sent: Vec::new(),
+            clocks: vec![0; count as usize],
             victims: Vec::new(),
             uses: 0,
             line_bytes: u32::from(shape.line_bytes),
@@ -222,6 +236,13 @@ impl<P: Protocol> Stations<P> {
         let done = self.nodes.tell(station, at, told, &mut self.fx, &mut chooser);
         if let Err(why) = done {
             out.violation = Some(why);
+        }
+        if P::CLOCKED {
+            out.deadline = station.next_deadline();
+            self.sent.resize(self.messages.places.len(), 0);
+            for sent in &out.sends {
+                self.sent[sent.message as usize] = self.clocks[at as usize];
+            }
         }
     }
 }
@@ -355,10 +376,14 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
-        let Some((from, msg)) = self.messages.take(message) else {
+        let Some((from, mut msg)) = self.messages.take(message) else {
             out.violation = Some("a message was delivered twice".to_owned());
             return;
         };
+        if P::CLOCKED {
+            let elapsed = self.clocks[to as usize] - self.sent[message as usize];
+            msg.age(i32::try_from(elapsed).unwrap_or(i32::MAX));
+        }
         self.tell(to, &Told::Message { from, msg: &msg }, out);
     }
 
@@ -366,8 +391,15 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.messages.take(message);
     }
 
-    fn memory(&mut self, to: StationId, reply: &MemoryReply, out: &mut Out) {
-        self.tell(to, &Told::Memory { reply }, out);
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut Out) {
+        if !P::CLOCKED {
+            return self.tell(to, &Told::Memory { reply }, out);
+        }
+        let mut reply = *reply;
+        let elapsed = self.clocks[to as usize] - sent;
+        let elapsed = i32::try_from(elapsed).unwrap_or(i32::MAX);
+        self.stations[to as usize].node.age_tag(&mut reply.op.tag, elapsed);
+        self.tell(to, &Told::Memory { reply: &reply }, out);
     }
 
     fn start(&mut self, to: StationId, out: &mut Out) {
@@ -379,7 +411,16 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
+        self.clocks[to as usize] += i64::from(elapsed);
         self.tell(to, &Told::Tick(elapsed), out);
+    }
+
+    fn clock(&self, at: StationId) -> i64 {
+        self.clocks[at as usize]
+    }
+
+    fn deadline(&self, at: StationId) -> Option<u32> {
+        self.stations[at as usize].next_deadline()
     }
 
     fn lines(&self, at: StationId, out: &mut Vec<LineView>) {

@@ -6,7 +6,8 @@
 //! event of the machine that is a choice of the environment waits until a move
 //! names it, and takes place at the cycle that the machine has come to. All else
 //! (arithmetic, ports, the way across the network, the launch of kernels) goes on
-//! by itself.
+//! by itself. For controllers that look at the clock, time passes when a move says
+//! so, and by cycles behind the last move.
 
 use kernel::Program;
 use proto::{Homes, LineAddr, Mutation, Protocol, TimerClass, Way};
@@ -77,6 +78,11 @@ pub enum Move {
         /// The way.
         way: Way,
     },
+    /// A tick passes.
+    Tick {
+        /// For this station alone, or for all of them.
+        station: Option<u32>,
+    },
 }
 
 /// A move that was made.
@@ -129,10 +135,6 @@ pub enum FollowError {
         /// What could happen in its place.
         open: Vec<Move>,
     },
-    /// The controllers look at a clock, and these moves do not say what time it
-    /// is.
-    #[error("the protocol looks at the time, and no list of moves says what time it is")]
-    Clocked,
 }
 
 /// Runs `program` on `system` under protocol `P`, and makes these moves in this
@@ -150,9 +152,6 @@ pub fn follow<P: Protocol>(
     pages: &[(LineAddr, u16)],
     moves: &[Move],
 ) -> Result<Followed, FollowError> {
-    if P::CLOCKED {
-        return Err(FollowError::Clocked);
-    }
     let shape = system.shape();
     shape.check().map_err(RunError::Machine)?;
     let mut homes: Homes = homes(system);

@@ -54,7 +54,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
     ];
     let round_trip = 2 * way + served.map(u64::from).iter().sum::<u64>();
     let timers = &system.timers;
-    let timer = timers.drain_cycles.max(timers.epoch_cycles).max(timers.lease_cycles).max(timers.tick_cycles);
+    let timer = timers.drain_cycles.max(timers.epoch_cycles).max(timers.tick_cycles);
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
 }
 

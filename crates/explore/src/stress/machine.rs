@@ -8,15 +8,17 @@ use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply, Mutation,
-    Node as _, PagePolicy, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
-    Symbol as _, TimerClass, Uses, Way, WritePolicy,
+    Agent, CacheShape, Channels, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply,
+    Message as _, Mutation, Node as _, PagePolicy, Protocol, Rank, Request, Role, SetIndex, Shape, Slot,
+    Spending, Station, Symbol as _, TimerClass, Uses, Way, WritePolicy,
 };
 
 /// Bytes of a word.
 pub(super) const WORD: usize = 4;
 /// A run with more events does not end.
 const EVENTS_MAX: u64 = 400_000;
+/// A tick passes with one event of 1, 2, 4, ...: so many paces.
+const PACES: usize = 7;
 /// An eviction that nobody needs, so many times of 256 events.
 const WHIMS: u64 = 2;
 
@@ -72,6 +74,8 @@ pub(super) enum Event {
     /// Memory does what a node has asked for first.
     Memory(u8),
     Timer(u8, TimerClass),
+    /// A node waits for a time.
+    Deadline(u8),
     /// A node must give up a way of a set.
     Need(u8, SetIndex),
     /// A wavefront may go on.
@@ -100,14 +104,20 @@ struct UnderWay<P: Protocol> {
     /// How many nodes there are.
     count: usize,
     /// By sender and receiver: the messages under way.
-    channels: Queues<P::Msg>,
-    /// By node: what memory is to do for it.
-    asked: Queues<MemoryOp>,
+    channels: Queues<(P::Msg, u64)>,
+    /// By node: what memory is to do for it. All that is on its way is here with
+    /// the time at which it was sent.
+    asked: Queues<(MemoryOp, u64)>,
     /// By node: the timers that run, a bit a class.
     timers: Vec<u8>,
     ready: Vec<Event>,
-    /// How many of those are timers that run for ever.
+    /// How many of those are deadlines or timers that run for ever: nobody may be
+    /// waiting for them.
     periodic: usize,
+    /// How many ticks have passed.
+    now: u64,
+    /// By node: the time that it waits for, if it waits for one.
+    due: Vec<Option<u64>>,
     /// The last answers, until they are looked at.
     replies: Vec<(Slot, Option<LineData>)>,
 }
@@ -121,13 +131,13 @@ impl<P: Protocol> Driver<P> for UnderWay<P> {
     fn used(&mut self, _: At, _: &Uses) {}
     #[inline]
     fn sent(&mut self, from: At, to: At, msg: P::Msg) {
-        self.channels.push(from as usize * self.count + to as usize, msg);
+        self.channels.push(from as usize * self.count + to as usize, (msg, self.now));
         self.ready.push(Event::Deliver { from: from as u8, to: to as u8 });
     }
     #[inline]
     fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
         for op in ops.drain(..) {
-            self.asked.push(from as usize, op);
+            self.asked.push(from as usize, (op, self.now));
             self.ready.push(Event::Memory(from as u8));
         }
     }
@@ -151,6 +161,18 @@ impl<P: Protocol> Driver<P> for UnderWay<P> {
     }
 }
 
+impl<P: Protocol> UnderWay<P> {
+    /// A node must hear of the time then.
+    fn wait_until(&mut self, at: At, time: u64) {
+        let due = &mut self.due[at as usize];
+        if due.is_none() {
+            self.periodic += 1;
+            self.ready.push(Event::Deadline(at as u8));
+        }
+        *due = Some(due.map_or(time, |due| due.min(time)));
+    }
+}
+
 pub(super) struct Machine<P: Protocol> {
     pub(super) nodes: Nodes<P>,
     stations: Vec<Station<P>>,
@@ -160,6 +182,8 @@ pub(super) struct Machine<P: Protocol> {
     clocks: Vec<u64>,
     fx: Effects<P::Msg>,
     under_way: UnderWay<P>,
+    /// One in how many events brings a tick.
+    pace: usize,
     /// By wavefront: where its requests come in.
     pub(super) entries: Vec<At>,
     pub(super) memory: Vec<LineData>,
@@ -198,6 +222,8 @@ impl<P: Protocol> Machine<P> {
                 timers: vec![0; count],
                 ready: Vec::new(),
                 periodic: 0,
+                now: 0,
+                due: vec![None; count],
                 replies: Vec::new(),
             },
             memory: vec![LineData::default(); lines(&shape)],
@@ -206,6 +232,7 @@ impl<P: Protocol> Machine<P> {
             sleeping: [0; FLAG_WORDS],
             counted: Default::default(),
             ending: 0,
+            pace: 1,
             victims: Vec::new(),
             ran: Ran::default(),
             draws: Draws::new(0),
@@ -252,6 +279,11 @@ impl<P: Protocol> Machine<P> {
         self.under_way.replies.clear();
         self.ran = Ran::default();
         self.draws = Draws::new(seed);
+        self.under_way.due.fill(None);
+        self.under_way.now = 0;
+        if P::CLOCKED {
+            self.pace = 1 << self.draws.below(PACES);
+        }
     }
 
     /// Runs the wavefronts in the order that the seed decides.
@@ -286,6 +318,9 @@ impl<P: Protocol> Machine<P> {
             if self.ran.events > EVENTS_MAX {
                 return Err(unfinished(&self.waves, program, "nothing comes to an end"));
             }
+            if P::CLOCKED && self.draws.below(self.pace) == 0 {
+                self.under_way.now += 1;
+            }
             let draw = self.draws.next();
             let at = ((draw >> 32) * self.under_way.ready.len() as u64) >> 32;
             let event = self.under_way.ready.swap_remove(at as usize);
@@ -300,7 +335,7 @@ impl<P: Protocol> Machine<P> {
         Ok(())
     }
 
-    /// Can nothing happen any more, but that timers run for ever for which nobody
+    /// Can nothing happen any more, but timers and deadlines for which nobody
     /// waits?
     fn is_idle(&self, program: &Program) -> bool {
         let waits = || {
@@ -328,11 +363,18 @@ impl<P: Protocol> Machine<P> {
                     Channels::Fifo => 0,
                     Channels::Unordered => self.draws.below(channels.len(channel).max(1)),
                 };
-                let Some(msg) = channels.take(channel, at) else { return Ok(()) };
+                let Some((mut msg, sent)) = channels.take(channel, at) else { return Ok(()) };
+                if P::CLOCKED {
+                    msg.age(ticks(self.under_way.now - sent));
+                }
                 self.tell(to.into(), &Told::Message { from: from.into(), msg: &msg }, program)
             }
             Event::Memory(node) => {
-                let Some(op) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
+                let Some((mut op, sent)) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
+                if P::CLOCKED {
+                    let elapsed = ticks(self.under_way.now - sent);
+                    self.stations[usize::from(node)].node.age_tag(&mut op.tag, elapsed);
+                }
                 let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
                 self.tell(node.into(), &Told::Memory { reply: &reply }, program)
             }
@@ -340,6 +382,17 @@ impl<P: Protocol> Machine<P> {
                 self.under_way.timers[usize::from(node)] &= !(1 << class.index());
                 self.under_way.periodic -= usize::from(class.is_periodic());
                 self.tell(node.into(), &Told::Timer(class), program)
+            }
+            Event::Deadline(node) => {
+                let UnderWay { due, now, ready, periodic, .. } = &mut self.under_way;
+                if due[usize::from(node)].is_some_and(|due| due > *now) {
+                    *now += 1;
+                    ready.push(event);
+                    return Ok(());
+                }
+                due[usize::from(node)] = None;
+                *periodic -= 1;
+                self.catch_up(node.into(), program)
             }
         }
     }
@@ -353,14 +406,32 @@ impl<P: Protocol> Machine<P> {
         told: &Told<&Request, &P::Msg, &MemoryReply>,
         program: &Program,
     ) -> Result<(), Wrong> {
-        let Machine { nodes, stations, clocks, fx, under_way, .. } = self;
-        let station = &mut stations[at as usize];
         if P::CLOCKED {
-            let elapsed = (self.ran.events - clocks[at as usize]) as u32;
-            clocks[at as usize] = self.ran.events;
-            nodes.tell(station, at, &Told::Tick(elapsed), fx, under_way).map_err(wrong)?;
+            self.catch_up(at, program)?;
         }
+        self.tell_now(at, told, program)
+    }
+
+    /// Tells a node of the time that has passed.
+    fn catch_up(&mut self, at: At, program: &Program) -> Result<(), Wrong> {
+        let elapsed = self.under_way.now - self.clocks[at as usize];
+        self.clocks[at as usize] = self.under_way.now;
+        self.tell_now(at, &Told::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
+    }
+
+    #[inline]
+    fn tell_now(
+        &mut self,
+        at: At,
+        told: &Told<&Request, &P::Msg, &MemoryReply>,
+        program: &Program,
+    ) -> Result<(), Wrong> {
+        let Machine { nodes, stations, fx, under_way, .. } = self;
+        let station = &mut stations[at as usize];
         nodes.tell(station, at, told, fx, under_way).map_err(wrong)?;
+        if let (true, Some(left)) = (P::CLOCKED, station.next_deadline()) {
+            under_way.wait_until(at, under_way.now + u64::from(left));
+        }
         if self.under_way.replies.is_empty() {
             return Ok(());
         }
@@ -373,6 +444,10 @@ impl<P: Protocol> Machine<P> {
 
     /// Gives up a way of the set, if there is one to be had.
     fn give_up(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
+        if P::CLOCKED {
+            // Which ways may be given up depends on the time.
+            self.catch_up(node, program)?;
+        }
         self.victims.clear();
         let station = &self.stations[node as usize];
         let cache = match P::KINDS[usize::from(station.id().kind)].role {
@@ -390,6 +465,11 @@ impl<P: Protocol> Machine<P> {
         self.tell(node, &Told::Evict(way), program)?;
         Ok(true)
     }
+}
+
+/// Ticks as a message ages by them.
+fn ticks(elapsed: u64) -> i32 {
+    i32::try_from(elapsed).unwrap_or(i32::MAX)
 }
 
 pub(super) fn wrong(what: String) -> Wrong {

@@ -11,7 +11,7 @@
 //! | `serve`, `answer` | memory performs an operation, and its answer comes; where the trace has both in one, both |
 //! | `timer` | a timer runs out |
 //! | `evict` | a way is given up; no other ever is |
-//! | `tick` | none: no protocol that looks at a clock can be led |
+//! | `tick` | a tick of the clock passes, for every station or for one; cycles bring none |
 //!
 //! Beyond the trace are the beginning of the kernel, which finds empty caches, and
 //! its end, which releases to the host; in between nothing happens that no move
@@ -60,6 +60,29 @@ pub fn replay(
     latencies: &System,
     stop: &dyn Fn() -> bool,
 ) -> Result<Timed, Obstacle> {
+    replay_with(trace, subject, latencies, stop, |job| zoo::with(subject.info.name, job))
+}
+
+/// The same for a protocol that may not be registered.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_as<P: Protocol>(
+    trace: &Trace,
+    latencies: &System,
+    stop: &dyn Fn() -> bool,
+) -> Result<Timed, Obstacle> {
+    use zoo::Visit as _;
+    replay_with(trace, &Subject::of::<P>(), latencies, stop, |job| Some(job.visit::<P>()))
+}
+
+fn replay_with(
+    trace: &Trace,
+    subject: &Subject,
+    latencies: &System,
+    stop: &dyn Fn() -> bool,
+    run: impl FnOnce(Job) -> Option<Result<Followed, FollowError>>,
+) -> Result<Timed, Obstacle> {
     if trace.is_of_all_runs() {
         let what = match trace.violation.fault {
             Fault::ThinAir => "that a byte was never written",
@@ -88,8 +111,7 @@ pub fn replay(
         pages: ground.pages(trace),
         moves: moves.iter().map(|(_, mv)| *mv).collect(),
     };
-    let led = zoo::with(subject.info.name, job);
-    let led = led.ok_or_else(|| String::from("there is no such protocol"))?;
+    let led = run(job).ok_or_else(|| String::from("there is no such protocol"))?;
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
             let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
@@ -183,7 +205,8 @@ fn moves(
                 None => return refuse("names a timer that does not exist"),
             },
             explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
-            explore::Move::Tick => continue,
+            explore::Move::Tick => Move::Tick { station: None },
+            explore::Move::TickAt { node } => Move::Tick { station: Some(node.into()) },
             explore::Move::Boundary { .. } | explore::Move::Next => {
                 return refuse("is of a program of several kernels, which is not timed");
             }
@@ -215,6 +238,8 @@ fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
         Move::Answer { station, line: at } => explore::Move::Answer { node: station as u8, line: line(at) },
         Move::Timer { station, class } => explore::Move::Timer { node: station as u8, class: class as u8 },
         Move::Evict { station, way } => explore::Move::Evict { node: station as u8, way: way.0 as u8 },
+        Move::Tick { station: None } => explore::Move::Tick,
+        Move::Tick { station: Some(station) } => explore::Move::TickAt { node: station as u8 },
     }
 }
 

@@ -14,10 +14,8 @@ pub struct TimerSpec {
     /// Until the next epoch.
     #[serde(deserialize_with = "number::positive_u32")]
     pub epoch_cycles: u32,
-    /// Until a lease runs out.
-    #[serde(deserialize_with = "number::positive_u32")]
-    pub lease_cycles: u32,
-    /// Between two ticks of a logical clock.
+    /// Between two ticks of the clock that protocols look at: leases and deadlines
+    /// are counted in them.
     #[serde(deserialize_with = "number::positive_u32")]
     pub tick_cycles: u32,
 }

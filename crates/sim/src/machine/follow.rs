@@ -44,6 +44,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             port.let_all_in();
         }
         let mut held = Vec::new();
+        self.holds_time = true;
         self.give_first_inputs();
         self.poll_host();
         self.go_on(&mut held, true)?;
@@ -132,6 +133,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             },
             Event::Timer(station, class) => Choice::Of(Move::Timer { station, class }),
             Event::WaveStart(_)
+            | Event::Deadline(_)
             | Event::Port(_)
             | Event::Depart(_)
             | Event::MemoryDepart(_)
@@ -188,6 +190,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 if !self.evict(station, way) {
                     return Ok(None);
                 }
+                ""
+            }
+            Move::Tick { station } => {
+                let stations = self.stations.len() as u32;
+                if !self.clocked || station.is_some_and(|station| station >= stations) {
+                    return Ok(None);
+                }
+                let all = station.map_or(0..stations, |station| station..station + 1);
+                all.for_each(|station| self.pass(cycle, station, 1));
                 ""
             }
             _ => {
@@ -277,6 +288,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         drop(unrest);
         self.fabric.hold_ways(false);
         let now = self.queue.now();
+        self.release_time(now);
         held.into_iter().for_each(|event| self.queue.push(now, event));
         self.watch.progress(now);
         let cycles = match self.run_to_end() {

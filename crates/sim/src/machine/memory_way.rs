@@ -27,6 +27,8 @@ pub(super) struct MemoryTransit {
     /// Where the line's memory stands, if the network leads there.
     place: Option<NocNode>,
     trail: Trail,
+    /// The sender's clock when it was sent.
+    sent: i64,
     pub(super) reply: MemoryReply,
 }
 
@@ -80,7 +82,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         self.tally.counts.memory_ops += 1;
         let reply = MemoryReply { op, data: LineData::default() };
-        let number = self.memory_ops.insert(MemoryTransit { station, place, trail, reply });
+        let sent = if self.clocked { self.fabric.clock(station) } else { 0 };
+        let number = self.memory_ops.insert(MemoryTransit { station, place, trail, sent, reply });
         let event = if place.is_some() { Event::MemoryDepart(number) } else { Event::MemoryStart(number) };
         self.at(leave, event);
     }
@@ -171,7 +174,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Memory's answer reaches the station.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
-        let Some(MemoryTransit { station, place, trail, reply }) = self.memory_ops.remove(number) else {
+        let Some(MemoryTransit { station, place, trail, sent, reply }) = self.memory_ops.remove(number)
+        else {
             return;
         };
         if place.is_some() {
@@ -180,7 +184,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         self.tally.counts.memory_answers += 1;
         self.catch_up(now, station);
-        self.fabric.memory(station, &reply, self.out.get_or_insert_default());
+        self.fabric.memory(station, &reply, sent, self.out.get_or_insert_default());
         self.carry_out(now, station, Origin::Memory { line: reply.op.line }, trail);
     }
 

@@ -147,6 +147,8 @@ enum Event {
     MemoryDone(u32),
     /// A timer of a station runs out.
     Timer(StationId, TimerClass),
+    /// A station waits for the tick of this cycle.
+    Deadline(StationId),
     /// The next kernel's launch cost is paid.
     Launch,
     /// The dispatcher places the next work-group.
@@ -173,6 +175,8 @@ struct StationState {
     /// Lines whose last atomic is not over, and when it is.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
+    /// The cycle for which its next deadline is scheduled.
+    deadline: Option<Cycle>,
     name: String,
 }
 
@@ -210,7 +214,7 @@ pub(crate) struct Machine<'a, Pr> {
     /// it is carried out.
     out: Option<Box<Out>>,
     queue: EventQueue<Event>,
-    /// Events under way that are not the tick of a periodic timer.
+    /// Events under way that are neither a timer nor a deadline.
     live: u64,
     stations: Vec<StationState>,
     /// Where each station stands on the network.
@@ -246,6 +250,8 @@ pub(crate) struct Machine<'a, Pr> {
     history: History,
     tally: Tally,
     clocked: bool,
+    /// Does whoever leads the machine say when time passes?
+    holds_time: bool,
     times: Times,
     failure: Option<RunError>,
 }
@@ -277,6 +283,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                     last_leave_for: vec![0; if is_serial { 0 } else { infos.len() + 1 }],
                     atomics: Vec::new(),
                     last_tick: 0,
+                    deadline: None,
                     name: info.name.clone(),
                 }
             })
@@ -347,6 +354,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             history: History::default(),
             tally,
             clocked,
+            holds_time: false,
             times: Times::default(),
             failure: None,
         })
@@ -412,7 +420,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 
     fn happen(&mut self, now: Cycle, event: Event) {
-        if !matches!(event, Event::Timer(..)) {
+        if !matches!(event, Event::Timer(..) | Event::Deadline(_)) {
             self.live -= 1;
         }
         match event {
@@ -427,6 +435,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::MemoryReturn(op) => self.memory_return(now, op),
             Event::MemoryDone(op) => self.memory_done(now, op),
             Event::Timer(station, class) => self.timer_due(now, station, class),
+            Event::Deadline(station) => self.deadline_due(now, station),
             Event::Launch => self.begin_kernel(now),
             Event::Dispatch => self.dispatch(now),
             Event::Host => self.host_issue(now),
@@ -515,6 +524,8 @@ pub fn kernel_shape(system: &System) -> kernel::Shape {
 /// Who is busy in the eyes of [`Watch`], beside wavefronts.
 const HOST_IS_BUSY: u32 = u32::MAX;
 const LAUNCH_IS_BUSY: u32 = u32::MAX - 1;
+/// The first station; the others are below it.
+const DEADLINE_IS_BUSY: u32 = u32::MAX - 2;
 
 /// Who an instruction belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use proto::{LineAddr, TimerClass, Uses};
 
-use super::{Event, Machine, Transit};
+use super::{DEADLINE_IS_BUSY, Event, Machine, Transit};
 use crate::attribution::Trail;
 use crate::error::RunError;
 use crate::fabric::{Out, Sent, StationId};
@@ -41,7 +41,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Tells a station what time it is, if its protocol looks at the clock.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
-        if !self.clocked {
+        if !self.clocked || self.holds_time {
             return;
         }
         let state = &mut self.stations[station as usize];
@@ -49,13 +49,48 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let elapsed = tick - state.last_tick;
         if elapsed > 0 {
             state.last_tick = tick;
-            self.fabric.tick(
-                station,
-                u32::try_from(elapsed).unwrap_or(u32::MAX),
-                self.out.get_or_insert_default(),
-            );
-            self.carry_out(now, station, Origin::Timer, Trail::default());
+            self.pass(now, station, u32::try_from(elapsed).unwrap_or(u32::MAX));
         }
+    }
+
+    /// Tells a station that so many ticks have passed.
+    pub(super) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
+        self.fabric.tick(station, elapsed, self.out.get_or_insert_default());
+        self.carry_out(now, station, Origin::Timer, Trail::default());
+    }
+
+    /// Lets time pass by cycles from now on, for all stations.
+    pub(super) fn release_time(&mut self, now: Cycle) {
+        self.holds_time = false;
+        for station in 0..self.stations.len() as StationId {
+            self.stations[station as usize].last_tick = now / u64::from(self.system.timers.tick_cycles);
+            if let Some(ticks) = self.fabric.deadline(station) {
+                self.schedule_deadline(now, station, ticks);
+            }
+        }
+    }
+
+    /// A station must hear of the time again in so many ticks.
+    fn schedule_deadline(&mut self, now: Cycle, station: StationId, ticks: u32) {
+        if self.holds_time {
+            return;
+        }
+        let state = &mut self.stations[station as usize];
+        let due = (state.last_tick + u64::from(ticks)) * u64::from(self.system.timers.tick_cycles);
+        if state.deadline.is_none_or(|earlier| due < earlier) {
+            state.deadline = Some(due);
+            self.watch.busy(now, DEADLINE_IS_BUSY - station, due - now);
+            self.queue.push(due, Event::Deadline(station));
+        }
+    }
+
+    /// A deadline of a station may have come: the station knows.
+    pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
+        let state = &mut self.stations[station as usize];
+        if state.deadline.is_some_and(|due| due <= now) {
+            state.deadline = None;
+        }
+        self.catch_up(now, station);
     }
 
     /// Carries out what the last step of a station did.
@@ -87,6 +122,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         while let Some(class) = out.timers.pop() {
             self.arm(now, station, class);
+        }
+        if let Some(ticks) = out.deadline.take() {
+            self.schedule_deadline(now, station, ticks);
         }
         self.out = Some(out);
     }
@@ -247,6 +285,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             // A station that is busy for longer with each access drains no faster.
             TimerClass::Drain => u64::from(timers.drain_cycles).max(state.timing.occupancy_cycles),
             TimerClass::Epoch => u64::from(timers.epoch_cycles),
+            // Its station counts the ticks.
             TimerClass::Lease => u64::from(timers.tick_cycles),
         };
         self.queue.push(now + period, Event::Timer(station, class));
@@ -258,7 +297,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let out = self.out.get_or_insert_default();
             self.fabric.start(station, out);
             let is_silent = out.sends.is_empty() && out.memory.is_empty() && out.timers.is_empty();
-            if !is_silent || out.violation.is_some() {
+            if !is_silent || out.deadline.is_some() || out.violation.is_some() {
                 self.carry_out(0, station, Origin::Timer, Trail::default());
             }
         }

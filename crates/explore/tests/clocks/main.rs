@@ -1,0 +1,217 @@
+//! Protocols that look at the clock, explored, stressed and led: each toy needs one
+//! thing that the contract says of time, and a fault in it is found.
+
+#![allow(dead_code, reason = "the simulator's tests use the same toys")]
+
+mod lease;
+mod stamp;
+mod station;
+
+use std::collections::BTreeSet;
+
+use explore::stress::{Options, stress};
+use explore::verify::Test;
+use explore::{
+    Asked, Bounds, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Outcome, Placement, Violation,
+};
+use lease::{guarded, keeping, long, right, sleeping, tagging, timeless};
+use proto::{Protocol, WritePolicy};
+use stamp::{absolute, forgetful, four_bits, further, rebased, stuck};
+
+/// The reader has `x` before the message comes.
+const STALE: &str = "OPENCL stale
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_seq_cst, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  int r1 = atomic_load_explicit(f, memory_order_seq_cst, memory_scope_device);
+  int r2 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+}
+
+exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
+";
+
+/// The same with ordinary loads of `x`, which caches may answer; and the writer reads
+/// what it has written.
+const ORDINARY: &str = "OPENCL ordinary
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+  int r3 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_seq_cst, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = *x;
+  int r1 = atomic_load_explicit(f, memory_order_seq_cst, memory_scope_device);
+  int r2 = *x;
+}
+
+exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
+";
+
+/// Tries to take a lock are writes, as many as there are.
+const LOCK: &str = "OPENCL lock
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* l) {
+  while (atomic_exchange_explicit(l, 1, memory_order_seq_cst, memory_scope_device)) { }
+  int r0 = *x;
+  *x = r0 + 1;
+  atomic_store_explicit(l, 0, memory_order_seq_cst, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* l) {
+  while (atomic_exchange_explicit(l, 1, memory_order_seq_cst, memory_scope_device)) { }
+  int r0 = *x;
+  *x = r0 + 1;
+  atomic_store_explicit(l, 0, memory_order_seq_cst, memory_scope_device);
+}
+
+exists (x=2)
+";
+
+const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+/// One bank, with one line.
+const NARROW: Bounds = Bounds { banks: 1, ..BOUNDS.tight() };
+
+fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Outcome>>) -> Found {
+    let test = Test::read("test", text).expect("it is a test");
+    let program = &*test.program();
+    let mut explorer = Explorer::<P>::new(bounds, None);
+    let placement = Placement::spread(program);
+    let asked = Asked { allowed, may_block: false };
+    let mut limits = Limits { states_max: 400_000, ..Limits::default() };
+    explorer.explore(program, &placement, &asked, &mut limits).expect("the machine has all that it needs")
+}
+
+/// What `STALE` may end with, `r0 r1 r2`: as one memory has it.
+fn stale() -> BTreeSet<Outcome> {
+    let all = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]];
+    all.into_iter().map(|outcome| outcome.to_vec()).collect()
+}
+
+fn is_right<P: Protocol>(text: &str, bounds: Bounds, outcomes: &BTreeSet<Outcome>) -> Found {
+    let found = explore::<P>(text, bounds, Some(outcomes));
+    assert_eq!(found.violation, None, "{bounds}");
+    assert_eq!(found.incomplete, None, "{bounds}");
+    assert_eq!(&found.outcomes, outcomes, "{bounds}");
+    found
+}
+
+fn refuted<P: Protocol>(text: &str, bounds: Bounds, outcomes: &BTreeSet<Outcome>) -> Violation {
+    let violation = explore::<P>(text, bounds, Some(outcomes)).violation;
+    violation.unwrap_or_else(|| panic!("{bounds}: a stale copy is read"))
+}
+
+#[test]
+fn leases_age_wherever_they_are() {
+    for bounds in [BOUNDS, BOUNDS.in_full(), NARROW, NARROW.in_full()] {
+        is_right::<right::Lease>(STALE, bounds, &stale());
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_age_brings_a_stale_copy() {
+    for bounds in [BOUNDS, BOUNDS.in_full()] {
+        assert_eq!(refuted::<keeping::AnswerKeeps>(STALE, bounds, &stale()).fault, Fault::Outcome);
+    }
+}
+
+#[test]
+fn memory_may_answer_at_once_for_operations_age_as_answers_do() {
+    for bounds in [BOUNDS, BOUNDS.in_full()] {
+        assert_eq!(refuted::<tagging::TagKeeps>(STALE, bounds, &stale()).fault, Fault::Outcome);
+    }
+}
+
+#[test]
+fn a_write_that_waits_for_a_lease_without_a_deadline_is_found() {
+    let violation = refuted::<sleeping::NoDeadline>(STALE, BOUNDS, &stale());
+    assert!(matches!(violation.fault, Fault::Deadlock | Fault::Livelock), "{violation:?}");
+}
+
+#[test]
+fn clocks_that_are_apart_need_a_guard() {
+    let apart = BOUNDS.skewed(1);
+    let violation = refuted::<right::Lease>(STALE, apart, &stale());
+    assert_eq!(violation.fault, Fault::Outcome);
+    assert!(violation.moves.iter().any(|mv| matches!(mv, Move::TickAt { .. })));
+    assert!(!violation.moves.contains(&Move::Tick));
+    is_right::<guarded::GuardedLease>(STALE, apart, &stale());
+    is_right::<guarded::GuardedLease>(STALE, apart.in_full(), &stale());
+    // A guard is for so much and no more.
+    assert_eq!(refuted::<guarded::GuardedLease>(STALE, BOUNDS.skewed(2), &stale()).fault, Fault::Outcome);
+}
+
+/// What `LOCK` ends with: every increment counts.
+fn counted() -> BTreeSet<Outcome> {
+    [vec![2]].into()
+}
+
+#[test]
+fn logical_times_are_rebased_over_the_whole_state() {
+    is_right::<rebased::Rebased>(ORDINARY, BOUNDS.evicting(), &stale());
+    let found = is_right::<rebased::Rebased>(LOCK, BOUNDS, &counted());
+    let further = is_right::<further::FurtherApart>(LOCK, BOUNDS, &counted());
+    // The same states, with more of the times between them.
+    assert!(found.states < further.states, "{} and {} states", found.states, further.states);
+    // Without it there are more times than ever are seen.
+    let endless = explore::<absolute::Absolute>(LOCK, BOUNDS, Some(&counted()));
+    assert!(matches!(endless.incomplete, Some(Incomplete::States(_))), "{} states", endless.states);
+    // Of a program without a loop there are finitely many times, and the same comes out.
+    is_right::<absolute::Absolute>(ORDINARY, BOUNDS.evicting(), &stale());
+}
+
+#[test]
+fn a_write_that_does_not_pass_the_leases_leaves_a_stale_copy() {
+    assert_eq!(refuted::<stuck::NoAdvance>(ORDINARY, BOUNDS, &stale()).fault, Fault::Outcome);
+}
+
+#[test]
+fn clocks_of_four_bits_roll_over() {
+    is_right::<four_bits::FourBits>(ORDINARY, BOUNDS.evicting(), &stale());
+    is_right::<four_bits::FourBits>(LOCK, BOUNDS, &counted());
+    assert_eq!(refuted::<forgetful::KeepsLines>(ORDINARY, BOUNDS, &stale()).fault, Fault::Outcome);
+}
+
+#[test]
+fn a_deadline_of_a_protocol_without_a_clock_is_refused() {
+    let violation = refuted::<timeless::NoClock>(STALE, BOUNDS, &stale());
+    assert_eq!(violation.fault, Fault::Impossible);
+    assert!(violation.why.contains("does not look at the clock"), "{}", violation.why);
+}
+
+fn stressed<P: Protocol>() -> explore::stress::Stressed {
+    let options = Options {
+        seed: 1,
+        episodes: 60,
+        chiplets: 1,
+        model: None,
+        mutation: None,
+        jobs: 1,
+        stop: &|| false,
+        progress: &|_| {},
+    };
+    stress::<P>(&options).expect("episodes are made for its claim")
+}
+
+#[test]
+fn stress_lets_time_pass_for_what_is_on_its_way() {
+    for stressed in [stressed::<right::Lease>(), stressed::<long::LongLease>()] {
+        assert!(stressed.failure.is_none(), "{:?}", stressed.failure);
+        assert!(stressed.checked > 0);
+    }
+    assert!(
+        stressed::<four_bits::FourBits>().failure.is_none()
+            && stressed::<absolute::Absolute>().failure.is_none()
+    );
+    assert!(stressed::<keeping::AnswerKeeps>().failure.is_some(), "stale copies are read");
+    assert!(stressed::<sleeping::NoDeadline>().failure.is_some(), "its writes are never performed");
+}

@@ -1,0 +1,520 @@
+//! A toy with leases by logical time: a line of a cache may be read at the times
+//! from its write to the end of its lease, and a write takes place at a time behind
+//! all leases of its line. Times only advance with what happens. Synchronizing loads
+//! ask the bank, so a loop that waits sees what was written.
+//!
+//! Where clocks have few bits, a bank that would need a later time than there is has
+//! all caches begin anew at time zero: they drop their lines and say so, and then the
+//! bank forgets its times and goes on.
+
+#![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
+
+use proto::{
+    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, LineAddr,
+    LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, PlansView,
+    Protocol, Rank, Role, SetIndex, Shape, Sharing, Slot, TableView, Time, Way, protocol_nodes,
+};
+
+pub const L1: u8 = 0;
+pub const BANK: u8 = 1;
+pub const HOST: u8 = 2;
+const SET: SetIndex = SetIndex(0);
+
+/// What is wrong with a toy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    None,
+    /// A write takes place when the last lease ends, not behind it.
+    NoAdvance,
+    /// Caches begin anew and keep their lines.
+    KeepsLines,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Params {
+    cus: u16,
+    l1_lines: usize,
+    lease: u32,
+    /// The last time that there is.
+    last: u32,
+    fault: Fault,
+}
+
+/// To a cache.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ToL1 {
+    /// A line, to be read from one time to another.
+    Data { line: LineAddr, data: LineData, from: Time, to: Time },
+    /// A write took place at that time: the old bytes.
+    Done { slot: Slot, data: LineData, at: Time },
+    /// Begin anew.
+    Reset,
+}
+
+/// To the bank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ToBank {
+    /// A line is read at that time.
+    Get { line: LineAddr, at: Time },
+    /// A write takes place, not before that time.
+    Put { line: LineAddr, access: MemoryAccess, slot: Slot, at: Time },
+    /// A cache has begun anew.
+    Ready,
+}
+
+impl Message for ToL1 {
+    fn name(&self) -> &'static str {
+        match self {
+            ToL1::Data { .. } => "Data",
+            ToL1::Done { .. } => "Done",
+            ToL1::Reset => "Reset",
+        }
+    }
+    fn payload_bytes(&self, line_bytes: u32) -> u32 {
+        match self {
+            ToL1::Data { .. } => line_bytes + 8,
+            ToL1::Done { .. } => 8,
+            ToL1::Reset => 0,
+        }
+    }
+    fn line(&self) -> Option<LineAddr> {
+        match self {
+            ToL1::Data { line, .. } => Some(*line),
+            ToL1::Done { .. } | ToL1::Reset => None,
+        }
+    }
+    fn is_access(&self) -> bool {
+        false
+    }
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        match self {
+            ToL1::Data { from, to, .. } => {
+                visit(from);
+                visit(to);
+            }
+            ToL1::Done { at, .. } => visit(at),
+            ToL1::Reset => {}
+        }
+    }
+}
+
+impl Message for ToBank {
+    fn name(&self) -> &'static str {
+        match self {
+            ToBank::Get { .. } => "Get",
+            ToBank::Put { .. } => "Put",
+            ToBank::Ready => "Ready",
+        }
+    }
+    fn payload_bytes(&self, _line_bytes: u32) -> u32 {
+        match self {
+            ToBank::Get { .. } => 4,
+            ToBank::Put { .. } => 8,
+            ToBank::Ready => 0,
+        }
+    }
+    fn line(&self) -> Option<LineAddr> {
+        match self {
+            ToBank::Get { line, .. } | ToBank::Put { line, .. } => Some(*line),
+            ToBank::Ready => None,
+        }
+    }
+    fn is_access(&self) -> bool {
+        !matches!(self, ToBank::Ready)
+    }
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        match self {
+            ToBank::Get { at, .. } | ToBank::Put { at, .. } => visit(at),
+            ToBank::Ready => {}
+        }
+    }
+}
+
+/// A line of a cache.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Stamped {
+    line: LineAddr,
+    from: Time,
+    to: Time,
+    data: LineData,
+}
+
+/// A cache: of a compute unit, or of the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Cache {
+    /// The time of the last access.
+    now: Time,
+    /// Sorted by their addresses.
+    lines: Vec<Stamped>,
+    asked: Vec<LineAddr>,
+}
+
+/// The stage of a request that was sent.
+const SENT: u8 = 1;
+const THE_BANK: NodeId = NodeId { kind: BANK, index: 0 };
+
+impl Cache {
+    fn load<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let line = ask.req.line;
+        let mut held = self.lines.iter().filter(|held| held.line == line && held.to >= self.now);
+        if let (false, Some(held)) = (ask.req.order.is_atomic(), held.next()) {
+            self.now = self.now.max(held.from);
+            cx.fx.reply(ask.slot, held.data);
+            return Disposition::Done;
+        }
+        self.lines.retain(|held| held.line != line);
+        cx.fx.wake(Key::Way(SET));
+        if !self.asked.contains(&line) {
+            self.asked.push(line);
+            cx.fx.send(THE_BANK, ToBank::Get { line, at: self.now });
+        }
+        Disposition::Wait(line)
+    }
+
+    fn request<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let (line, mask, data) = (ask.req.line, ask.req.mask, ask.req.data);
+        let access = match ask.req.op {
+            Op::Load => return self.load(ask, cx),
+            Op::Store => MemoryAccess::Write { mask, data },
+            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
+            Op::KernelBegin(_) => {
+                // The host may have written at a later time than this cache has come to.
+                self.lines.clear();
+                cx.fx.wake(Key::Way(SET));
+                cx.fx.accept(ask.slot);
+                return Disposition::Done;
+            }
+            Op::Fence | Op::KernelEnd(_) => {
+                cx.fx.accept(ask.slot);
+                return Disposition::Done;
+            }
+        };
+        if cx.stage == SENT {
+            match ask.req.reads() {
+                true => cx.fx.reply(ask.slot, *ask.data),
+                false => cx.fx.accept(ask.slot),
+            }
+            return Disposition::Done;
+        }
+        cx.fx.uses.bypasses += 1;
+        cx.fx.send(THE_BANK, ToBank::Put { line, access, slot: ask.slot, at: self.now });
+        cx.stage = SENT;
+        Disposition::Stall(Key::Slot(ask.slot))
+    }
+
+    fn fill<P: Protocol<Params = Params, Msg: From<ToBank>>>(
+        &mut self,
+        filled: Stamped,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        let line = filled.line;
+        if filled.to < self.now {
+            // Another access of this cache took place behind the lease.
+            cx.fx.send(THE_BANK, ToBank::Get { line, at: self.now });
+            return Disposition::Done;
+        }
+        if self.lines.len() == cx.world.params.l1_lines {
+            return Disposition::NeedWay(SET);
+        }
+        self.now = self.now.max(filled.from);
+        self.asked.retain(|&asked| asked != line);
+        cx.fx.reply_waiters(line, filled.data);
+        self.lines.push(filled);
+        self.lines.sort_by_key(|held| held.line);
+        Disposition::Done
+    }
+}
+
+impl<P: Protocol<Params = Params, Msg: From<ToBank>>> Controller<P> for Cache {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Request(ask) => return self.request(ask, cx),
+            Input::Message { msg: &ToL1::Data { line, data, from, to }, .. } => {
+                return self.fill(Stamped { line, from, to, data }, cx);
+            }
+            Input::Message { msg: ToL1::Done { slot, data, at }, .. } => {
+                self.now = self.now.max(*at);
+                cx.fx.resume_with(*slot, *data);
+            }
+            Input::Message { msg: ToL1::Reset, .. } => {
+                self.now = Time(0);
+                if cx.world.params.fault != Fault::KeepsLines {
+                    self.lines.clear();
+                    cx.fx.wake(Key::Way(SET));
+                }
+                cx.fx.send(THE_BANK, ToBank::Ready);
+            }
+            Input::Evict(way) => {
+                self.lines.remove(way.0 as usize);
+                cx.fx.wake(Key::Way(SET));
+            }
+            Input::Tick { .. } | Input::Memory(_) | Input::Timer(_) => {
+                return Disposition::Impossible("nobody asked for it");
+            }
+        }
+        Disposition::Done
+    }
+
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        if set == SET {
+            out.extend((0..self.lines.len() as u32).map(|way| (Way(way), Rank(0))));
+        }
+    }
+
+    fn lines(&self, out: &mut Vec<LineView>) {
+        out.extend(self.lines.iter().map(|held| LineView {
+            line: held.line,
+            state: "Stamped",
+            owns: false,
+            valid: ByteMask::full(64),
+            dirty: ByteMask::default(),
+            data: held.data,
+        }));
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        visit(&mut self.now);
+        for held in &mut self.lines {
+            visit(&mut held.from);
+            visit(&mut held.to);
+        }
+    }
+}
+
+/// The times of a line: of its last write, and of the end of its last lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Stamps {
+    line: LineAddr,
+    from: Time,
+    to: Time,
+}
+
+/// The bank.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bank {
+    /// Sorted by their addresses. A line that is not among them has time zero.
+    stamps: Vec<Stamps>,
+    /// What memory is asked, in order.
+    reads: Vec<(NodeId, Stamps)>,
+    writes: Vec<(NodeId, Slot, Time)>,
+    /// How many caches must begin anew, and what waits for that.
+    due: u32,
+    waiting: Vec<(NodeId, ToBank)>,
+}
+
+fn caches(params: &Params) -> impl Iterator<Item = NodeId> + use<> {
+    let cus = (0..params.cus).map(|index| NodeId { kind: L1, index });
+    cus.chain([NodeId { kind: HOST, index: 0 }])
+}
+
+impl Bank {
+    /// Serves a request. False if it needs a later time than there is.
+    fn serve<P: Protocol<Params = Params>>(
+        &mut self,
+        from: NodeId,
+        msg: &ToBank,
+        cx: &mut Cx<'_, P>,
+    ) -> bool {
+        let &Params { lease, last, fault, .. } = cx.world.params;
+        let line = msg.line().unwrap_or(LineAddr(0));
+        let known = self.stamps.iter().find(|stamps| stamps.line == line).cloned();
+        let old = known.unwrap_or(Stamps { line, from: Time(0), to: Time(0) });
+        let (stamps, access, slot) = match *msg {
+            ToBank::Get { at, .. } => {
+                let to = Time(at.max(old.from).0 + lease).max(old.to);
+                (Stamps { to, ..old }, MemoryAccess::Read, Slot(0))
+            }
+            ToBank::Put { access, slot, at, .. } => {
+                let behind = u32::from(fault != Fault::NoAdvance);
+                let at = at.max(Time(old.to.0 + behind));
+                (Stamps { line, from: at, to: at }, access, slot)
+            }
+            ToBank::Ready => return true,
+        };
+        if stamps.to.0 > last {
+            return false;
+        }
+        match access {
+            MemoryAccess::Read => self.reads.push((from, stamps.clone())),
+            _ => self.writes.push((from, slot, stamps.from)),
+        }
+        self.stamps.retain(|stamps| stamps.line != line);
+        self.stamps.push(stamps);
+        self.stamps.sort_by_key(|stamps| stamps.line);
+        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: from, slot, note: 0 } });
+        true
+    }
+
+    fn ask<P: Protocol<Params = Params, Msg: From<ToL1>>>(
+        &mut self,
+        from: NodeId,
+        msg: &ToBank,
+        cx: &mut Cx<'_, P>,
+    ) {
+        if self.due == 0 && self.serve(from, msg, cx) {
+            return;
+        }
+        self.waiting.push((from, msg.clone()));
+        if self.due == 0 {
+            for cache in caches(cx.world.params) {
+                self.due += 1;
+                cx.fx.send(cache, ToL1::Reset);
+            }
+        }
+    }
+
+    /// A cache has begun anew: what it has asked before, it asks at time zero.
+    fn ready<P: Protocol<Params = Params, Msg: From<ToL1>>>(&mut self, from: NodeId, cx: &mut Cx<'_, P>) {
+        for (_, msg) in self.waiting.iter_mut().filter(|(cache, _)| *cache == from) {
+            msg.times(&mut |time| *time = Time(0));
+        }
+        cx.count_down(&mut self.due, "nobody was to begin anew");
+        if self.due > 0 {
+            return;
+        }
+        self.stamps.clear();
+        self.reads.iter_mut().for_each(|(_, stamps)| (stamps.from, stamps.to) = (Time(0), Time(0)));
+        self.writes.iter_mut().for_each(|(_, _, at)| *at = Time(0));
+        for (from, msg) in core::mem::take(&mut self.waiting) {
+            self.ask(from, &msg, cx);
+        }
+    }
+
+    fn memory<P: Protocol<Msg: From<ToL1>>>(&mut self, reply: &MemoryReply, cx: &mut Cx<'_, P>) {
+        let MemoryTag { node, slot, .. } = reply.op.tag;
+        let (line, data) = (reply.op.line, reply.data);
+        if reply.op.access == MemoryAccess::Read {
+            let of_line = |(_, stamps): &(NodeId, Stamps)| stamps.line == line;
+            let Some(at) = self.reads.iter().position(of_line) else {
+                return cx.impossible("memory was not asked");
+            };
+            let (node, Stamps { from, to, .. }) = self.reads.remove(at);
+            return cx.fx.send(node, ToL1::Data { line, data, from, to });
+        }
+        let Some(at) = self.writes.iter().position(|write| (write.0, write.1) == (node, slot)) else {
+            return cx.impossible("memory was not asked");
+        };
+        let (_, _, at) = self.writes.remove(at);
+        cx.fx.send(node, ToL1::Done { slot, data, at });
+    }
+}
+
+impl<P: Protocol<Params = Params, Msg: From<ToL1>>> Controller<P> for Bank {
+    type Msg = ToBank;
+
+    fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Message { from, msg: ToBank::Ready } => self.ready(from, cx),
+            Input::Message { from, msg } => self.ask(from, msg, cx),
+            Input::Memory(reply) => self.memory(reply, cx),
+            Input::Request(_) | Input::Evict(_) | Input::Tick { .. } | Input::Timer(_) => {
+                return Disposition::Impossible("nobody asked for it");
+            }
+        }
+        Disposition::Done
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.reads.is_empty() && self.writes.is_empty() && self.waiting.is_empty() && self.due == 0
+    }
+
+    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
+        for stamps in self.stamps.iter_mut().chain(self.reads.iter_mut().map(|(_, stamps)| stamps)) {
+            visit(&mut stamps.from);
+            visit(&mut stamps.to);
+        }
+        self.writes.iter_mut().for_each(|(_, _, at)| visit(at));
+        self.waiting.iter_mut().for_each(|(_, msg)| msg.times(visit));
+    }
+}
+
+macro_rules! toys {
+    ($($module:ident::$toy:ident, $lease:literal, $last:expr, $rebased:expr, $fault:ident;)+) => {
+        $(pub mod $module {
+            use super::*;
+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $toy;
+
+            protocol_nodes! { $toy: Cache(Cache, ToL1), Bank(Bank, ToBank) }
+
+            impl Protocol for $toy {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = Params;
+                const REBASED: Option<u32> = $rebased;
+                const INFO: Info = Info {
+                    name: "stamp",
+                    summary: "leases by logical time",
+                    source: "this test",
+                    claims: &[Claim {
+                        model: "drf",
+                        mapping: "each operation as a request of the same order",
+                        cores: proto::issue::IssueRule::GPUS,
+                    }],
+                    channels: Channels::Fifo,
+                    sharing: Sharing::Unscoped,
+                    equivalent: &[],
+                };
+                const KINDS: &'static [Kind] = &[
+                    Kind { name: "L1", role: Role::L1 },
+                    Kind { name: "Bank", role: Role::L2 },
+                    Kind { name: "Host", role: Role::Host },
+                ];
+
+                fn params(shape: &Shape) -> Result<Params, String> {
+                    shape.check()?;
+                    Ok(Params {
+                        cus: shape.cus,
+                        l1_lines: (shape.l1.sets * shape.l1.ways) as usize,
+                        lease: $lease,
+                        last: $last,
+                        fault: Fault::$fault,
+                    })
+                }
+
+                fn count(kind: u8, shape: &Shape) -> u16 {
+                    if kind == L1 { shape.cus } else { 1 }
+                }
+
+                fn node(id: NodeId, _: &Params) -> Node {
+                    match id.kind {
+                        BANK => Node::Bank(Bank::default()),
+                        _ => Node::Cache(Cache::default()),
+                    }
+                }
+
+                fn entry(agent: Agent) -> NodeId {
+                    match agent {
+                        Agent::Cu(index) => NodeId { kind: L1, index },
+                        Agent::CommandProcessor => NodeId { kind: L1, index: 0 },
+                        Agent::Host => NodeId { kind: HOST, index: 0 },
+                    }
+                }
+
+                fn tables() -> Vec<TableView> {
+                    Vec::new()
+                }
+
+                fn plans() -> Vec<PlansView> {
+                    Vec::new()
+                }
+            }
+        })+
+    };
+}
+
+toys! {
+    rebased::Rebased, 2, u32::MAX, Some(8), None;
+    further::FurtherApart, 2, u32::MAX, Some(12), None;
+    absolute::Absolute, 2, u32::MAX, None, None;
+    stuck::NoAdvance, 2, u32::MAX, Some(8), NoAdvance;
+    four_bits::FourBits, 9, 15, None, None;
+    forgetful::KeepsLines, 9, 15, None, KeepsLines;
+}

@@ -1,0 +1,131 @@
+//! What a station does when time passes, tick by tick or at once.
+
+use proto::{
+    ByteMask, Effects, Homes, LineAddr, LineData, MemoryAccess, MemoryReply, Node as _, NodeId, Protocol,
+    SetIndex, Shape, Slot, Station, Way, World, WritePolicy,
+};
+
+use crate::lease::right::{Lease, Msg};
+use crate::lease::{BANK, L1, Put, ToBank, ToL1};
+
+const CACHE: NodeId = NodeId { kind: L1, index: 0 };
+const THE_BANK: NodeId = NodeId { kind: BANK, index: 0 };
+const X: LineAddr = LineAddr(0);
+const Y: LineAddr = LineAddr(2);
+
+fn narrow() -> Shape {
+    let mut shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
+    (shape.l1.ways, shape.l2.ways) = (1, 1);
+    shape
+}
+
+/// A station of the toy, and what it did last.
+struct Bench {
+    params: <Lease as Protocol>::Params,
+    homes: Homes,
+    station: Station<Lease>,
+    fx: Effects<Msg>,
+}
+
+impl Bench {
+    fn new(id: NodeId) -> Bench {
+        let params = Lease::params(&narrow()).expect("a sound shape");
+        let station = Station::new(id, &params);
+        Bench { params, homes: Homes::new(&narrow(), 1), station, fx: Effects::default() }
+    }
+
+    fn tell(&mut self, tell: impl FnOnce(&mut Station<Lease>, World<'_, Lease>, &mut Effects<Msg>)) {
+        self.fx.clear();
+        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
+        tell(&mut self.station, world, &mut self.fx);
+        assert_eq!(self.fx.violation, None);
+    }
+
+    fn message(&mut self, from: NodeId, msg: impl Into<Msg>) {
+        let msg = msg.into();
+        self.tell(|station, world, fx| station.message(from, &msg, world, fx));
+    }
+
+    fn tick(&mut self, elapsed: u32) {
+        self.tell(|station, world, fx| station.tick(elapsed, world, fx));
+    }
+}
+
+fn data(line: LineAddr, lease: u32) -> ToL1 {
+    ToL1::Data { line, data: LineData::default(), lease, ages: true }
+}
+
+#[test]
+fn a_parked_message_ages() {
+    let mut cache = Bench::new(CACHE);
+    cache.message(THE_BANK, data(X, 9));
+    cache.message(THE_BANK, data(Y, 3));
+    assert_eq!(cache.fx.needs.len(), 1, "there is one way");
+    cache.tick(2);
+    cache.tell(|station, world, fx| station.evict(Way(0), world, fx));
+    let mut lines = Vec::new();
+    cache.station.node.lines(&mut lines);
+    assert!(matches!(&*lines, [view] if view.line == Y));
+    cache.tick(1);
+    lines.clear();
+    cache.station.node.lines(&mut lines);
+    assert!(lines.is_empty(), "of three ticks two had passed before");
+}
+
+#[test]
+fn a_deadline_is_kept_to_the_tick_however_late_time_is_told() {
+    let write = MemoryAccess::Write { mask: ByteMask::range(0, 4), data: LineData::default() };
+    let waiting = || {
+        let mut bank = Bench::new(THE_BANK);
+        bank.message(CACHE, ToBank::Get { line: X });
+        let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
+        bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+        bank.message(CACHE, ToBank::Put(Put { line: X, access: write, slot: Slot(0) }));
+        assert!(bank.fx.memory.is_empty(), "the line is leased");
+        assert_eq!(bank.station.next_deadline(), Some(2));
+        bank
+    };
+    let mut bank = waiting();
+    bank.tick(1);
+    assert!(bank.fx.memory.is_empty(), "a tick is left");
+    assert_eq!(bank.station.next_deadline(), Some(1));
+    bank.tick(1);
+    assert_eq!(bank.fx.memory.len(), 1);
+    assert_eq!(bank.station.next_deadline(), None);
+    let mut late = waiting();
+    late.tick(1000);
+    assert_eq!(late.fx.memory, bank.fx.memory);
+    assert!(late.station == bank.station, "the ticks behind it are told as well");
+}
+
+#[test]
+fn of_two_deadlines_the_earlier_stays() {
+    let mut bank = Bench::new(THE_BANK);
+    bank.message(CACHE, ToBank::Get { line: X });
+    let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
+    bank.tick(1);
+    bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+    bank.message(CACHE, ToBank::Get { line: X });
+    assert_eq!(bank.station.next_deadline(), Some(1));
+    bank.tick(1);
+    // It was for the first lease, and the second has a tick to go.
+    assert_eq!(bank.station.next_deadline(), Some(1));
+}
+
+#[test]
+fn a_set_refuses_its_victims_until_their_leases_have_run_out() {
+    let mut bank = Bench::new(THE_BANK);
+    bank.message(CACHE, ToBank::Get { line: X });
+    let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
+    bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+    assert_eq!(bank.station.unrest(true), None, "what is leased may be refused at the end");
+    let victims = |bank: &Bench| {
+        let mut victims = Vec::new();
+        bank.station.node.victims(SetIndex(0), &mut victims);
+        victims.len()
+    };
+    bank.message(CACHE, ToBank::Get { line: Y });
+    assert_eq!((bank.fx.needs.len(), victims(&bank)), (1, 0));
+    bank.tick(2);
+    assert_eq!((bank.fx.needs.len(), victims(&bank)), (1, 1), "it asks again when there is one");
+}
