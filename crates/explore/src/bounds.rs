@@ -1,7 +1,7 @@
 //! The bounded machine that is explored.
 
 use proto::issue::IssueRule;
-use proto::{CacheShape, Shape, WritePolicy};
+use proto::{CacheShape, Topology, WritePolicy};
 
 /// The bounds of a machine: small, and yet with every kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +77,7 @@ impl Bounds {
 
     /// The machine with so many compute units and bytes a line.
     #[must_use]
-    pub const fn shape(&self, cus: u16, line_bytes: u16) -> Shape {
+    pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {
             sets: 1,
             ways: self.ways.0,
@@ -86,7 +86,7 @@ impl Bounds {
             miss_registers: self.misses.0,
         };
         let l2 = CacheShape { ways: self.ways.1, policy: self.l2, miss_registers: self.misses.1, ..l1 };
-        Shape { cus, chiplets: 1, banks: self.banks, line_bytes, l1, l2 }
+        Topology::banked(cus, self.banks, line_bytes, l1, l2)
     }
 }
 

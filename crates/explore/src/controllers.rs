@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use proto::{
-    Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, Protocol,
-    Request, RowId, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, World, WritePolicy,
+    Agent, Effects, Key, LineData, LineView, MemoryOp, MemoryReply, Mutation, Node as _, NodeId, PlanKey,
+    Protocol, Request, RowId, SetIndex, Setup, Slot, Station, Symbol, TimerClass, Topology, Way, World,
+    WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -18,9 +19,22 @@ use crate::intern::Interner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Told {
     Start,
-    Ask { slot: u32, request: u32 },
-    Message { from: u8, msg: u32 },
-    Memory { reply: u32 },
+    Ask {
+        slot: u32,
+        request: u32,
+    },
+    /// A thread of the part is answered from another one.
+    Answer {
+        slot: u32,
+        data: Option<u32>,
+    },
+    Message {
+        from: u8,
+        msg: u32,
+    },
+    Memory {
+        reply: u32,
+    },
     Timer(u8),
     Evict(u32),
     Tick,
@@ -52,9 +66,8 @@ pub(crate) struct Look {
 
 /// The controllers, and what each of them does when it is told something.
 pub(crate) struct Controllers<P: Protocol> {
-    pub(crate) shape: Shape,
-    params: P::Params,
-    homes: Homes,
+    pub(crate) topology: Topology,
+    setup: Setup<P>,
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
     stations: Interner<Station<P>>,
@@ -72,14 +85,14 @@ pub(crate) struct Controllers<P: Protocol> {
 }
 
 impl<P: Protocol> Controllers<P> {
-    /// The controllers of a machine of that shape.
-    pub(crate) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
+    /// The controllers of a machine.
+    pub(crate) fn new(topology: Topology, mutation: Option<Mutation>) -> Result<Self, String> {
+        let setup = Setup::new(&topology)?;
         Ok(Controllers {
-            shape,
-            params: P::params(&shape)?,
-            homes: Homes::new(&shape, 1),
+            topology,
             mutation,
-            nodes: proto::nodes::<P>(&shape).collect(),
+            nodes: setup.levels.nodes().collect(),
+            setup,
             stations: Interner::default(),
             looks: Vec::new(),
             msgs: Interner::default(),
@@ -100,6 +113,11 @@ impl<P: Protocol> Controllers<P> {
         at.map(|at| at as u8).ok_or_else(|| format!("the machine has no node {id:?}"))
     }
 
+    /// The node that the requests of an agent enter.
+    pub(crate) fn entry(&self, agent: Agent, key: PlanKey) -> Result<u8, String> {
+        self.node(P::entry(&self.setup.params, agent, key))
+    }
+
     /// The name of a node: `L1[0]`.
     pub(crate) fn node_name(&self, node: u8) -> String {
         let id = self.nodes[usize::from(node)];
@@ -109,7 +127,7 @@ impl<P: Protocol> Controllers<P> {
 
     /// The station of a node before anything happened.
     pub(crate) fn fresh(&mut self, node: u8) -> u32 {
-        let station = Station::new(self.nodes[usize::from(node)], &self.params);
+        let station = Station::new(self.nodes[usize::from(node)], &self.setup);
         self.name(station)
     }
 
@@ -182,10 +200,7 @@ impl<P: Protocol> Controllers<P> {
         let station = self.stations.thing(number);
         let mut victims = Vec::new();
         station.node.victims(SetIndex(0), &mut victims);
-        let policy = match P::KINDS[usize::from(station.id().kind)].role {
-            proto::Role::L1 => self.shape.l1.policy,
-            _ => self.shape.l2.policy,
-        };
+        let policy = self.setup.levels.of(station.id().kind).array.policy;
         let unrest = station.unrest(policy != WritePolicy::Combining);
         Look {
             needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
@@ -231,7 +246,7 @@ impl<P: Protocol> Controllers<P> {
         mutation: Option<Mutation>,
         fx: &mut Effects<P::Msg>,
     ) {
-        let world = World::<P> { params: &self.params, homes: &self.homes, kernels: &[], mutation };
+        let world = World::<P> { mutation, ..self.setup.world() };
         fx.clear();
         fx.coverage = proto::Coverage::default();
         match told {
@@ -245,6 +260,8 @@ impl<P: Protocol> Controllers<P> {
             Told::Memory { reply } => station.memory(self.replies.thing(reply), world, fx),
             Told::Timer(class) => station.timer(TimerClass::ALL[usize::from(class)], world, fx),
             Told::Evict(way) => station.evict(Way(way), world, fx),
+            // That is for a thread.
+            Told::Answer { .. } => {}
             Told::Start => station.start(world, fx),
             Told::Tick => station.tick(1, world, fx),
         }

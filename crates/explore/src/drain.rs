@@ -102,13 +102,13 @@ pub(crate) fn next_kernel<P: Protocol>(
     threads: usize,
     rest: Rest,
 ) -> Result<(), Arc<str>> {
-    let (cus, lines) = (controllers.shape.cus, rest.lines.len());
-    let mask = ByteMask::full(usize::from(controllers.shape.line_bytes));
+    let (cus, lines) = (controllers.topology.cus, rest.lines.len());
+    let mask = ByteMask::full(usize::from(controllers.topology.line_bytes));
     let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
     let mut rows = BTreeSet::new();
     let mut drain = Drain::new(controllers, threads, rest, &mut rows);
     for line in 0..lines {
-        drain.ask(Agent::Host, access(Op::Store, line, mask, written))?;
+        drain.ask(Agent::Host(0), access(Op::Store, line, mask, written))?;
     }
     drain.boundary(Boundary::BEGIN)?;
     for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {
@@ -138,7 +138,7 @@ impl<'a, P: Protocol> Drain<'a, P> {
     /// A boundary of a kernel, agent by agent.
     fn boundary(&mut self, steps: [Boundary; 2]) -> Result<(), Arc<str>> {
         for step in steps {
-            for agent in step.agents(self.controllers.shape.cus) {
+            for agent in step.agents(self.controllers.topology.cus) {
                 self.ask(agent, step.request(KernelId(0), true))?;
             }
         }
@@ -147,7 +147,7 @@ impl<'a, P: Protocol> Drain<'a, P> {
 
     /// Makes a request and carries out what it sets off until it is answered.
     fn ask(&mut self, agent: Agent, request: Request) -> Result<Option<u32>, Arc<str>> {
-        let node = self.controllers.node(P::entry(agent)).map_err(Arc::from)?;
+        let node = self.controllers.entry(agent, PlanKey::of(&request)).map_err(Arc::from)?;
         let request = self.controllers.request(request);
         self.answer = None;
         self.under_way.push_back((node, Told::Ask { slot: self.slot, request }));

@@ -4,6 +4,10 @@
 //! requests come in there, the messages it has sent that have not arrived, and
 //! what it has asked of memory. What a part does by itself, and what it does
 //! when it is told something, is learnt once.
+//!
+//! Where a protocol sends the requests of an agent to several controllers, a
+//! thread belongs to the part that its ordinary loads enter. A request to another
+//! controller is a move of two parts; the answer comes back by a move of its own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,6 +37,9 @@ pub(crate) struct Part {
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
     /// Messages under way, by who gets them.
     pub(crate) out: SmallVec<[(u8, u32); 4]>,
+    /// What passes between cores and controllers of other parts, by who gets it: a
+    /// request that a core has kept back, or an answer. In no order.
+    pub(crate) wires: SmallVec<[(u8, u32); 1]>,
     /// What memory is to do, by line.
     pub(crate) ops: SmallVec<[(u8, u32); 2]>,
     /// What memory has answered, by line.
@@ -62,7 +69,7 @@ pub(crate) struct Machine<P: Protocol> {
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Does the next kernel find what the host has written, by stations?
     begun: FxHashMap<Vec<u32>, Found<()>>,
-    /// Where each thread's requests go.
+    /// Where each thread's ordinary loads go: to the node whose part it is of.
     pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
     shared: u64,
@@ -85,6 +92,16 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
 }
 
+/// What comes of issuing.
+pub(crate) enum Issued {
+    /// The thread has nothing to issue.
+    Nothing,
+    /// The part becomes that one.
+    Here(u32),
+    /// The part becomes `rest`, and a controller of another part is asked.
+    Elsewhere { rest: u32, to: u8, told: u32 },
+}
+
 /// Whatever keeps the moves of one part from being found.
 type Found<T> = Result<T, Arc<str>>;
 /// The lines of memory, or why they never come to rest.
@@ -101,12 +118,12 @@ impl<P: Protocol> Machine<P> {
         learnt: &mut Vec<Controllers<P>>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
-        let shape = bounds.shape(placement.compute_units(), code.line_bytes);
-        let controllers = match learnt.iter().position(|learnt| learnt.shape == shape) {
+        let topology = bounds.topology(placement.compute_units(), code.line_bytes);
+        let controllers = match learnt.iter().position(|learnt| learnt.topology == topology) {
             Some(at) => learnt.swap_remove(at),
-            None => Controllers::new(shape, mutation).map_err(Unsupported)?,
+            None => Controllers::new(topology, mutation).map_err(Unsupported)?,
         };
-        let entries = placement.agents.iter().map(|&agent| controllers.node(P::entry(agent)));
+        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent, PlanKey::PLAIN_LOAD));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
         let known = Known::new(controllers.nodes.len(), P::CLOCKED);
         Ok(Machine {
@@ -159,6 +176,7 @@ impl<P: Protocol> Machine<P> {
                 station: self.controllers.fresh(node),
                 threads,
                 out: SmallVec::new(),
+                wires: SmallVec::new(),
                 ops: SmallVec::new(),
                 replies: SmallVec::new(),
             };
@@ -323,13 +341,15 @@ impl<P: Protocol> Machine<P> {
         for at in 0..part.threads.len() {
             let (thread, _) = part.threads[at];
             let does = match self.issue(&part, at) {
-                Ok(None) => continue,
-                Ok(Some(to)) => Does::Go(to),
+                Ok(Issued::Nothing) => continue,
+                Ok(Issued::Here(to)) => Does::Go(to),
+                Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
                 Err(why) => Does::Fault(self.known.fault(&why)),
             };
             add(&mut locals, Move::Issue { thread }, false, does);
         }
         self.deliveries(&part, &mut locals);
+        self.crossings(&part, &mut locals);
         for (at, &(line, op)) in part.ops.iter().enumerate() {
             if part.ops[..at].iter().all(|(other, _)| *other != line) {
                 let mut rest = part.clone();
@@ -389,6 +409,23 @@ impl<P: Protocol> Machine<P> {
         }
     }
 
+    fn crossings(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        let from = part.node;
+        for (at, &(to, told)) in part.wires.iter().enumerate() {
+            let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
+            let mut rest = part.clone();
+            rest.wires.remove(at);
+            let rest = self.parts.number(rest);
+            let mv = Move::Cross { from, to, nth };
+            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
+        }
+    }
+
+    /// Is a request that a core has kept back on its way?
+    fn asks_elsewhere(&self, part: &Part) -> bool {
+        part.wires.iter().any(|&(_, told)| matches!(self.told.thing(told), Told::Ask { .. }))
+    }
+
     /// Does some queue of the part hold as much as it should?
     fn is_full(&self, part: &Part) -> bool {
         let most = usize::from(self.bounds.queue_max);
@@ -408,23 +445,29 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// The thread issues its next operation, if it has one to issue.
-    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Option<u32>> {
+    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
         let (thread, state) = part.threads[at];
         let t = usize::from(thread);
         let offer =
             self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
         let mut part = part.clone();
         let (id, request, mut next, is_sent) = match offer {
-            Offer::Nothing => return Ok(None),
+            Offer::Nothing => return Ok(Issued::Nothing),
             Offer::Silent(next) => {
                 part.threads[at].1 = self.threads.number(next);
-                return self.settled(part).map(Some);
+                return self.settled(part).map(Issued::Here);
+            }
+            // A kept request that is on its way was issued before.
+            Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
+                return Ok(Issued::Nothing);
             }
             Offer::Send { id, request, next } => (id, request, next, true),
             Offer::Keep { id, request, next } => (id, request, next, false),
         };
         self.note_write(&request);
-        self.note_key(PlanKey::of(&request));
+        let key = PlanKey::of(&request);
+        self.note_key(key);
+        let to = self.controllers.entry(self.code.placement.agents[t], key).map_err(Arc::from)?;
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
             pending.request = request;
@@ -432,9 +475,14 @@ impl<P: Protocol> Machine<P> {
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
             let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            part = self.told(part, Told::Ask { slot, request })?;
+            let told = Told::Ask { slot, request };
+            if to != part.node {
+                let told = self.told.number(told);
+                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
+            }
+            part = self.told(part, told)?;
         }
-        self.settled(part).map(Some)
+        self.settled(part).map(Issued::Here)
     }
 
     /// Why a thread cannot go on, in words.
@@ -476,17 +524,46 @@ impl<P: Protocol> Machine<P> {
         asks.push(told);
         let mut next = 0;
         while next < asks.len() {
-            let did = self.controllers.tell(part.station, asks[next])?;
+            let told = asks[next];
             next += 1;
+            if let Told::Answer { slot, data } = told {
+                self.answer(&mut part, slot, data, &mut asks)?;
+                continue;
+            }
+            let did = self.controllers.tell(part.station, told)?;
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
-                if let Some(ask) = self.reply(&mut part, slot, data)? {
-                    asks.push(ask);
+                match self.entries.get((slot / PENDING_MAX) as usize) {
+                    Some(&home) if home != part.node => {
+                        part.wires.push((home, self.told.number(Told::Answer { slot, data })));
+                    }
+                    _ => self.answer(&mut part, slot, data, &mut asks)?,
                 }
             }
         }
+        part.wires.sort_unstable();
         Ok(part)
+    }
+
+    /// A thread of the part goes on with its answer; a store that it has kept back
+    /// until now enters a controller.
+    fn answer(
+        &mut self,
+        part: &mut Part,
+        slot: u32,
+        data: Option<u32>,
+        asks: &mut SmallVec<[Told; 2]>,
+    ) -> Found<()> {
+        let Some((slot, request)) = self.reply(part, slot, data)? else { return Ok(()) };
+        let agent = self.code.placement.agents[(slot / PENDING_MAX) as usize];
+        let key = PlanKey::of(self.controllers.request_of(request));
+        let told = Told::Ask { slot, request };
+        match self.controllers.entry(agent, key).map_err(Arc::from)? {
+            to if to == part.node => asks.push(told),
+            to => part.wires.push((to, self.told.number(told))),
+        }
+        Ok(())
     }
 
     fn carry_out(&mut self, part: &mut Part, did: &Did) {
@@ -509,9 +586,9 @@ impl<P: Protocol> Machine<P> {
         part.ops.sort_by_key(|(line, _)| *line);
     }
 
-    /// A thread goes on with its answer. Returns a store that it has kept back
-    /// until now.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
+    /// A thread goes on with its answer. Returns the slot and the number of a store
+    /// that it has kept back until now.
+    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u32, u32)>> {
         let (thread, id) = ((slot / PENDING_MAX) as u8, (slot % PENDING_MAX) as u8);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
         let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
@@ -529,9 +606,8 @@ impl<P: Protocol> Machine<P> {
         if let Some(heard) = &mut self.heard {
             heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
         }
-        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id)).map(|p| {
-            Told::Ask { slot: u32::from(thread) * PENDING_MAX + u32::from(p.id), request: p.request }
-        });
+        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
+        let send = send.map(|p| (u32::from(thread) * PENDING_MAX + u32::from(p.id), p.request));
         part.threads[at].1 = self.threads.number(state);
         Ok(send)
     }

@@ -83,6 +83,11 @@ impl<P: Protocol> Machine<P> {
                 let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
                 msg.map(|msg| (to, Told::Message { from, msg }))
             }
+            Move::Cross { from, to, nth } => {
+                let wires = self.part(number(from)).wires.iter().filter(|(other, _)| *other == to);
+                let told = wires.map(|&(_, told)| told).nth(usize::from(nth));
+                told.map(|told| (to, *self.told.thing(told)))
+            }
             Move::Serve { node, line } if self.merges(line) => {
                 let op = first(&self.part(number(node)).ops, line);
                 let served = op.and_then(|op| self.known.served(state[nodes], op));

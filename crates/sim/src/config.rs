@@ -17,7 +17,7 @@ pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Sc
 pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 
-use proto::{CacheShape, Shape};
+use proto::{CacheShape, MemoryLevel, Per, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::dram::DramSpec;
@@ -80,32 +80,37 @@ impl System {
     /// The machine as the protocols see it. Sound only if [`System::problems`]
     /// finds nothing.
     #[must_use]
-    pub fn shape(&self) -> Shape {
+    pub fn topology(&self) -> Topology {
         let (l1, l2) = (&self.l1, &self.l2);
         let sets = |bytes: u64, ways: u32| {
             let sets = bytes / (u64::from(l1.line_bytes) * u64::from(ways)).max(1);
             u32::try_from(sets).unwrap_or(u32::MAX)
         };
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
-        Shape {
+        let near = CacheShape {
+            sets: sets(l1.bytes, l1.ways),
+            ways: l1.ways,
+            policy: l1.write_policy.into(),
+            store_buffer_entries: l1.store_fifo_entries,
+            miss_registers: l1.miss_registers,
+        };
+        let far = CacheShape {
+            sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
+            ways: l2.ways,
+            policy: l2.write_policy.into(),
+            store_buffer_entries: l2.store_fifo_entries,
+            miss_registers: l2.miss_registers,
+        };
+        Topology {
             cus: narrow(self.cu.count),
+            hosts: 1,
             chiplets: narrow(self.chiplets),
-            banks: narrow(l2.banks),
             line_bytes: narrow(l1.line_bytes),
-            l1: CacheShape {
-                sets: sets(l1.bytes, l1.ways),
-                ways: l1.ways,
-                policy: l1.write_policy.into(),
-                store_buffer_entries: l1.store_fifo_entries,
-                miss_registers: l1.miss_registers,
-            },
-            l2: CacheShape {
-                sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
-                ways: l2.ways,
-                policy: l2.write_policy.into(),
-                store_buffer_entries: l2.store_fifo_entries,
-                miss_registers: l2.miss_registers,
-            },
+            levels: vec![
+                MemoryLevel::new("l1", Per::Cu).array(near).over("l2"),
+                MemoryLevel::new("l2", Per::Chiplet).count(narrow(l2.banks / self.chiplets)).array(far),
+                MemoryLevel::new("host", Per::Host),
+            ],
         }
     }
 }
@@ -131,9 +136,10 @@ mod tests {
     #[test]
     fn the_sets_of_a_cache_follow_from_its_size() {
         let system: System = toml::from_str(TEXT).unwrap();
-        let shape = system.shape();
-        assert_eq!((shape.l1.sets, shape.l2.sets, shape.banks), (16, 256, 4));
-        assert_eq!(shape.check(), Ok(()));
+        let topology = system.topology();
+        let sets = |name| topology.level(name).unwrap().array.unwrap().sets;
+        assert_eq!((sets("l1"), sets("l2"), topology.banks()), (16, 256, 4));
+        assert_eq!(topology.check(), Ok(()));
         assert_eq!(system.work_items_per_cu(), 2560);
     }
 

@@ -6,9 +6,9 @@
 //! which way is given up (the least recently used of the lowest rank).
 
 use proto::{
-    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message,
-    Mutation, Node, NodeId, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
-    TimerClass, Uses, Way, World, WritePolicy,
+    Agent, ArrayUse, Coverage, Effects, Key, LineData, LineView, MemoryOp, MemoryReply, Message, Mutation,
+    Node, NodeId, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup, Slot, Spending, Station,
+    TimerClass, Topology, Uses, Way, World, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -45,10 +45,33 @@ pub(crate) struct Out {
 pub(crate) struct StationInfo {
     /// For example `L2[3]`.
     pub(crate) name: String,
-    pub(crate) role: Role,
-    /// Which one of its kind, and how many there are.
+    /// The number of its level.
+    pub(crate) level: u8,
+    /// Which one of its kind.
     pub(crate) index: u32,
+}
+
+/// A level at which a protocol has stations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LevelInfo {
+    /// Its name on the machine: `l2`.
+    pub(crate) name: String,
+    /// What there are `count` stations for in all.
+    pub(crate) per: Per,
     pub(crate) count: u32,
+    /// Do the stations keep lines?
+    pub(crate) has_lines: bool,
+    /// How many lines may be under way at each, if it keeps lines.
+    pub(crate) miss_registers: u32,
+    /// How many levels stand between it and memory.
+    pub(crate) height: u32,
+}
+
+impl LevelInfo {
+    /// Do several compute units share a station, which keeps lines?
+    pub(crate) fn is_bank(&self) -> bool {
+        self.has_lines && matches!(self.per, Per::Chiplet | Per::Machine)
+    }
 }
 
 /// Something that is parked at a station, in words.
@@ -66,8 +89,10 @@ pub(crate) enum Parked {
 pub(crate) trait Fabric {
     /// All stations; their numbers are their positions.
     fn stations(&self) -> Vec<StationInfo>;
+    /// The levels of the stations, by number.
+    fn levels(&self) -> Vec<LevelInfo>;
     /// Where an agent's requests go.
-    fn entry(&self, agent: Agent) -> StationId;
+    fn entry(&self, agent: Agent, key: PlanKey) -> StationId;
     /// Does any controller look at clock ticks?
     fn is_clocked(&self) -> bool;
     /// Tells the protocol which arrays a kernel uses. Kernels come in order.
@@ -115,8 +140,7 @@ pub(crate) struct Ways {
 
 /// [`Fabric`] for one protocol.
 pub(crate) struct Stations<P: Protocol> {
-    params: P::Params,
-    homes: Homes,
+    setup: Setup<P>,
     kernels: Vec<Vec<ArrayUse>>,
     mutation: Option<Mutation>,
     stations: Vec<Station<P>>,
@@ -129,8 +153,6 @@ pub(crate) struct Stations<P: Protocol> {
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// What the private caches do with writes, and what the others do.
-    policies: (WritePolicy, WritePolicy),
     /// Does somebody else say which ways are given up?
     holds_ways: bool,
 }
@@ -160,21 +182,24 @@ impl<P: Protocol> Stations<P> {
     ///
     /// # Errors
     /// What of the machine this protocol cannot use.
-    pub(crate) fn new(shape: &Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
-        shape.check()?;
-        let params = P::params(shape)?;
-        let mut stations = Vec::new();
-        let mut first_of_kind = Vec::new();
-        for kind in 0..P::KINDS.len() as u8 {
-            first_of_kind.push(stations.len() as StationId);
-            for index in 0..P::count(kind, shape) {
-                stations.push(Station::new(NodeId { kind, index }, &params));
-            }
-        }
+    pub(crate) fn new(
+        topology: &Topology,
+        settings: &Settings,
+        lines_per_page: u64,
+        mutation: Option<Mutation>,
+    ) -> Result<Self, String> {
+        let setup = Setup::with(topology, settings, lines_per_page)?;
+        let stations = setup.stations();
+        let counts = (0..P::KINDS.len() as u8).map(|kind| StationId::from(setup.levels.of(kind).count));
+        let first_of_kind = counts
+            .scan(0, |next, count| {
+                *next += count;
+                Some(*next - count)
+            })
+            .collect();
         let recency = stations.iter().map(|_| Recency::default()).collect();
         Ok(Stations {
-            params,
-            homes,
+            setup,
             kernels: Vec::new(),
             mutation,
             stations,
@@ -185,8 +210,7 @@ impl<P: Protocol> Stations<P> {
             free_messages: Vec::new(),
             victims: Vec::new(),
             uses: 0,
-            line_bytes: u32::from(shape.line_bytes),
-            policies: (shape.l1.policy, shape.l2.policy),
+            line_bytes: u32::from(topology.line_bytes),
             holds_ways: false,
         })
     }
@@ -209,12 +233,7 @@ impl<P: Protocol> Stations<P> {
         out: &mut Out,
         input: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>, &mut Chooser<'_>),
     ) {
-        let world = World {
-            params: &self.params,
-            homes: &self.homes,
-            kernels: &self.kernels,
-            mutation: self.mutation,
-        };
+        let world = World { kernels: &self.kernels, mutation: self.mutation, ..self.setup.world() };
         let station = &mut self.stations[at as usize];
         self.fx.clear();
         let recency = &mut self.recency[at as usize];
@@ -349,22 +368,34 @@ fn make_room<P: Protocol>(
 
 impl<P: Protocol> Fabric for Stations<P> {
     fn stations(&self) -> Vec<StationInfo> {
-        let count = |kind: u8| self.stations.iter().filter(|s| s.id().kind == kind).count() as u32;
-        let counts: Vec<u32> = (0..P::KINDS.len() as u8).map(count).collect();
         let info = |station: &Station<P>| {
             let id = station.id();
-            StationInfo {
-                name: Self::name(id),
-                role: P::KINDS[usize::from(id.kind)].role,
-                index: u32::from(id.index),
-                count: counts[usize::from(id.kind)],
-            }
+            StationInfo { name: Self::name(id), level: id.kind, index: u32::from(id.index) }
         };
         self.stations.iter().map(info).collect()
     }
 
-    fn entry(&self, agent: Agent) -> StationId {
-        self.number(P::entry(agent))
+    fn levels(&self) -> Vec<LevelInfo> {
+        let height = |kind: u8| {
+            let down = core::iter::successors(Some(kind), |&kind| self.setup.levels.of(kind).below);
+            down.take(P::KINDS.len()).count() as u32 - 1
+        };
+        let info = |(kind, declared): (u8, &proto::Kind)| {
+            let level = self.setup.levels.of(kind);
+            LevelInfo {
+                name: level.name.clone(),
+                per: level.per,
+                count: u32::from(level.count),
+                has_lines: declared.has_lines,
+                miss_registers: level.array.miss_registers,
+                height: height(kind),
+            }
+        };
+        (0..).zip(P::KINDS).map(info).collect()
+    }
+
+    fn entry(&self, agent: Agent, key: PlanKey) -> StationId {
+        self.number(P::entry(&self.setup.params, agent, key))
     }
 
     fn is_clocked(&self) -> bool {
@@ -450,10 +481,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.victims.clear();
         station.node.victims(SetIndex(0), &mut self.victims);
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
-        let policy = match P::KINDS[usize::from(station.id().kind)].role {
-            Role::L1 => self.policies.0,
-            _ => self.policies.1,
-        };
+        let policy = self.setup.levels.of(station.id().kind).array.policy;
         let unrest = station.unrest(policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }

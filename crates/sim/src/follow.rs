@@ -9,15 +9,14 @@
 //! by itself.
 
 use kernel::Program;
-use proto::{Homes, LineAddr, Mutation, Protocol, TimerClass, Way};
+use proto::{LineAddr, Mutation, Protocol, TimerClass, Way};
 
 use crate::config::System;
 use crate::error::RunError;
-use crate::fabric::Stations;
 use crate::machine::{Ended, Machine, RunOptions};
 use crate::outcome::Outcome;
 use crate::queue::Cycle;
-use crate::run::{homes, outcome};
+use crate::run::{outcome, stations};
 
 /// Who issues an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,10 +150,7 @@ pub fn follow<P: Protocol>(
     if P::CLOCKED {
         return Err(FollowError::Clocked);
     }
-    let shape = system.shape();
-    shape.check().map_err(RunError::Machine)?;
-    let homes: Homes = homes(system);
-    let stations = Stations::<P>::new(&shape, homes, mutation).map_err(RunError::Machine)?;
+    let stations = stations::<P>(system, mutation)?;
     let (options, mut probe) = (RunOptions::default(), ());
     let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
     let led = machine.follow(moves)?;

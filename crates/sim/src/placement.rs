@@ -6,10 +6,10 @@
 //! middle; the host enters at the first node. The memory of a bank's lines stands
 //! beside the bank, whether or not a protocol has a controller there.
 
-use proto::Role;
+use proto::Per;
 
 use crate::config::System;
-use crate::fabric::StationInfo;
+use crate::fabric::LevelInfo;
 use crate::noc::{Noc, NocNode, Topology};
 
 /// Where stations stand.
@@ -29,36 +29,40 @@ impl Placement {
         Placement { nodes: noc.nodes() as u32, cus: system.cu.count, columns }
     }
 
-    pub(crate) fn node(&self, station: &StationInfo) -> NocNode {
-        self.node_of(station.role, station.index, station.count)
+    /// Where a station of a level stands.
+    pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
+        match level.per {
+            Per::Host => NocNode(0),
+            Per::Cu if self.columns.is_none() => NocNode((index % self.nodes) as u16),
+            Per::Cu => self.spread(index, level.count),
+            Per::Chiplet | Per::Machine if level.is_bank() => self.memory(index, level.count),
+            Per::Chiplet | Per::Machine if level.count > 1 => self.spread(index, level.count),
+            Per::Chiplet | Per::Machine => self.middle(),
+        }
     }
 
-    /// Where the memory of a bank's lines stands.
+    /// Where a bank and the memory of its lines stand.
     pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
-        self.node_of(Role::L2, bank, banks)
+        match self.columns {
+            None if self.cus < self.nodes => NocNode((self.cus + bank % (self.nodes - self.cus)) as u16),
+            None => NocNode((bank % self.nodes) as u16),
+            Some(_) => self.spread(bank, banks),
+        }
     }
 
-    fn node_of(&self, role: Role, index: u32, count: u32) -> NocNode {
-        let spread = u64::from(index) * u64::from(self.nodes) / u64::from(count.max(1));
-        let node = match role {
-            Role::Host => 0,
-            Role::Manager | Role::CommandProcessor => match self.columns {
-                Some(columns) => self.nodes / columns / 2 * columns + columns / 2,
-                None => self.nodes - 1,
-            },
-            Role::L1 | Role::Buffer if self.columns.is_none() => index % self.nodes,
-            Role::L1 | Role::Buffer => spread as u32,
-            Role::L2 | Role::L3 | Role::Directory => match self.columns {
-                None if self.cus < self.nodes => self.cus + index % (self.nodes - self.cus),
-                None => index % self.nodes,
-                Some(_) => spread as u32,
-            },
-        };
-        NocNode(node as u16)
+    fn spread(&self, index: u32, count: u32) -> NocNode {
+        NocNode((u64::from(index) * u64::from(self.nodes) / u64::from(count.max(1))) as u16)
+    }
+
+    fn middle(&self) -> NocNode {
+        NocNode(match self.columns {
+            Some(columns) => self.nodes / columns / 2 * columns + columns / 2,
+            None => self.nodes - 1,
+        } as u16)
     }
 }
 
-/// How fast the stations of a role are.
+/// How fast the stations of a level are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StationTiming {
     /// From an access to what it sends or answers.
@@ -72,15 +76,15 @@ pub(crate) struct StationTiming {
 }
 
 impl StationTiming {
-    pub(crate) fn of(system: &System, role: Role) -> StationTiming {
-        let (latency, occupancy, atomic, way) = match role {
+    /// Of the level of that name. A controller that the machine does not declare
+    /// takes a cycle.
+    pub(crate) fn of(system: &System, level: &str) -> StationTiming {
+        let (latency, occupancy, atomic, way) = match level {
             // The port in front of an L1 serves one line after the other.
-            Role::L1 => (system.l1.latency_cycles, 0, 0, 0),
-            Role::L2 | Role::L3 | Role::Directory => {
-                (system.l2.latency_cycles, system.l2.occupancy_cycles, system.l2.atomic_cycles, 0)
-            }
-            Role::Buffer | Role::Manager | Role::CommandProcessor => (1, 0, 0, 0),
-            Role::Host => (0, 0, 0, system.host.memory_latency_cycles.div_ceil(2)),
+            "l1" => (system.l1.latency_cycles, 0, 0, 0),
+            "l2" => (system.l2.latency_cycles, system.l2.occupancy_cycles, system.l2.atomic_cycles, 0),
+            "host" => (0, 0, 0, system.host.memory_latency_cycles.div_ceil(2)),
+            _ => (1, 0, 0, 0),
         };
         StationTiming {
             latency_cycles: u64::from(latency),

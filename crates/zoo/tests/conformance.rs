@@ -1,7 +1,7 @@
 //! What every protocol must satisfy, whatever it does.
 
 use proto::{
-    Agent, Homes, Node as _, PlanKey, Protocol, RowView, Shape, Station, TableId, TableView, WritePolicy,
+    Agent, Homes, Node as _, PlanKey, Protocol, RowView, Setup, TableId, TableView, Topology, WritePolicy,
     page,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,8 @@ fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
     }
 }
 
-fn shape() -> Shape {
-    Shape::bounded(WritePolicy::Combining, WritePolicy::Combining)
+fn topology() -> Topology {
+    Topology::bounded(WritePolicy::Combining, WritePolicy::Combining)
 }
 
 #[test]
@@ -118,21 +118,25 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
     impl Visit for Bounded {
         type Output = ();
         fn visit<P: Protocol>(self) {
-            let shape = shape();
-            let params = P::params(&shape).unwrap();
-            let nodes: Vec<_> = proto::nodes::<P>(&shape).collect();
-            for &id in &nodes {
-                let station: Station<P> = Station::new(id, &params);
+            let topology = topology();
+            let setup = Setup::<P>::new(&topology).unwrap();
+            let nodes: Vec<_> = setup.levels.nodes().collect();
+            for station in setup.stations() {
                 assert!(station.is_quiet());
                 let mut again = station.clone();
                 again.node.canonicalize();
                 assert_eq!(station, again, "a fresh controller is in canonical form");
             }
-            for agent in [Agent::Cu(0), Agent::Cu(1), Agent::CommandProcessor, Agent::Host] {
-                assert!(nodes.contains(&P::entry(agent)), "{}: {agent:?}", P::INFO.name);
+            for agent in [Agent::Cu(0), Agent::Cu(1), Agent::CommandProcessor, Agent::Host(0)] {
+                for key in PlanKey::all() {
+                    let entry = P::entry(&setup.params, agent, key);
+                    assert!(nodes.contains(&entry), "{}: {agent:?} {key:?}", P::INFO.name);
+                }
             }
-            assert!(P::params(&Shape { banks: 0, ..shape }).is_err());
-            assert_eq!(Homes::new(&shape, 1).bank(proto::LineAddr(3)), 1);
+            let mut without_banks = topology.clone();
+            without_banks.levels[1].count = 0;
+            assert!(Setup::<P>::new(&without_banks).is_err());
+            assert_eq!(Homes::new(&topology, 1).bank(proto::LineAddr(3)), 1);
         }
     }
     for_all(Bounded);

@@ -2,8 +2,8 @@
 //! stands where it has nothing to work on.
 
 use proto::{
-    ArrayId, ByteMask, Change, Effects, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation,
-    NodeId, Op, Order, Protocol, Request, RowView, Scope, Shape, Slot, Station, Symbol, Table, World,
+    ArrayId, ByteMask, Change, Effects, Hints, Issuer, LineAddr, LineData, MemoryReply, Mutation, NodeId, Op,
+    Order, Protocol, Request, RowView, Scope, Setup, Slot, Station, Symbol, Table, Topology, World,
     WritePolicy,
 };
 use zoo::Visit;
@@ -19,24 +19,22 @@ const LINE: LineAddr = LineAddr(0);
 /// A station of hLRC, alone with a test.
 struct Alone {
     station: Station<Hlrc>,
-    params: <Hlrc as Protocol>::Params,
-    homes: Homes,
+    setup: Setup<Hlrc>,
     mutation: Option<Mutation>,
     fx: Effects<Msg>,
 }
 
 impl Alone {
     fn new(id: NodeId, mutation: Option<Mutation>) -> Alone {
-        let shape = Shape::bounded(WritePolicy::Through, WritePolicy::Through);
-        let params = Hlrc::params(&shape).expect("a machine for hLRC");
-        let station = Station::new(id, &params);
-        Alone { station, params, homes: Homes::new(&shape, 1), mutation, fx: Effects::default() }
+        let topology = Topology::bounded(WritePolicy::Through, WritePolicy::Through);
+        let setup = Setup::new(&topology).expect("a machine for hLRC");
+        Alone { station: Station::new(id, &setup), setup, mutation, fx: Effects::default() }
     }
 
     fn tell(&mut self, tell: impl FnOnce(&mut Station<Hlrc>, World<'_, Hlrc>, &mut Effects<Msg>)) {
-        let Alone { station, params, homes, mutation, fx } = self;
+        let Alone { station, setup, mutation, fx } = self;
         fx.clear();
-        tell(station, World { params, homes, kernels: &[], mutation: *mutation }, fx);
+        tell(station, World { mutation: *mutation, ..setup.world() }, fx);
     }
 
     fn request(&mut self, op: Op, order: Order) {

@@ -2,19 +2,20 @@
 //! pass in the meantime.
 
 use proto::{
-    Agent, ByteMask, Effects, Homes, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, Protocol,
-    Request, Rmw, RmwKind, Scope, Shape, Slot, Station, Width, World, WritePolicy,
+    ByteMask, Effects, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, Request, Rmw, RmwKind,
+    Scope, Setup, Slot, Station, Topology, Width, WritePolicy,
 };
 use std::collections::VecDeque;
-use zoo::parts::{Answer, BANK, How, ToBank, ToL1};
+use zoo::parts::{Answer, BANK, FIRST, How, ToBank, ToL1};
 use zoo::vi::Vi;
 use zoo::vi::protocol::Msg;
 
 const LINE: LineAddr = LineAddr(0);
 const ROUNDS: usize = 8;
 
-fn shape() -> Shape {
-    Shape::bounded(WritePolicy::Combining, WritePolicy::Combining)
+fn setup() -> Setup<Vi> {
+    let topology = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+    Setup::new(&topology).expect("a machine for vi")
 }
 
 fn update() -> Op {
@@ -35,12 +36,15 @@ fn request(op: Op, order: Order, level: Level) -> Request {
     }
 }
 
+fn l1_of(cu: u16) -> NodeId {
+    NodeId { kind: FIRST, index: cu }
+}
+
 /// A peer does `disturb` whenever the bank is about to answer.
 fn is_answered_in_spite_of(op: Op, disturb: &Request) -> bool {
-    let shape = shape();
-    let homes = Homes::new(&shape, 1);
-    let world = World::<Vi> { params: &shape, homes: &homes, kernels: &[], mutation: None };
-    let mut l1 = Station::<Vi>::new(Vi::entry(Agent::Cu(0)), &shape);
+    let setup = setup();
+    let world = setup.world();
+    let mut l1 = Station::<Vi>::new(l1_of(0), &setup);
     let bank = NodeId { kind: BANK, index: 0 };
     let mut fx = Effects::default();
     let mut sent: VecDeque<Msg> = VecDeque::new();
@@ -85,11 +89,10 @@ fn an_access_in_the_work_group_is_had_while_peers_acquire_or_pass_its_line() {
 
 /// Another compute unit sends `disturb` whenever memory is about to answer.
 fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
-    let shape = shape();
-    let homes = Homes::new(&shape, 1);
-    let world = World::<Vi> { params: &shape, homes: &homes, kernels: &[], mutation: None };
-    let mut bank = Station::<Vi>::new(NodeId { kind: BANK, index: 0 }, &shape);
-    let (asker, other) = (Vi::entry(Agent::Cu(0)), Vi::entry(Agent::Cu(1)));
+    let setup = setup();
+    let world = setup.world();
+    let mut bank = Station::<Vi>::new(NodeId { kind: BANK, index: 0 }, &setup);
+    let (asker, other) = (l1_of(0), l1_of(1));
     let mut fx = Effects::default();
     let mut memory = VecDeque::new();
     bank.message(asker, &(*ask).into(), world, &mut fx);
@@ -111,7 +114,7 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
 #[test]
 fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
     let access = |cu, op, how, answer| {
-        let (mask, asker) = (ByteMask::range(0, 4), Vi::entry(Agent::Cu(cu)));
+        let (mask, asker) = (ByteMask::range(0, 4), l1_of(cu));
         ToBank::Access { line: LINE, mask, data: LineData::default(), op, how, answer, asker }
     };
     let request = Answer::Request(Slot(0));

@@ -2,14 +2,14 @@
 //! can happen next happens in an order that a seed decides.
 
 use super::draws::Draws;
-use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORDS, cu};
+use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORDS};
 use super::order::Program;
 use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, LineData, MemoryOp, MemoryReply, Mutation, Node as _,
-    NodeId, Protocol, Rank, Role, SetIndex, Shape, Slot, Station, Symbol as _, TimerClass, Way, World,
-    WritePolicy,
+    Agent, CacheShape, Channels, Effects, Key, LineData, MemoryOp, MemoryReply, Mutation, Node as _, NodeId,
+    PlanKey, Protocol, Rank, Request, SetIndex, Setup, Slot, Station, Symbol as _, TimerClass, Topology, Way,
+    World, WritePolicy,
 };
 
 /// Bytes of a word.
@@ -20,7 +20,7 @@ const EVENTS_MAX: u64 = 400_000;
 const WHIMS: u64 = 2;
 
 /// The machines: every pair of write policies, lines and caches of some sizes.
-pub(super) fn shapes() -> Vec<Shape> {
+pub(super) fn topologies() -> Vec<Topology> {
     use WritePolicy::{Combining, Through, ThroughInvalidate};
     let cache = |sets, ways, policy, room| CacheShape {
         sets,
@@ -29,15 +29,15 @@ pub(super) fn shapes() -> Vec<Shape> {
         store_buffer_entries: room,
         miss_registers: room,
     };
-    let shape = |line_bytes, l1, l2| Shape { cus: CUS as u16, chiplets: 1, banks: 2, line_bytes, l1, l2 };
-    let mut shapes = Vec::new();
+    let machine = |line_bytes, l1, l2| Topology::banked(CUS as u16, 2, line_bytes, l1, l2);
+    let mut machines = Vec::new();
     for (l1, l2) in [(Combining, Combining), (Through, Through), (Through, ThroughInvalidate)] {
-        shapes.push(shape(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
-        shapes.push(shape(32, cache(2, 2, l1, 3), cache(2, 2, l2, 2)));
+        machines.push(machine(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
+        machines.push(machine(32, cache(2, 2, l1, 3), cache(2, 2, l2, 2)));
     }
-    shapes.push(shape(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
-    shapes.push(shape(64, cache(1, 2, ThroughInvalidate, 2), cache(1, 2, Combining, 2)));
-    shapes
+    machines.push(machine(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
+    machines.push(machine(64, cache(1, 2, ThroughInvalidate, 2), cache(1, 2, Combining, 2)));
+    machines
 }
 
 /// What can happen next. Nodes and wavefronts are numbers.
@@ -76,8 +76,7 @@ pub(super) struct Ran {
 
 /// The controllers, and what they have done just now.
 struct Nodes<P: Protocol> {
-    params: P::Params,
-    homes: Homes,
+    setup: Setup<P>,
     mutation: Option<Mutation>,
     stations: Vec<Station<P>>,
     /// By node: when it was last told how much time has passed.
@@ -93,7 +92,7 @@ impl<P: Protocol> Nodes<P> {
         now: u64,
         tell: impl FnOnce(&mut Station<P>, World<'_, P>, &mut Effects<P::Msg>),
     ) {
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
+        let world = World { mutation: self.mutation, ..self.setup.world() };
         let station = &mut self.stations[node];
         if P::CLOCKED {
             let elapsed = (now - self.clocks[node]) as u32;
@@ -105,14 +104,14 @@ impl<P: Protocol> Nodes<P> {
 }
 
 pub(super) struct Machine<P: Protocol> {
-    pub(super) shape: Shape,
+    pub(super) topology: Topology,
     nodes: Nodes<P>,
+    /// The most sets that a cache has.
+    sets_max: u32,
     /// By node: as it is before anything happened.
     fresh: Vec<P::Node>,
     /// The first node of each kind.
     kinds: Vec<usize>,
-    /// By wavefront: where its requests come in.
-    pub(super) entries: Vec<usize>,
     /// By sender and receiver: the messages under way.
     channels: Queues<P::Msg>,
     /// By node: what memory is to do for it.
@@ -142,20 +141,25 @@ pub(super) struct Machine<P: Protocol> {
 }
 
 impl<P: Protocol> Machine<P> {
-    pub(super) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
-        let params = P::params(&shape)?;
-        let ids: Vec<NodeId> = proto::nodes::<P>(&shape).collect();
+    pub(super) fn new(topology: Topology, mutation: Option<Mutation>) -> Result<Self, String> {
+        let setup = Setup::<P>::new(&topology)?;
+        let ids: Vec<NodeId> = setup.levels.nodes().collect();
         if ids.len() > usize::from(u8::MAX) {
             return Err(format!("it has {} nodes, and at most {} can be stressed", ids.len(), u8::MAX));
         }
         let kinds: Vec<usize> = (0..P::KINDS.len() as u8)
             .map(|kind| ids.iter().position(|id| id.kind == kind).unwrap_or(ids.len()))
             .collect();
-        let stations: Vec<Station<P>> = ids.iter().map(|&id| Station::new(id, &params)).collect();
-        let of = |agent| number(&kinds, P::entry(agent));
-        let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
-        let lines = (WORDS * WORD).div_ceil(usize::from(shape.line_bytes));
+        let stations = setup.stations();
+        let lines = (WORDS * WORD).div_ceil(usize::from(topology.line_bytes));
         Ok(Machine {
+            sets_max: topology
+                .levels
+                .iter()
+                .filter_map(|level| level.array)
+                .map(|array| array.sets)
+                .max()
+                .unwrap_or(1),
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
             channels: Queues::new(ids.len() * ids.len()),
             asked: Queues::new(ids.len()),
@@ -173,23 +177,15 @@ impl<P: Protocol> Machine<P> {
             ran: Ran::default(),
             draws: Draws::new(0),
             has_ended: true,
-            entries: (0..WAVES).map(|wave| of(agent(wave))).collect(),
-            nodes: Nodes {
-                params,
-                homes: Homes::new(&shape, 1),
-                mutation,
-                stations,
-                clocks: vec![0; ids.len()],
-                fx: Effects::default(),
-            },
+            nodes: Nodes { setup, mutation, stations, clocks: vec![0; ids.len()], fx: Effects::default() },
             kinds,
-            shape,
+            topology,
         })
     }
 
-    /// Where an agent's requests come in.
-    pub(super) fn entry(&self, agent: Agent) -> usize {
-        number(&self.kinds, P::entry(agent))
+    /// Where a request of an agent comes in.
+    pub(super) fn entry(&self, agent: Agent, request: &Request) -> usize {
+        number(&self.kinds, P::entry(&self.nodes.setup.params, agent, PlanKey::of(request)))
     }
 
     /// Everything as it is before anything happened.
@@ -256,7 +252,7 @@ impl<P: Protocol> Machine<P> {
             self.happens(event, program)?;
             if draw & 0xff < WHIMS {
                 let node = self.draws.below(self.nodes.stations.len());
-                let sets = self.shape.l1.sets.max(self.shape.l2.sets) as usize;
+                let sets = self.sets_max as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
                 self.give_up(node, set, program)?;
             }
@@ -330,11 +326,7 @@ impl<P: Protocol> Machine<P> {
     fn give_up(&mut self, node: usize, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
         self.victims.clear();
         let station = &self.nodes.stations[node];
-        let cache = match P::KINDS[usize::from(station.id().kind)].role {
-            Role::L1 | Role::Buffer => &self.shape.l1,
-            _ => &self.shape.l2,
-        };
-        if set.0 >= cache.sets {
+        if set.0 >= self.nodes.setup.levels.of(station.id().kind).array.sets {
             return Ok(false);
         }
         station.node.victims(set, &mut self.victims);

@@ -5,8 +5,8 @@ use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORDS, cu};
 use super::machine::{Event, Machine, WORD, Wrong, wrong};
 use super::order::Program;
 use proto::{
-    ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Protocol, Request,
-    Rmw, RmwKind, Scope, Slot, Width,
+    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Protocol,
+    Request, Rmw, RmwKind, Scope, Slot, Width,
 };
 
 /// Data accesses of a wavefront that may be under way at once.
@@ -73,7 +73,8 @@ impl<P: Protocol> Machine<P> {
         self.ran.operations += 1;
         let request = self.request(wave, step, program);
         let slot = Slot((wave * UNDER_WAY_MAX + free) as u32);
-        let node = self.entries[wave];
+        let agent = cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
+        let node = self.entry(agent, &request);
         self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
         if step.is_plain() {
             self.wake(wave);
@@ -113,7 +114,7 @@ impl<P: Protocol> Machine<P> {
     /// The line of a word, and the offset there.
     fn place(&self, word: usize, program: &Program) -> (LineAddr, usize) {
         let address = usize::from(program.places[word]) * WORD;
-        let line_bytes = usize::from(self.shape.line_bytes);
+        let line_bytes = usize::from(self.topology.line_bytes);
         (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
     }
 
@@ -180,9 +181,9 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
         for step in Boundary::END {
             let request = step.request(KernelId(0), true);
-            for (at, agent) in step.agents(self.shape.cus).enumerate() {
+            for (at, agent) in step.agents(self.topology.cus).enumerate() {
                 self.ending |= 1 << at;
-                let (node, slot) = (self.entry(agent), Slot((ENDS + at) as u32));
+                let (node, slot) = (self.entry(agent, &request), Slot((ENDS + at) as u32));
                 self.tell(node, |station, world, fx| station.request(slot, &request, world, fx));
                 self.carry_out(node, program)?;
             }

@@ -197,7 +197,7 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds) -> (Found, BT
     let mut litmus = translation.builder.exists(Prop::True);
     litmus.observed = registers.iter().copied().chain(finals).collect();
     let placement = Placement {
-        agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host, Agent::Cu)).collect(),
+        agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host(0), Agent::Cu)).collect(),
         lines: (0..WORDS as u8).map(|word| word / 2).collect(),
     };
     let mut explorer = Explorer::<P>::new(bounds, None);

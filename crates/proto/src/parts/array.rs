@@ -2,9 +2,10 @@
 
 use crate::contract::LineView;
 use crate::divisor::Divisor;
+use crate::levels::Fitted;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{SetIndex, Way};
-use crate::shape::CacheShape;
+
 use crate::symbols::Symbol;
 use crate::table::Table;
 use core::fmt::Debug;
@@ -57,10 +58,10 @@ struct Masks {
 }
 
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
-    /// An empty array. Lines that reach it differ by multiples of `stride`
-    /// (the number of banks); `absent` is the state of a line that is not there.
+    /// An empty array; `absent` is the state of a line that is not there.
     #[must_use]
-    pub fn new(shape: &CacheShape, line_bytes: u16, stride: u16, absent: S) -> Self {
+    pub fn new(level: &Fitted, absent: S) -> Self {
+        let (shape, line_bytes) = (&level.array, level.line_bytes);
         let lines = (shape.sets * shape.ways) as usize;
         let ways = shape.ways as usize;
         let prints_per_set = ways.next_multiple_of(PRINTS_AT_ONCE);
@@ -75,7 +76,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             bytes: vec![0; lines * usize::from(line_bytes)],
             ways: Divisor::new(shape.ways),
             sets: Divisor::new(shape.sets),
-            stride: Divisor::new(u32::from(stride.max(1))),
+            stride: Divisor::new(u32::from(level.stride().max(1))),
             prints_per_set: prints_per_set as u32,
             line_bytes: u32::from(line_bytes),
         }
@@ -342,12 +343,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::WritePolicy;
+    use crate::topology::{CacheShape, WritePolicy};
 
     fn array() -> CacheArray<u8> {
         let policy = WritePolicy::Combining;
         let shape = CacheShape { sets: 2, ways: 2, policy, store_buffer_entries: 1, miss_registers: 1 };
-        CacheArray::new(&shape, 16, 1, 0)
+        CacheArray::new(&Fitted::alone(shape, 16), 0)
     }
 
     #[test]
@@ -370,7 +371,7 @@ mod tests {
         for ways in [1, 7, 8, 24, 64] {
             let policy = WritePolicy::Combining;
             let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
-            let mut a: CacheArray<u8> = CacheArray::new(&shape, 8, 1, 0);
+            let mut a: CacheArray<u8> = CacheArray::new(&Fitted::alone(shape, 8), 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {
                 let way = a.free_way(line).unwrap();

@@ -4,9 +4,9 @@
 //! cycle. A request that its station cannot answer yet waits inside the
 //! station; it does not block the port, until too many wait.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot, Uses};
+use proto::{Agent, ByteMask, LineAddr, LineData, Op, PlanKey, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
 use super::spent::Spent;
@@ -14,7 +14,7 @@ use super::travel::Origin;
 use super::{Event, Machine};
 use crate::attribution::Trail;
 use crate::coalesce::LinePart;
-use crate::fabric::StationId;
+use crate::fabric::{Fabric, StationId};
 use crate::probe::Probe;
 use crate::queue::Cycle;
 use crate::slab::Slab;
@@ -73,19 +73,68 @@ impl Port {
     }
 }
 
+/// Where the requests of an agent enter.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entry {
+    /// All of them at this port.
+    One(u32),
+    /// The protocol says where, for each operation of this agent.
+    ByOperation(Agent),
+}
+
+/// No requests enter the station.
+const NO_PORT: u32 = u32::MAX;
+
+/// The ports of a machine, as they are made.
+pub(super) struct Doors<'a> {
+    fabric: &'a dyn Fabric,
+    flights_max: usize,
+    pub(super) ports: Vec<Port>,
+    /// By station: the number of its port, or [`NO_PORT`].
+    pub(super) port_of: Vec<u32>,
+}
+
+impl<'a> Doors<'a> {
+    pub(super) fn new(fabric: &'a dyn Fabric, flights_max: usize) -> Doors<'a> {
+        let port_of = vec![NO_PORT; fabric.stations().len()];
+        Doors { fabric, flights_max, ports: Vec::new(), port_of }
+    }
+
+    /// Where an agent's requests enter, with ports there.
+    pub(super) fn entry(&mut self, agent: Agent) -> Entry {
+        let ports: BTreeSet<u32> =
+            PlanKey::all().map(|key| self.port(self.fabric.entry(agent, key))).collect();
+        match (ports.len(), ports.first()) {
+            (1, Some(&port)) => Entry::One(port),
+            _ => Entry::ByOperation(agent),
+        }
+    }
+
+    fn port(&mut self, station: StationId) -> u32 {
+        let port = &mut self.port_of[station as usize];
+        if *port == NO_PORT {
+            *port = self.ports.len() as u32;
+            self.ports.push(Port::new(station, self.flights_max));
+        }
+        *port
+    }
+}
+
 /// The part of a request without a line.
 const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
-    pub(super) fn ask_lines(&mut self, now: Cycle, port: u32, instr: u32, parts: &[LinePart]) {
+    pub(super) fn ask_lines(&mut self, now: Cycle, entry: Entry, instr: u32, parts: &[LinePart]) {
+        let port = self.port_of_instr(entry, instr);
         let queue = &mut self.ports[port as usize].queue;
         queue.extend(parts.iter().map(|&part| LineAsk { instr, since: now, part }));
         self.port_next(now, port);
     }
 
     /// Queues a request that has no line.
-    pub(super) fn ask_order(&mut self, now: Cycle, port: u32, instr: u32) {
+    pub(super) fn ask_order(&mut self, now: Cycle, entry: Entry, instr: u32) {
+        let port = self.port_of_instr(entry, instr);
         self.ports[port as usize].queue.push_back(LineAsk { instr, since: now, part: NO_PART });
         self.port_next(now, port);
     }
@@ -210,19 +259,26 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// The port into a station, if requests enter there.
+    #[inline]
     pub(super) fn port_of(&self, station: StationId) -> Option<u32> {
-        // Ports stand in the order of compute units, as their stations do.
-        let is_it = |port: &Port| port.entry == station;
-        if self.ports.get(station as usize).is_some_and(is_it) {
-            return Some(station);
-        }
-        self.ports.iter().position(is_it).map(|at| at as u32)
+        Some(self.port_of[station as usize]).filter(|&port| port != NO_PORT)
+    }
+
+    /// The port that an instruction enters.
+    #[inline]
+    fn port_of_instr(&self, entry: Entry, instr: u32) -> u32 {
+        let agent = match entry {
+            Entry::One(port) => return port,
+            Entry::ByOperation(agent) => agent,
+        };
+        let key = self.instrs.get(instr).map(|instr| instr.ask.key());
+        key.map_or(0, |key| self.port_of[self.fabric.entry(agent, key) as usize])
     }
 
     /// Keeps an L1 from serving requests while it invalidates its lines.
     #[inline]
     pub(super) fn invalidation_cycles(&self, station: StationId, uses: &Uses) -> u64 {
-        if uses.invalidations.total() == 0 || self.stations[station as usize].role != Role::L1 {
+        if uses.invalidations.total() == 0 || !self.stations[station as usize].is_first {
             return 0;
         }
         let l1 = &self.system.l1;

@@ -26,7 +26,7 @@ mod travel;
 mod wave;
 
 use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, Homes, KernelId, Level, LineAddr, Mutation, Role, TimerClass};
+use proto::{Agent, Homes, KernelId, Level, LineAddr, Mutation, Per, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -34,7 +34,7 @@ use crate::config::System;
 use crate::counters::Tally;
 use crate::dram::Dram;
 use crate::error::{Cause, RunError};
-use crate::fabric::{Fabric, Out, StationId};
+use crate::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
 use crate::history::History;
 use crate::memory::Memory;
 use crate::noc::{Noc, NocNode};
@@ -49,7 +49,7 @@ use access::Instr;
 pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
-use l1::Port;
+use l1::{Doors, Entry, Port};
 use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
@@ -158,7 +158,10 @@ enum Event {
 /// What the machine keeps about a station.
 #[derive(Debug)]
 struct StationState {
-    role: Role,
+    /// The number of its level.
+    level: u8,
+    /// Does it keep the lines of a single compute unit?
+    is_first: bool,
     timers_running: u8,
     /// Does all that leaves it leave in the order in which it was set off? So
     /// it is where nothing but one latency delays it.
@@ -213,6 +216,8 @@ pub(crate) struct Machine<'a, Pr> {
     /// Events under way that are not the tick of a periodic timer.
     live: u64,
     stations: Vec<StationState>,
+    /// The levels of the stations, by number.
+    levels: Vec<LevelInfo>,
     /// Where each station stands on the network.
     places: Vec<NocNode>,
     transits: Slab<Transit>,
@@ -224,10 +229,13 @@ pub(crate) struct Machine<'a, Pr> {
     dram: Dram,
     memory: Memory,
     ports: Vec<Port>,
-    /// The port of each compute unit, of the command processor and of the host.
-    cu_ports: Vec<u32>,
-    command_port: u32,
-    host_port: u32,
+    /// By station: the number of its port, or [`NO_PORT`].
+    port_of: Vec<u32>,
+    /// Where the requests of each compute unit, of the command processor and of the
+    /// host enter.
+    cu_entries: Vec<Entry>,
+    command_entry: Entry,
+    host_entry: Entry,
     cus: Vec<Cu>,
     simds: Vec<Simd>,
     waves: Vec<Wave>,
@@ -260,17 +268,18 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let noc = Noc::new(&system.noc).map_err(RunError::Machine)?;
         let infos = fabric.stations();
         let placement = Placement::new(system, &noc);
-        let mut tally = Tally::default();
+        let levels = fabric.levels();
         let stations: Vec<_> = infos
             .iter()
             .map(|info| {
-                tally.expect(info.role);
-                let is_serial = !matches!(info.role, Role::L2 | Role::L3 | Role::Directory);
+                let level = &levels[usize::from(info.level)];
+                let is_serial = !level.is_bank();
                 StationState {
-                    role: info.role,
+                    level: info.level,
+                    is_first: level.per == Per::Cu,
                     timers_running: 0,
                     is_serial,
-                    timing: StationTiming::of(system, info.role),
+                    timing: StationTiming::of(system, &level.name),
                     busy_until: 0,
                     last_leave: 0,
                     last_leave_for: vec![0; if is_serial { 0 } else { infos.len() + 1 }],
@@ -281,19 +290,14 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             })
             .collect();
         let flights_max = system.l1.miss_registers as usize * l1::FLIGHTS_PER_MISS_REGISTER;
-        let places = infos.iter().map(|info| placement.node(info)).collect();
-        let mut ports: Vec<Port> = Vec::new();
-        let mut port_of = |agent| {
-            let entry = fabric.entry(agent);
-            let at = ports.iter().position(|port: &Port| port.entry == entry).unwrap_or_else(|| {
-                ports.push(Port::new(entry, flights_max));
-                ports.len() - 1
-            });
-            at as u32
-        };
+        let place = |info: &StationInfo| placement.node(&levels[usize::from(info.level)], info.index);
+        let places = infos.iter().map(place).collect();
         let cus = system.cu.count;
-        let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect();
-        let (command_port, host_port) = (port_of(Agent::CommandProcessor), port_of(Agent::Host));
+        let mut doors = Doors::new(fabric.as_ref(), flights_max);
+        let cu_entries = (0..cus).map(|cu| doors.entry(Agent::Cu(cu as u16))).collect();
+        let (command_entry, host_entry) = (doors.entry(Agent::CommandProcessor), doors.entry(Agent::Host(0)));
+        let Doors { ports, port_of, .. } = doors;
+        let tally = Tally::new(levels.iter().map(|level| level.name.clone()));
         let shape = kernel_shape(system);
         let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {
@@ -317,6 +321,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             queue: EventQueue::default(),
             live: 0,
             stations,
+            levels,
             places,
             transits: Slab::default(),
             memory_ops: Slab::default(),
@@ -326,9 +331,10 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             dram: Dram::new(&system.dram),
             memory: Memory::new(system.l1.line_bytes as usize),
             ports,
-            cu_ports,
-            command_port,
-            host_port,
+            port_of,
+            cu_entries,
+            command_entry,
+            host_entry,
             cus: (0..cus).map(|_| Cu::new(system)).collect(),
             simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
             waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),

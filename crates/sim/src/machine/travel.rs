@@ -62,7 +62,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
         let mut out = self.out.take().unwrap_or_default();
-        self.tally.uses(self.stations[station as usize].role, &out.uses);
+        self.tally.uses(self.stations[station as usize].level, &out.uses);
         if let Some(why) = out.violation.take() {
             return self.violate(now, why);
         }

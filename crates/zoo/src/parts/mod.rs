@@ -18,19 +18,19 @@ mod protocol;
 mod store;
 
 pub use first::{First, Needs, performed};
-pub use lower::{Lower, answer, bank};
+pub use lower::{Lower, answer};
 pub(crate) use msg::operand_bytes;
 pub use msg::{Answer, How, ToBank, ToL1};
 pub(crate) use protocol::protocol;
 pub use store::{Asked, Store, answer_bytes, forward, reply};
 
-use proto::{Agent, Claim, Cx, NodeId, Protocol, Shape};
+use proto::{Agent, Claim, NodeId, Protocol};
 
-/// The index of the first-level kind in [`Protocol::KINDS`].
+/// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
 pub const FIRST: u8 = 0;
-/// The index of the banks in [`Protocol::KINDS`].
+/// The index of the banks in them.
 pub const BANK: u8 = 1;
-/// The index of the host's port in [`Protocol::KINDS`].
+/// The index of the host's port in them.
 pub const HOST: u8 = 2;
 
 /// OpenCL, as most of them implement it.
@@ -49,33 +49,18 @@ pub const PTX: Claim = Claim {
 };
 
 /// A protocol whose first-level controllers speak to banks.
-pub trait Descends: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>> {}
-impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>>> Descends for P {}
+pub trait Descends: Protocol<Msg: From<ToBank>> {}
+impl<P: Protocol<Msg: From<ToBank>>> Descends for P {}
 
 /// A protocol whose banks answer first-level controllers.
-pub trait Ascends: Protocol<Params: AsRef<Shape>, Msg: From<ToL1>> {}
-impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToL1>>> Ascends for P {}
-
-/// The machine.
-#[inline]
-pub fn shape<'a, P: Protocol<Params: AsRef<Shape>>>(cx: &Cx<'a, P>) -> &'a Shape {
-    cx.world.params.as_ref()
-}
-
-/// How many controllers of a kind a machine has.
-pub(crate) fn count(kind: u8, shape: &Shape) -> u16 {
-    match kind {
-        FIRST => shape.cus,
-        BANK => shape.banks,
-        _ => 1,
-    }
-}
+pub trait Ascends: Protocol<Msg: From<ToL1>> {}
+impl<P: Protocol<Msg: From<ToL1>>> Ascends for P {}
 
 /// Where an agent's requests go.
 pub(crate) fn entry(agent: Agent) -> NodeId {
     match agent {
         Agent::Cu(index) => NodeId { kind: FIRST, index },
         Agent::CommandProcessor => NodeId { kind: FIRST, index: 0 },
-        Agent::Host => NodeId { kind: HOST, index: 0 },
+        Agent::Host(index) => NodeId { kind: HOST, index },
     }
 }

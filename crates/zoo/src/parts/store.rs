@@ -6,8 +6,8 @@ use core::fmt::Debug;
 use core::hash::Hash;
 use proto::parts::{AckParity, CacheArray};
 use proto::{
-    ByteMask, Cx, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Protocol,
-    Shape, Slot, Way,
+    ByteMask, Cx, Fitted, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op,
+    Protocol, Slot, Way,
 };
 
 /// A bank: its lines, and what memory has been asked for.
@@ -41,8 +41,8 @@ pub struct Asked<'a> {
 impl<S: Copy + Eq + Hash + Debug> Store<S> {
     /// An empty bank.
     #[must_use]
-    pub fn new(shape: &Shape, absent: S) -> Self {
-        let array = CacheArray::new(&shape.l2, shape.line_bytes, shape.banks, absent);
+    pub fn new(level: &Fitted, absent: S) -> Self {
+        let array = CacheArray::new(level, absent);
         Store { array, writes: AckParity::default(), fetches: 0 }
     }
 

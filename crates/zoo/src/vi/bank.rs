@@ -1,11 +1,11 @@
 //! A bank of the L2.
 
 use super::bank_table::{BankAction, BankEvent, BankState, BankTable};
-use crate::parts::{Answer, Ascends, Asked, How, Store, ToBank, ToL1, forward, reply, shape};
+use crate::parts::{Answer, Ascends, Asked, How, Store, ToBank, ToL1, forward, reply};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryReply, NodeId, Op, Rank, SetIndex, Shape, Slot, TimerClass, Way, WritePolicy,
+    ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineData, LineView,
+    MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
 /// A bank of the L2.
@@ -40,13 +40,13 @@ pub enum Carried<'a> {
 impl Bank {
     /// An empty bank.
     #[must_use]
-    pub fn new(shape: &Shape) -> Self {
-        Bank { store: Store::new(shape, BankState::I), flush: Flush::default() }
+    pub fn new(level: &Fitted, (): &()) -> Self {
+        Bank { store: Store::new(level, BankState::I), flush: Flush::default() }
     }
 
     fn message<P: Ascends>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition {
         let none = LineData::default();
-        let (line_bytes, policy) = (shape(cx).line_bytes, shape(cx).l2.policy);
+        let (line_bytes, policy) = (cx.level().line_bytes, cx.level().array.policy);
         match *msg {
             ToBank::Get { line } => {
                 let mask = ByteMask::full(usize::from(line_bytes));
@@ -104,7 +104,7 @@ impl Bank {
         let place = Place { line, way: array.find(line) };
         let (state, event) = Lines::<P>::classify(self, place, event, Carried::Access(asked));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
-        if fetches && self.store.fetches >= shape(cx).l2.miss_registers {
+        if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
         let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);

@@ -1,11 +1,12 @@
 //! Real stations in a small machine, driven in an order that a seed decides.
 
 use proto::{
-    Agent, ByteMask, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply, Message as _,
-    Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, Station, Symbol, TableView,
-    TimerClass, Uses, World, WritePolicy,
+    Agent, ByteMask, Effects, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply, Message as _,
+    Node as _, Op, PlanKey, Protocol, Request, RowView, Setup, Slot, Spending, Station, Symbol, TableView,
+    TimerClass, Topology, Uses, World, WritePolicy,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use zoo::parts::FIRST;
 
 /// Compute units: who asks, where the variable may have been, and another one.
 pub(crate) const CUS: u16 = 3;
@@ -22,7 +23,7 @@ pub(crate) enum Told {
 /// One step of a node, as seen from outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    pub(crate) role: Role,
+    pub(crate) level: &'static str,
     /// Which one of its kind.
     pub(crate) index: u16,
     pub(crate) told: Told,
@@ -38,8 +39,7 @@ pub(crate) struct Seen {
 
 /// The machine.
 pub(crate) struct Bench<P: Protocol> {
-    params: P::Params,
-    homes: Homes,
+    setup: Setup<P>,
     tables: Vec<TableView>,
     stations: Vec<Station<P>>,
     channels: BTreeMap<(usize, usize), VecDeque<P::Msg>>,
@@ -58,17 +58,15 @@ enum Move {
 
 impl<P: Protocol> Bench<P> {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
-        shape.cus = CUS;
-        (shape.l1.ways, shape.l2.ways) = (8, 8);
-        (shape.l1.store_buffer_entries, shape.l1.miss_registers) = (8, 8);
-        let nodes = proto::nodes::<P>(&shape);
-        let params = P::params(&shape).expect("a bounded shape is sound");
+        let bounded = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+        let topology = Topology { cus: CUS, ..bounded }
+            .with_array("l1", |l1| (l1.ways, l1.store_buffer_entries, l1.miss_registers) = (8, 8, 8))
+            .with_array("l2", |l2| l2.ways = 8);
+        let setup = Setup::new(&topology).expect("a bounded machine is sound");
         Bench {
-            homes: Homes::new(&shape, 1),
             tables: P::tables(),
-            stations: nodes.map(|id| Station::new(id, &params)).collect(),
-            params,
+            stations: setup.stations(),
+            setup,
             channels: BTreeMap::new(),
             asked: VecDeque::new(),
             memory: BTreeMap::new(),
@@ -82,8 +80,13 @@ impl<P: Protocol> Bench<P> {
         self.stations.iter().position(|s| s.id() == id).expect("a node of the machine")
     }
 
-    fn role(&self, node: usize) -> Role {
-        P::KINDS[usize::from(self.stations[node].id().kind)].role
+    /// The L1 of a compute unit.
+    fn first(&self, cu: u16) -> usize {
+        self.node(proto::NodeId { kind: FIRST, index: cu })
+    }
+
+    fn level(&self, node: usize) -> &'static str {
+        P::KINDS[usize::from(self.stations[node].id().kind)].level
     }
 
     fn draw(&mut self, below: usize) -> usize {
@@ -101,13 +104,13 @@ impl<P: Protocol> Bench<P> {
 
     /// The lines of the L1 of a compute unit.
     pub(crate) fn lines_of(&self, cu: u16) -> Vec<LineView> {
-        self.lines(self.node(P::entry(Agent::Cu(cu))))
+        self.lines(self.first(cu))
     }
 
     /// The bytes of a line as the L2 or memory has them.
     pub(crate) fn below(&self, line: LineAddr) -> LineData {
         let mut data = self.memory.get(&line).copied().unwrap_or_default();
-        for node in (0..self.stations.len()).filter(|&n| self.role(n) == Role::L2) {
+        for node in (0..self.stations.len()).filter(|&n| self.level(n) == "l2") {
             for view in self.lines(node).iter().filter(|view| view.line == line) {
                 data.merge(&view.data, view.valid);
             }
@@ -118,8 +121,8 @@ impl<P: Protocol> Bench<P> {
     /// Would the L1 of a compute unit hold a read-modify-write of its own
     /// work-group back, for no reason of the line?
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
-        let node = self.node(P::entry(Agent::Cu(cu)));
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
+        let node = self.first(cu);
+        let world = self.setup.world();
         let mut station = self.stations[node].clone();
         let mut fx = Effects::default();
         station.request(Slot(u32::MAX), request, world, &mut fx);
@@ -136,7 +139,7 @@ impl<P: Protocol> Bench<P> {
     ) -> Seen {
         let before = self.lines(node);
         let mut fx = Effects::default();
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
+        let world = self.setup.world();
         act(&mut self.stations[node], world, &mut fx);
         assert_eq!(fx.violation, None, "{}", P::INFO.name);
         assert!(fx.needs.is_empty(), "there is room for every line");
@@ -155,13 +158,13 @@ impl<P: Protocol> Bench<P> {
                 }
             }
         }
-        let (role, index) = (self.role(node), self.stations[node].id().index);
-        Seen { role, index, told, rows, uses: fx.uses, spends: fx.spends, before, after: self.lines(node) }
+        let (level, index) = (self.level(node), self.stations[node].id().index);
+        Seen { level, index, told, rows, uses: fx.uses, spends: fx.spends, before, after: self.lines(node) }
     }
 
     /// Presents a request at the L1 of a compute unit.
     pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> Seen {
-        let node = self.node(P::entry(Agent::Cu(cu)));
+        let node = self.node(P::entry(&self.setup.params, Agent::Cu(cu), PlanKey::of(request)));
         self.step(node, Told::Request, |station, world, fx| station.request(slot, request, world, fx))
     }
 

@@ -5,8 +5,9 @@
 
 use crate::walker::{Bounds, Do, Program};
 use proto::{
-    Agent, Coverage, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
-    Protocol, Request, SetIndex, Shape, Slot, Station, Symbol, TimerClass, Way, Width, World, WritePolicy,
+    Agent, Coverage, Effects, Key, Levels, LineAddr, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
+    PlanKey, Protocol, Request, SetIndex, Setup, Slot, Station, Symbol, TimerClass, Way, Width, World,
+    WritePolicy,
 };
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -95,9 +96,7 @@ pub(crate) struct Look {
 pub(crate) struct Machine<'a, P: Protocol> {
     program: &'a Program,
     pub(crate) bounds: Bounds,
-    shape: Shape,
-    params: P::Params,
-    homes: Homes,
+    setup: Setup<P>,
     mutation: Option<Mutation>,
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) line_count: usize,
@@ -117,25 +116,22 @@ pub(crate) struct Machine<'a, P: Protocol> {
 }
 
 /// Words are four bytes; a line of the bounded machine holds two.
-fn place(address: u64, shape: &Shape) -> (LineAddr, usize) {
-    let line = u64::from(shape.line_bytes);
+fn place(address: u64, levels: &Levels) -> (LineAddr, usize) {
+    let line = u64::from(levels.line_bytes);
     (LineAddr(address / line), (address % line) as usize)
 }
 
 impl<'a, P: Protocol> Machine<'a, P> {
     pub(crate) fn new(program: &'a Program, bounds: Bounds, mutation: Option<Mutation>) -> Self {
         let cus = program.threads.iter().filter_map(|t| t.cu).max().map_or(1, |cu| cu + 1);
-        let shape = bounds.shape(cus);
-        let params = P::params(&shape).expect("a bounded shape is sound");
+        let setup = Setup::<P>::new(&bounds.topology(cus)).expect("a bounded machine is sound");
         let last = program.addresses().max().unwrap_or(0);
         Machine {
             program,
             bounds,
-            shape,
-            homes: Homes::new(&shape, 1),
             mutation,
-            nodes: proto::nodes::<P>(&shape).collect(),
-            line_count: place(last, &shape).0.0 as usize + 1,
+            nodes: setup.levels.nodes().collect(),
+            line_count: place(last, &setup.levels).0.0 as usize + 1,
             coverage: Coverage::default(),
             stations: Names::new(),
             looks: Vec::new(),
@@ -147,21 +143,20 @@ impl<'a, P: Protocol> Machine<'a, P> {
             registers: Names::with(Vec::new()),
             steps: FxHashMap::default(),
             served: FxHashMap::default(),
-            params,
+            setup,
         }
     }
 
     /// The stations as they are before anything happened.
     pub(crate) fn fresh(&mut self) -> Vec<u32> {
-        let fresh: Vec<_> = self.nodes.iter().map(|&id| Station::new(id, &self.params)).collect();
-        fresh.into_iter().map(|station| self.name(station)).collect()
+        self.setup.stations().into_iter().map(|station| self.name(station)).collect()
     }
 
     /// A line of memory as it is before anything happened.
     pub(crate) fn initial(&mut self, line: usize) -> u32 {
         let mut data = LineData::default();
         for &(address, value) in &self.program.initial {
-            let (at, offset) = place(address, &self.shape);
+            let (at, offset) = place(address, &self.setup.levels);
             if at.0 as usize == line {
                 data.write(offset, Width::W4, u64::from(value));
             }
@@ -187,10 +182,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         proto::Node::lines(&station.node, &mut views);
         proto::Node::victims(&station.node, SetIndex(0), &mut victims);
         let id = station.id();
-        let policy = match P::KINDS[usize::from(id.kind)].role {
-            proto::Role::L1 => self.bounds.l1,
-            _ => self.bounds.l2,
-        };
+        let policy = self.setup.levels.of(id.kind).array.policy;
         let dirty = views.iter().any(|v| !v.owns && !v.dirty.is_empty());
         let unrest = if !station.is_quiet() {
             Some(format!("at the end {id:?} is not quiet"))
@@ -209,8 +201,8 @@ impl<'a, P: Protocol> Machine<'a, P> {
 
     /// Where the requests of a thread go.
     pub(crate) fn entry(&self, thread: usize) -> usize {
-        let agent = self.program.threads[thread].cu.map_or(Agent::Host, Agent::Cu);
-        self.node(P::entry(agent))
+        let agent = self.program.threads[thread].cu.map_or(Agent::Host(0), Agent::Cu);
+        self.node(P::entry(&self.setup.params, agent, PlanKey::PLAIN_LOAD))
     }
 
     fn node(&self, id: NodeId) -> usize {
@@ -232,7 +224,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             Do::KernelEnd(level) => (Op::KernelEnd(KernelId(0)), 0, 0, (Order::Release, level)),
             Do::Remote(_) => panic!("an operation is remote once"),
         };
-        let (line, offset) = place(address, &self.shape);
+        let (line, offset) = place(address, &self.setup.levels);
         let mut data = LineData::default();
         data.write(offset, Width::W4, u64::from(value));
         let instance = u32::from(self.program.threads[thread].cu.unwrap_or(0));
@@ -268,8 +260,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
         let mut station = Station::clone(&before);
         let mut fx = Effects::default();
         fx.coverage = std::mem::take(&mut self.coverage);
-        let world =
-            World::<P> { params: &self.params, homes: &self.homes, kernels: &[], mutation: self.mutation };
+        let world = World::<P> { mutation: self.mutation, ..self.setup.world() };
         let mut is_one_row = true;
         match told {
             Told::Ask { thread, pc } => {
@@ -354,7 +345,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
 
     /// The word at an address, of the bytes of its line.
     pub(crate) fn word(&self, address: u64, line: u32) -> u32 {
-        let (_, offset) = place(address, &self.shape);
+        let (_, offset) = place(address, &self.setup.levels);
         self.lines.thing(line).read(offset, Width::W4) as u32
     }
 
@@ -370,7 +361,7 @@ impl<'a, P: Protocol> Machine<'a, P> {
             lines[view.line.0 as usize].merge(&view.data, view.dirty);
         }
         let word = |&address: &u64| {
-            let (line, offset) = place(address, &self.shape);
+            let (line, offset) = place(address, &self.setup.levels);
             lines[line.0 as usize].read(offset, Width::W4) as u32
         };
         self.program.finals.iter().map(word).collect()

@@ -2,7 +2,7 @@
 
 use crate::graph::{Edge, Graph, WAITS};
 use crate::machine::{Machine, Told};
-use proto::{Coverage, Mutation, Protocol, Shape, WritePolicy};
+use proto::{Coverage, Mutation, Protocol, Topology, WritePolicy};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
@@ -107,13 +107,13 @@ impl Bounds {
         Bounds { evictions: true, ..self }
     }
 
-    pub(crate) fn shape(&self, cus: u16) -> Shape {
-        let mut shape = Shape::bounded(self.l1, self.l2);
-        shape.cus = cus;
-        (shape.l1.ways, shape.l2.ways) = self.ways;
-        (shape.l1.miss_registers, shape.l2.miss_registers) = self.misses;
-        shape.l1.store_buffer_entries = self.store_buffer;
-        shape
+    pub(crate) fn topology(&self, cus: u16) -> Topology {
+        Topology { cus, ..Topology::bounded(self.l1, self.l2) }
+            .with_array("l1", |l1| {
+                (l1.ways, l1.miss_registers) = (self.ways.0, self.misses.0);
+                l1.store_buffer_entries = self.store_buffer;
+            })
+            .with_array("l2", |l2| (l2.ways, l2.miss_registers) = (self.ways.1, self.misses.1))
     }
 }
 
