@@ -335,6 +335,20 @@ pub trait Message: Clone + Eq + Hash + Debug {
     }
 }
 
+/// All messages of a protocol, one of which carries an `M`. Where several kinds of
+/// controller take it, the kind that gets it decides which.
+pub trait Wrap<M>: Sized {
+    /// The message for a controller of that kind.
+    fn wrap(kind: u8, msg: M) -> Self;
+}
+
+impl<M, All: From<M>> Wrap<M> for All {
+    #[inline]
+    fn wrap(_: u8, msg: M) -> Self {
+        msg.into()
+    }
+}
+
 /// A message to a controller that is never told anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoMessage {}

@@ -5,7 +5,7 @@
 //!   a protocol with more of them keeps these inside its own.
 //! * [`Lower`] is the way down: what is under way between a compute unit and
 //!   the banks. [`First`] adds the lines of a cache, and what is done to them.
-//! * [`Store`] is a bank's lines and its way to memory.
+//! * [`Store`] is a bank's lines and what it stands on: memory, or the [`Next`] level.
 //! * `protocol!` writes a protocol out from its controllers and tables.
 //!
 //! Nothing here decides: which of it happens when is said by the tables, plans
@@ -22,9 +22,9 @@ pub use lower::{Lower, answer};
 pub(crate) use msg::operand_bytes;
 pub use msg::{Answer, How, ToBank, ToL1};
 pub(crate) use protocol::protocol;
-pub use store::{Asked, Store, answer_bytes, forward, reply};
+pub use store::{Asked, Base, Memory, Next, Store, answer_bytes, forward, reply};
 
-use proto::{Agent, Claim, NodeId, Protocol};
+use proto::{Agent, Claim, NodeId, Protocol, Wrap};
 
 /// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
 pub const FIRST: u8 = 0;
@@ -48,13 +48,13 @@ pub const PTX: Claim = Claim {
               device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
 };
 
-/// A protocol whose first-level controllers speak to banks.
-pub trait Descends: Protocol<Msg: From<ToBank>> {}
-impl<P: Protocol<Msg: From<ToBank>>> Descends for P {}
+/// A protocol some of whose controllers speak to banks below them.
+pub trait Descends: Protocol<Msg: Wrap<ToBank>> {}
+impl<P: Protocol<Msg: Wrap<ToBank>>> Descends for P {}
 
-/// A protocol whose banks answer first-level controllers.
-pub trait Ascends: Protocol<Msg: From<ToL1>> {}
-impl<P: Protocol<Msg: From<ToL1>>> Ascends for P {}
+/// A protocol whose banks answer controllers above them.
+pub trait Ascends: Protocol<Msg: Wrap<ToL1>> {}
+impl<P: Protocol<Msg: Wrap<ToL1>>> Ascends for P {}
 
 /// Where an agent's requests go.
 pub(crate) fn entry(agent: Agent) -> NodeId {

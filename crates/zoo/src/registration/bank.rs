@@ -317,7 +317,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
             }
             (BankAction::Merge, Some(way), Carried::Access(asked, _)) => store.merge(way, asked, cx),
             (BankAction::WriteMemory, _, Carried::Access(asked, _)) => {
-                store.write_memory(line, asked.mask, asked.data, cx);
+                store.write_below(line, asked.mask, asked.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
             (BankAction::Ack, _, Carried::Access(asked, _)) => reply(line, asked, &LineData::default(), cx),

@@ -21,7 +21,7 @@ pub use first::{Carried, Settled, give_back, register, victims};
 pub use msg::{ToBank, ToL1};
 
 use crate::parts::{Ascends, Descends};
-use proto::Protocol;
+use proto::{Protocol, Wrap};
 
 /// What never changes during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,6 @@ pub struct Params {
 }
 
 /// A protocol that registers lines.
-pub trait Registers: Descends + Ascends + Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>> {}
-impl<P> Registers for P where P: Descends + Ascends + Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>
+pub trait Registers: Descends + Ascends + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>> {}
+impl<P> Registers for P where P: Descends + Ascends + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>>
 {}

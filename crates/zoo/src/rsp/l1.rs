@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
     Ask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineView, NodeId, Op, PlanKey, Plans,
-    Protocol, Rank, SetIndex, Slot, Spending, Way,
+    Protocol, Rank, SetIndex, Slot, Spending, Way, Wrap,
 };
 
 /// Who waits for a flush.
@@ -34,7 +34,7 @@ impl From<Slot> for Waiter {
     }
 }
 
-impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
+impl<P: Protocol<Msg: Wrap<ToL1>>> Waits<P> for Waiter {
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         match self {
             Waiter::Request(slot) => cx.fx.resume(slot),
@@ -76,7 +76,7 @@ impl<T: Steps> L1<T> {
 
     fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
-        P: Descends + Protocol<Msg: From<ToL1>>,
+        P: Descends + Protocol<Msg: Wrap<ToL1>>,
     {
         let slot = ask.slot;
         let step = match step {
@@ -128,7 +128,7 @@ impl<T: Steps> L1<T> {
 
     fn message<P>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
     where
-        P: Descends + Protocol<Msg: From<ToL1>>,
+        P: Descends + Protocol<Msg: Wrap<ToL1>>,
     {
         match *msg {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
@@ -169,7 +169,7 @@ fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
 
 impl<P, T: Steps> Controller<P> for L1<T>
 where
-    P: Descends + Protocol<Msg: From<ToL1>>,
+    P: Descends + Protocol<Msg: Wrap<ToL1>>,
 {
     type Msg = ToL1;
 
