@@ -2,8 +2,8 @@
 //! share.
 
 use proto::{
-    Agent, ArrayUse, Boundary, Homes, KernelId, LineData, MemoryOp, MemoryReply, Mutation, NodeId, Protocol,
-    Request, Shape, Station, World,
+    Agent, ArrayUse, Boundary, Fitted, Homes, KernelId, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
+    PlanKey, Protocol, Request, Settings, Setup, Station, Topology, World,
 };
 
 /// The position of a controller in the order of the protocol's kinds.
@@ -12,9 +12,8 @@ pub type At = u32;
 /// The controllers of a machine by position, and the constants of a run.
 #[derive(Clone, Debug)]
 pub struct Nodes<P: Protocol> {
-    shape: Shape,
-    params: P::Params,
-    homes: Homes,
+    topology: Topology,
+    setup: Setup<P>,
     kernels: Vec<Vec<ArrayUse>>,
     mutation: Option<Mutation>,
     ids: Vec<NodeId>,
@@ -23,23 +22,35 @@ pub struct Nodes<P: Protocol> {
 }
 
 impl<P: Protocol> Nodes<P> {
-    /// The controllers of a machine of that shape.
+    /// The controllers of a machine whose lines live there, with the settings of the
+    /// protocol as they are on a machine that says nothing.
     ///
     /// # Errors
     /// What of the machine the protocol cannot use.
-    pub fn new(shape: &Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
-        shape.check()?;
-        let params = P::params(shape)?;
-        let ids: Vec<NodeId> = proto::nodes::<P>(shape).collect();
-        let first = |kind: u8| ids.iter().take_while(|id| id.kind < kind).count() as At;
-        let first_of_kind = (0..=P::KINDS.len() as u8).map(first).collect();
-        Ok(Nodes { shape: *shape, params, homes, kernels: Vec::new(), mutation, ids, first_of_kind })
+    pub fn new(topology: &Topology, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
+        let setup = Setup::with(topology, &Settings::new(P::SETTINGS), homes)?;
+        Ok(Nodes::with(topology, setup, mutation))
     }
 
-    /// The shape of the machine.
+    /// The controllers of a machine on which the protocol is set up.
     #[must_use]
-    pub fn shape(&self) -> &Shape {
-        &self.shape
+    pub fn with(topology: &Topology, setup: Setup<P>, mutation: Option<Mutation>) -> Self {
+        let ids: Vec<NodeId> = setup.levels.nodes().collect();
+        let first = |kind: u8| ids.iter().take_while(|id| id.kind < kind).count() as At;
+        let first_of_kind = (0..=P::KINDS.len() as u8).map(first).collect();
+        Nodes { topology: topology.clone(), setup, kernels: Vec::new(), mutation, ids, first_of_kind }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The level of a kind of controller.
+    #[must_use]
+    pub fn level(&self, kind: u8) -> &Fitted {
+        self.setup.levels.of(kind)
     }
 
     /// All controllers, by position.
@@ -57,12 +68,12 @@ impl<P: Protocol> Nodes<P> {
         (at < *self.first_of_kind.get(kind + 1)?).then_some(at)
     }
 
-    /// Where the requests of an agent go.
+    /// Where an operation of an agent goes.
     ///
     /// # Errors
     /// If the machine has no such controller.
-    pub fn entry(&self, agent: Agent) -> Result<At, String> {
-        let id = P::entry(agent);
+    pub fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
+        let id = P::entry(&self.setup.params, agent, key);
         self.position(id).ok_or_else(|| format!("{agent:?} has no entry: the machine has no {id:?}"))
     }
 
@@ -75,7 +86,7 @@ impl<P: Protocol> Nodes<P> {
     /// A station before anything happened.
     #[must_use]
     pub fn fresh(&self, at: At) -> Station<P> {
-        Station::new(self.ids[at as usize], &self.params)
+        Station::new(self.ids[at as usize], &self.setup)
     }
 
     /// The requests of a step of a kernel's boundary, and where they go.
@@ -89,13 +100,13 @@ impl<P: Protocol> Nodes<P> {
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String> {
         let request = step.request(kernel, host_has_written);
-        let agents = step.agents(self.shape.cus);
-        agents.map(|agent| Ok((agent, self.entry(agent)?, request))).collect()
+        let agents = step.agents(self.topology.cus);
+        agents.map(|agent| Ok((agent, self.entry(agent, PlanKey::of(&request))?, request))).collect()
     }
 
     /// Where lines live, for a driver that places pages.
     pub fn homes_mut(&mut self) -> &mut Homes {
-        &mut self.homes
+        &mut self.setup.homes
     }
 
     /// Says which arrays the next kernel uses.
@@ -113,7 +124,7 @@ impl<P: Protocol> Nodes<P> {
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {
-        World { params: &self.params, homes: &self.homes, kernels: &self.kernels, mutation: self.mutation }
+        World { kernels: &self.kernels, mutation: self.mutation, ..self.setup.world() }
     }
 }
 

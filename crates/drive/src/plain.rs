@@ -4,7 +4,7 @@
 use crate::interpreter::Told;
 use crate::nodes::{At, Nodes};
 use core::fmt::Debug;
-use proto::{Agent, Boundary, KernelId, Protocol, Request, Slot, Symbol as _, TimerClass, Way};
+use proto::{Agent, Boundary, KernelId, PlanKey, Protocol, Request, Slot, Symbol as _, TimerClass, Way};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -138,7 +138,7 @@ impl<S: Stage> Plain<S> {
     /// # Errors
     /// What the protocol has broken, or that the request is not answered.
     pub fn ask(&mut self, agent: Agent, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
-        let at = self.stage.nodes().entry(agent)?;
+        let at = self.stage.nodes().entry(agent, PlanKey::of(request))?;
         self.ask_at(at, request)
     }
 

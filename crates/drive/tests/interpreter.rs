@@ -6,9 +6,9 @@ use drive::{At, Driver, Machine, Nodes, Record, Told};
 use proto::issue::IssueRule;
 use proto::{
     Agent, ArrayId, ByteMask, Channels, Claim, Controller, Cx, Disposition, Effects, Hints, Homes, Info,
-    Input, Issuer, Key, Kind, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryTag, Message, NodeId, Op,
-    Order, PlansView, Protocol, Rank, Request, Role, Scope, SetIndex, Shape, Sharing, Slot, Spending,
-    TableView, TimerClass, Uses, Way, WritePolicy, protocol_nodes,
+    Input, Issuer, Key, Kind, Levels, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryTag, Message, NodeId,
+    Op, Order, Per, PlanKey, PlansView, Protocol, Rank, Request, Scope, SetIndex, Settings, Sharing, Slot,
+    Spending, TableView, TimerClass, Topology, Uses, Way, WritePolicy, protocol_nodes,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +99,7 @@ macro_rules! toy {
             impl Protocol for $toy {
                 type Node = Node;
                 type Msg = Msg;
-                type Params = Shape;
+                type Params = ();
                 const INFO: Info = Info {
                     name: "ports",
                     summary: "each operation does one thing",
@@ -109,18 +109,15 @@ macro_rules! toy {
                     sharing: Sharing::Unscoped,
                     equivalent: &[],
                 };
-                const KINDS: &'static [Kind] = &[Kind { name: "Port", role: Role::L1 }];
+                const KINDS: &'static [Kind] = &[Kind::port("Port", "l1", Per::Cu)];
 
-                fn params(shape: &Shape) -> Result<Shape, String> {
-                    shape.check().map(|()| *shape)
+                fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+                    Ok(())
                 }
-                fn count(_: u8, shape: &Shape) -> u16 {
-                    shape.cus
-                }
-                fn node(_: NodeId, _: &Shape) -> Node {
+                fn node(_: NodeId, _: &Levels, (): &()) -> Node {
                     Node::Port(Port { holds: $holds, ..Port::default() })
                 }
-                fn entry(agent: Agent) -> NodeId {
+                fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
                     let index = if let Agent::Cu(index) = agent { index } else { 0 };
                     NodeId { kind: PORT, index }
                 }
@@ -141,8 +138,8 @@ use sound::Ports;
 use stubborn::Stubborn;
 
 fn nodes<P: Protocol>() -> Nodes<P> {
-    let shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
-    Nodes::new(&shape, Homes::new(&shape, 1), None).expect("a bounded shape is sound")
+    let topology = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+    Nodes::new(&topology, Homes::new(&topology, 1), None).expect("a bounded machine is sound")
 }
 
 fn request(op: Op) -> Request {

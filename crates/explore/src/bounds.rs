@@ -2,7 +2,7 @@
 
 use proto::issue::IssueRule;
 use proto::words::counted;
-use proto::{CacheShape, Homes, LineAddr, PagePolicy, Shape, WritePolicy};
+use proto::{CacheShape, Homes, LineAddr, PagePolicy, Topology, WritePolicy};
 
 use crate::placement::LINES_MAX;
 
@@ -105,8 +105,8 @@ impl Bounds {
 
     /// Where the lines of a machine live.
     #[must_use]
-    pub fn homes(&self, shape: &Shape) -> Homes {
-        let mut homes = Homes::new(shape, 1).with_policy(PagePolicy::FirstTouch);
+    pub fn homes(&self, topology: &Topology) -> Homes {
+        let mut homes = Homes::new(topology, 1).with_policy(PagePolicy::FirstTouch);
         for (line, chiplet) in self.placed() {
             homes.touch(line, chiplet);
         }
@@ -142,7 +142,7 @@ impl Bounds {
 
     /// The machine with at least so many compute units, and so many bytes a line.
     #[must_use]
-    pub const fn shape(&self, cus: u16, line_bytes: u16) -> Shape {
+    pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {
             sets: 1,
             ways: self.ways.0,
@@ -152,7 +152,7 @@ impl Bounds {
         };
         let l2 = CacheShape { ways: self.ways.1, policy: self.l2, miss_registers: self.misses.1, ..l1 };
         let (cus, chiplets) = (self.compute_units(cus), self.chiplets);
-        Shape { cus, chiplets, banks: self.banks, line_bytes, l1, l2 }
+        Topology { chiplets, ..Topology::banked(cus, self.banks / chiplets, line_bytes, l1, l2) }
     }
 }
 

@@ -170,7 +170,7 @@ impl Claim {
     /// be promoted. Of programs that try, protocols with these claims say nothing.
     pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
-            placements.iter().any(|placement| placement.agents.get(thread) == Some(&Agent::Host))
+            placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
         };
         let mut hosted = (0..program.threads.len()).filter(|&thread| on_host(thread)).peekable();
         match self.sharing() {

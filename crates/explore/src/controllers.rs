@@ -9,7 +9,7 @@ use std::sync::Arc;
 use drive::{Nodes, Record};
 use proto::{
     Agent, ArrayUse, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message as _, Mutation,
-    Node as _, Protocol, Request, RowId, SetIndex, Shape, Station, Symbol, WritePolicy,
+    Node as _, PlanKey, Protocol, Request, RowId, SetIndex, Slot, Station, Symbol, Topology, WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -17,6 +17,15 @@ use crate::intern::Interner;
 
 /// What a station is told. Requests, messages and replies are numbers.
 pub(crate) type Told = drive::Told<u32, u32, u32>;
+
+/// What comes to a part from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Word {
+    /// For its station.
+    Told(Told),
+    /// For one of its threads: the answer to a request.
+    Answer { slot: Slot, data: Option<u32> },
+}
 
 /// More inputs never wait at one station, unless something is sent again and again.
 const PARKED_MAX: usize = 32;
@@ -66,15 +75,15 @@ pub(crate) struct Controllers<P: Protocol> {
 }
 
 impl<P: Protocol> Controllers<P> {
-    /// The controllers of a machine of that shape, whose lines live there, for programs
-    /// with those kernels.
+    /// The controllers of a machine whose lines live there, for programs with those
+    /// kernels.
     pub(crate) fn new(
-        shape: Shape,
+        topology: &Topology,
         homes: Homes,
         mutation: Option<Mutation>,
         kernels: &[Vec<ArrayUse>],
     ) -> Result<Self, String> {
-        let mut nodes = Nodes::new(&shape, homes, mutation)?;
+        let mut nodes = Nodes::new(topology, homes, mutation)?;
         kernels.iter().for_each(|uses| nodes.add_kernel(uses));
         if nodes.ids().len() > usize::from(u8::MAX) {
             return Err(format!("it has {} nodes, and at most {} are explored", nodes.ids().len(), u8::MAX));
@@ -97,14 +106,14 @@ impl<P: Protocol> Controllers<P> {
         })
     }
 
-    /// The shape of the machine.
-    pub(crate) fn shape(&self) -> &Shape {
-        self.nodes.shape()
+    /// The machine.
+    pub(crate) fn topology(&self) -> &Topology {
+        self.nodes.topology()
     }
 
-    /// Where the requests of an agent go.
-    pub(crate) fn entry(&self, agent: Agent) -> Result<u8, String> {
-        self.nodes.entry(agent).map(|at| at as u8)
+    /// Where an operation of an agent goes.
+    pub(crate) fn entry(&self, agent: Agent, key: PlanKey) -> Result<u8, String> {
+        self.nodes.entry(agent, key).map(|at| at as u8)
     }
 
     /// The name of a node: `L1[0]`.
@@ -187,10 +196,7 @@ impl<P: Protocol> Controllers<P> {
         let station = self.stations.thing(number);
         let mut victims = Vec::new();
         station.node.victims(SetIndex(0), &mut victims);
-        let policy = match P::KINDS[usize::from(station.id().kind)].role {
-            proto::Role::L1 => self.shape().l1.policy,
-            _ => self.shape().l2.policy,
-        };
+        let policy = self.nodes.level(station.id().kind).array.policy;
         let unrest = station.unrest(policy != WritePolicy::Combining);
         Look {
             needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,

@@ -127,8 +127,8 @@ pub(crate) fn next_kernel<P: Protocol>(
     kernel: KernelId,
     rest: Rest,
 ) -> Result<(), Arc<str>> {
-    let (cus, lines) = (controllers.shape().cus, rest.lines.len());
-    let mask = ByteMask::full(usize::from(controllers.shape().line_bytes));
+    let (cus, lines) = (controllers.topology().cus, rest.lines.len());
+    let mask = ByteMask::full(usize::from(controllers.topology().line_bytes));
     let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
     let mut rows = BTreeSet::new();
     let has_arrays = !controllers.nodes.world().kernels.is_empty();
@@ -138,7 +138,7 @@ pub(crate) fn next_kernel<P: Protocol>(
     };
     let mut plain = plain(controllers, threads, rest, &mut rows);
     for line in 0..lines {
-        plain.ask(Agent::Host, &access(Op::Store, of(line), mask, written))?;
+        plain.ask(Agent::Host(0), &access(Op::Store, of(line), mask, written))?;
     }
     plain.boundary(Boundary::BEGIN, kernel, true)?;
     for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {

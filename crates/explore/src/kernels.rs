@@ -245,18 +245,18 @@ impl<P: Protocol> Machine<P> {
 
 /// The controllers of a machine with a program's kernels.
 pub(crate) fn controllers<P: Protocol>(
-    shape: proto::Shape,
+    topology: &proto::Topology,
     homes: proto::Homes,
     steps: &Steps,
     mutation: Option<proto::Mutation>,
     learnt: &mut Vec<Controllers<P>>,
 ) -> Result<Controllers<P>, Unsupported> {
     let is_it = |learnt: &Controllers<P>| {
-        *learnt.shape() == shape && learnt.nodes.world().kernels == steps.kernels.as_slice()
+        learnt.topology() == topology && learnt.nodes.world().kernels == steps.kernels.as_slice()
     };
     match learnt.iter().position(is_it) {
         Some(at) => Ok(learnt.swap_remove(at)),
-        None => Controllers::new(shape, homes, mutation, &steps.kernels).map_err(Unsupported),
+        None => Controllers::new(topology, homes, mutation, &steps.kernels).map_err(Unsupported),
     }
 }
 

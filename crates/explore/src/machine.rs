@@ -4,6 +4,10 @@
 //! requests come in there, the messages it has sent that have not arrived, and
 //! what it has asked of memory. What a part does by itself, and what it does
 //! when it is told something, is learnt once.
+//!
+//! Where a protocol sends the requests of an agent to several controllers, a
+//! thread belongs to the part that its ordinary loads enter. A request to another
+//! controller is a move of two parts; the answer comes back by a move of its own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +21,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::bounds::Bounds;
-use crate::controllers::{Controllers, Did, Told};
+use crate::controllers::{Controllers, Did, Told, Word};
 use crate::drain::{self, Rest};
 use crate::intern::Interner;
 use crate::kernels::{self, Steps};
@@ -46,6 +50,9 @@ pub(crate) struct Part {
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
     /// Messages under way, by who gets them.
     pub(crate) out: SmallVec<[(u8, u32); 4]>,
+    /// What passes between cores and controllers of other parts, by who gets it: a
+    /// request that a core has kept back, or an answer. In no order.
+    pub(crate) wires: SmallVec<[(u8, u32); 1]>,
     /// What memory is to do, by line.
     pub(crate) ops: SmallVec<[(u8, u32); 2]>,
     /// What memory has answered, by line.
@@ -71,12 +78,12 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) parts: Interner<Part>,
     threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
-    pub(crate) told: Interner<Told>,
+    pub(crate) words: Interner<Word>,
     /// What memory holds when the kernel has ended, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Does the next kernel find what the host has written, by stations?
     begun: FxHashMap<Vec<u32>, Found<()>>,
-    /// Where each thread's requests go.
+    /// Where each thread's ordinary loads go: to the node whose part it is of.
     pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
     shared: u64,
@@ -99,6 +106,16 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
 }
 
+/// What comes of issuing.
+pub(crate) enum Issued {
+    /// The thread has nothing to issue.
+    Nothing,
+    /// The part becomes that one.
+    Here(u32),
+    /// The part becomes `rest`, and a controller of another part is asked.
+    Elsewhere { rest: u32, to: u8, told: u32 },
+}
+
 /// Whatever keeps the moves of one part from being found.
 pub(crate) type Found<T> = Result<T, Arc<str>>;
 /// The lines of memory, or why they never come to rest.
@@ -115,10 +132,10 @@ impl<P: Protocol> Machine<P> {
         learnt: &mut Vec<Controllers<P>>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
-        let shape = bounds.shape(placement.compute_units(), code.line_bytes);
-        let steps = Steps::of(program, placement, &code.words, shape.cus)?;
-        let controllers = kernels::controllers(shape, bounds.homes(&shape), &steps, mutation, learnt)?;
-        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent));
+        let topology = bounds.topology(placement.compute_units(), code.line_bytes).of_kinds(P::KINDS);
+        let steps = Steps::of(program, placement, &code.words, topology.cus)?;
+        let controllers = kernels::controllers(&topology, bounds.homes(&topology), &steps, mutation, learnt)?;
+        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent, PlanKey::PLAIN_LOAD));
         let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
         let known = Known::new::<P>(controllers.nodes.ids().len(), bounds.skew_ticks);
         Ok(Machine {
@@ -130,7 +147,7 @@ impl<P: Protocol> Machine<P> {
             parts: Interner::default(),
             threads: Interner::default(),
             memories: Interner::default(),
-            told: Interner::default(),
+            words: Interner::default(),
             drained: FxHashMap::default(),
             begun: FxHashMap::default(),
             entries,
@@ -176,6 +193,7 @@ impl<P: Protocol> Machine<P> {
                 station: self.controllers.fresh(node),
                 threads,
                 out: SmallVec::new(),
+                wires: SmallVec::new(),
                 ops: SmallVec::new(),
                 replies: SmallVec::new(),
             };
@@ -316,7 +334,7 @@ impl<P: Protocol> Machine<P> {
 
     pub(crate) fn learn_told(&mut self, receiver: u32, told: u32) {
         if self.known.told(receiver, told).is_none() {
-            let after = self.tell(receiver, *self.told.thing(told));
+            let after = self.hand(receiver, *self.words.thing(told));
             let after = self.or_fault(after);
             self.known.set_told(receiver, told, after);
         }
@@ -373,14 +391,16 @@ impl<P: Protocol> Machine<P> {
                 continue;
             }
             let does = match self.issue(&part, at) {
-                Ok(None) => continue,
-                Ok(Some(to)) => Does::Go(to),
+                Ok(Issued::Nothing) => continue,
+                Ok(Issued::Here(to)) => Does::Go(to),
+                Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
                 Err(why) => Does::Fault(self.known.fault(&why)),
             };
             add(&mut locals, Move::Issue { thread }, false, does);
         }
         self.boundary_moves(&part, &mut locals);
         self.deliveries(&part, &mut locals);
+        self.crossings(&part, &mut locals);
         for (at, &(line, op)) in part.ops.iter().enumerate() {
             if part.ops[..at].iter().all(|(other, _)| *other != line) {
                 let mut rest = part.clone();
@@ -434,10 +454,27 @@ impl<P: Protocol> Machine<P> {
             let mut rest = part.clone();
             rest.out.remove(at);
             let rest = self.parts.number(rest);
-            let told = self.told.number(Told::Message { from: from.into(), msg });
+            let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
             let mv = Move::Deliver { from, to, nth };
             locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
         }
+    }
+
+    fn crossings(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        let from = part.node;
+        for (at, &(to, told)) in part.wires.iter().enumerate() {
+            let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
+            let mut rest = part.clone();
+            rest.wires.remove(at);
+            let rest = self.parts.number(rest);
+            let mv = Move::Cross { from, to, nth };
+            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
+        }
+    }
+
+    /// Is a request that a core has kept back on its way?
+    fn asks_elsewhere(&self, part: &Part) -> bool {
+        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::Told(_)))
     }
 
     /// Does some queue of the part hold as much as it should?
@@ -459,23 +496,29 @@ impl<P: Protocol> Machine<P> {
     }
 
     /// The thread issues its next operation, if it has one to issue.
-    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Option<u32>> {
+    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
         let (thread, state) = part.threads[at];
         let t = usize::from(thread);
         let offer =
             self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
         let mut part = part.clone();
         let (id, request, mut next, is_sent) = match offer {
-            Offer::Nothing => return Ok(None),
+            Offer::Nothing => return Ok(Issued::Nothing),
             Offer::Silent(next) => {
                 part.threads[at].1 = self.threads.number(next);
-                return self.settled(part).map(Some);
+                return self.settled(part).map(Issued::Here);
+            }
+            // A kept request that is on its way was issued before.
+            Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
+                return Ok(Issued::Nothing);
             }
             Offer::Send { id, request, next } => (id, request, next, true),
             Offer::Keep { id, request, next } => (id, request, next, false),
         };
         self.note_write(&request);
-        self.note_key(PlanKey::of(&request));
+        let key = PlanKey::of(&request);
+        self.note_key(key);
+        let to = self.controllers.entry(self.code.placement.agents[t], key).map_err(Arc::from)?;
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
             pending.request = request;
@@ -483,9 +526,14 @@ impl<P: Protocol> Machine<P> {
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
             let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            part = self.told(part, Told::Ask { slot: Slot(slot), request })?;
+            let told = Told::Ask { slot: Slot(slot), request };
+            if to != part.node {
+                let told = self.words.number(Word::Told(told));
+                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
+            }
+            part = self.told(part, told)?;
         }
-        self.settled(part).map(Some)
+        self.settled(part).map(Issued::Here)
     }
 
     /// Why a thread cannot go on, in words.
@@ -527,8 +575,9 @@ impl<P: Protocol> Machine<P> {
         asks.push(self.heard_ahead(&part, told));
         let mut next = 0;
         while next < asks.len() {
-            let did = self.controllers.tell(part.station, asks[next])?;
+            let told = asks[next];
             next += 1;
+            let did = self.controllers.tell(part.station, told)?;
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
@@ -539,12 +588,46 @@ impl<P: Protocol> Machine<P> {
                     part.due &= !(1 << agent);
                     continue;
                 }
-                if let Some(ask) = self.reply(&mut part, slot, data)? {
-                    asks.push(ask);
+                match self.entries.get((slot / PENDING_MAX) as usize) {
+                    Some(&home) if home != part.node => {
+                        let word = Word::Answer { slot: Slot(slot), data };
+                        part.wires.push((home, self.words.number(word)));
+                    }
+                    _ => asks.extend(self.answer(&mut part, slot, data)?),
                 }
             }
         }
+        part.wires.sort_unstable();
         Ok(part)
+    }
+
+    /// A thread of the part goes on with its answer. A store that it has kept back
+    /// until now is returned, if it enters the part's own controller.
+    fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
+        let Some((slot, request)) = self.reply(part, slot, data)? else { return Ok(None) };
+        let agent = self.code.placement.agents[(slot / PENDING_MAX) as usize];
+        let key = PlanKey::of(self.controllers.request_of(request));
+        let told = Told::Ask { slot: Slot(slot), request };
+        let to = self.controllers.entry(agent, key).map_err(Arc::from)?;
+        if to == part.node {
+            return Ok(Some(told));
+        }
+        part.wires.push((to, self.words.number(Word::Told(told))));
+        Ok(None)
+    }
+
+    /// A part gets what comes from another one.
+    pub(crate) fn hand(&mut self, part: u32, word: Word) -> Found<u32> {
+        let (slot, data) = match word {
+            Word::Told(told) => return self.tell(part, told),
+            Word::Answer { slot, data } => (slot.0, data),
+        };
+        let mut part = self.parts.thing(part).clone();
+        if let Some(ask) = self.answer(&mut part, slot, data)? {
+            part = self.told(part, ask)?;
+        }
+        part.wires.sort_unstable();
+        self.settled(part)
     }
 
     fn carry_out(&mut self, part: &mut Part, did: &Did) {
@@ -570,9 +653,9 @@ impl<P: Protocol> Machine<P> {
         part.ops.sort_by_key(|(line, _)| *line);
     }
 
-    /// A thread goes on with its answer. Returns a store that it has kept back
-    /// until now.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
+    /// A thread goes on with its answer. Returns the slot and the number of a store
+    /// that it has kept back until now.
+    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u32, u32)>> {
         let (thread, id) = ((slot / PENDING_MAX) as u8, (slot % PENDING_MAX) as u8);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
         let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
@@ -590,10 +673,8 @@ impl<P: Protocol> Machine<P> {
         if let Some(heard) = &mut self.heard {
             heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
         }
-        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id)).map(|p| {
-            let slot = Slot(u32::from(thread) * PENDING_MAX + u32::from(p.id));
-            Told::Ask { slot, request: p.request }
-        });
+        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
+        let send = send.map(|p| (u32::from(thread) * PENDING_MAX + u32::from(p.id), p.request));
         part.threads[at].1 = self.threads.number(state);
         Ok(send)
     }

@@ -23,6 +23,16 @@ pub enum Move {
         /// Which of those under way between the two; 0 where order is kept.
         nth: u8,
     },
+    /// A core's request enters a controller that is not of the core's own part, or
+    /// the answer comes back from there.
+    Cross {
+        /// The node that it leaves.
+        from: u8,
+        /// The node that it comes to.
+        to: u8,
+        /// Which of those between the two.
+        nth: u8,
+    },
     /// Memory performs the oldest operation of a node on a line. Where no other
     /// node reaches the line, the answer comes at once.
     Serve {
@@ -101,6 +111,7 @@ impl fmt::Display for Move {
         match *self {
             Move::Issue { thread } => write!(f, "issue {thread}"),
             Move::Deliver { from, to, nth } => write!(f, "deliver {from} {to} {nth}"),
+            Move::Cross { from, to, nth } => write!(f, "cross {from} {to} {nth}"),
             Move::Serve { node, line } => write!(f, "serve {node} {line}"),
             Move::Answer { node, line } => write!(f, "answer {node} {line}"),
             Move::Timer { node, class } => write!(f, "timer {node} {class}"),
@@ -124,6 +135,7 @@ impl FromStr for Move {
         Ok(match (name, &*numbers) {
             ("issue", &[thread]) => Move::Issue { thread },
             ("deliver", &[from, to, nth]) => Move::Deliver { from, to, nth },
+            ("cross", &[from, to, nth]) => Move::Cross { from, to, nth },
             ("serve", &[node, line]) => Move::Serve { node, line },
             ("answer", &[node, line]) => Move::Answer { node, line },
             ("timer", &[node, class]) => Move::Timer { node, class },
@@ -146,6 +158,7 @@ mod tests {
         let moves = [
             Move::Issue { thread: 3 },
             Move::Deliver { from: 1, to: 2, nth: 4 },
+            Move::Cross { from: 2, to: 0, nth: 1 },
             Move::Serve { node: 5, line: 6 },
             Move::Answer { node: 7, line: 8 },
             Move::Timer { node: 9, class: 1 },

@@ -47,7 +47,7 @@ impl Placement {
         let agents = (0..program.threads.len() as u8).map(ThreadId).map(|thread| {
             let is_inside = |device| program.scopes.get(device).members.contains(thread);
             if !device.is_none_or(is_inside) {
-                return Agent::Host;
+                return Agent::Host(0);
             }
             let inner = program.scopes.enclosing(thread, Level::WorkGroup);
             let group = inner.or_else(|| program.scopes.enclosing(thread, Level::WorkItem));
@@ -128,7 +128,8 @@ impl fmt::Display for Placement {
             match agent {
                 Agent::Cu(cu) => write!(f, "{comma}P{thread} on CU {cu}")?,
                 Agent::CommandProcessor => write!(f, "{comma}P{thread} on the command processor")?,
-                Agent::Host => write!(f, "{comma}P{thread} on the host")?,
+                Agent::Host(0) => write!(f, "{comma}P{thread} on the host")?,
+                Agent::Host(host) => write!(f, "{comma}P{thread} on host {host}")?,
             }
         }
         write!(f, "; lines {:?}", self.lines)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proto::{Protocol, Symbol as _, TimerClass, Way};
 
-use crate::controllers::Told;
+use crate::controllers::{Told, Word};
 use crate::known::Sink;
 use crate::machine::Machine;
 use crate::moves::Move;
@@ -97,12 +97,20 @@ impl<P: Protocol> Machine<P> {
                 let told = Told::Message { from: from.into(), msg };
                 if self.known.rebase.is_some() {
                     let offset = |node: u8| state[nodes + 1 + usize::from(node)];
-                    let told = self.told.number(told);
+                    let told = self.words.number(Word::Told(told));
                     let (part, told, _) = self.learn_meeting((number(to), offset(to)), offset(from), told);
-                    drop(self.tell(part, *self.told.thing(told)));
+                    drop(self.hand(part, *self.words.thing(told)));
                     return;
                 }
                 Some((to, told))
+            }
+            Move::Cross { from, to, nth } => {
+                let wires = self.part(number(from)).wires.iter().filter(|(other, _)| *other == to);
+                let word = wires.map(|&(_, word)| word).nth(usize::from(nth));
+                if let Some(word) = word {
+                    drop(self.hand(number(to), *self.words.thing(word)));
+                }
+                return;
             }
             Move::Serve { node, line } if self.merges(line) => {
                 let op = first(&self.part(number(node)).ops, line);

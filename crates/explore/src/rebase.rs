@@ -16,7 +16,7 @@ use proto::Protocol;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::controllers::Told;
+use crate::controllers::{Told, Word};
 use crate::known::{Does, FAULT, Frames, Known, UNKNOWN, pair};
 use crate::machine::Machine;
 
@@ -187,13 +187,14 @@ impl<P: Protocol> Machine<P> {
         if let Some(known) = self.rebase().told_later(told, ticks) {
             return known;
         }
-        let later = match *self.told.thing(told) {
-            Told::Message { from, msg } => {
-                Told::Message { from, msg: self.controllers.retimed_message(msg, &mut |time| time + ticks) }
+        let later = match *self.words.thing(told) {
+            Word::Told(Told::Message { from, msg }) => {
+                let msg = self.controllers.retimed_message(msg, &mut |time| time + ticks);
+                Word::Told(Told::Message { from, msg })
             }
             other => other,
         };
-        let later = self.told.number(later);
+        let later = self.words.number(later);
         self.rebase().later.insert(pair(told, ticks), later);
         later
     }

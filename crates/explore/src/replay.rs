@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{LineAddr, LineView, Message as _, Op, Protocol, Request, Role, Symbol as _, TimerClass, Width};
+use proto::{LineAddr, LineView, Message as _, Op, Per, Protocol, Request, Symbol as _, TimerClass, Width};
 
+use crate::controllers::{Told, Word};
 use crate::explorer::{Fault, show};
 use crate::known::{Expansion, Sink};
 use crate::machine::Machine;
@@ -241,6 +242,19 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
             });
             (lanes, text.unwrap_or_default())
         }
+        Move::Cross { from, to, nth } => {
+            let lanes = (usize::from(from), usize::from(to));
+            let told = part(lanes.0).and_then(|p| {
+                p.wires.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, told)| *told)
+            });
+            let text = match told.map(|told| machine.words.thing(told)) {
+                Some(Word::Told(Told::Ask { request, .. })) => {
+                    asks(machine, machine.controllers.request_of(*request))
+                }
+                _ => "an answer".to_owned(),
+            };
+            (lanes, text)
+        }
         Move::Serve { node, line } => {
             let op = part(usize::from(node))
                 .and_then(|p| p.ops.iter().find(|(other, _)| *other == line))
@@ -339,7 +353,7 @@ fn changes<P: Protocol>(
         let views = |part: u32| machine.controllers.views(machine.part(part).station);
         let (old, new) = (views(before[node]), views(after[node]));
         let id = machine.controllers.nodes.ids()[node];
-        if P::KINDS[usize::from(id.kind)].role == Role::Host {
+        if P::KINDS[usize::from(id.kind)].per == Per::Host {
             continue;
         }
         for view in new.iter().filter(|view| !old.contains(view)) {

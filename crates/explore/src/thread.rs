@@ -154,7 +154,7 @@ impl Code {
     pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, Trouble> {
         // A host is an in-order core.
         let rule = match self.placement.agents[thread] {
-            Agent::Host => IssueRule::InOrder,
+            Agent::Host(_) => IssueRule::InOrder,
             _ => self.core,
         };
         let mut state = ThreadState {

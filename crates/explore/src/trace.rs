@@ -326,7 +326,8 @@ fn agent_name(agent: Agent) -> String {
     match agent {
         Agent::Cu(cu) => format!("cu{cu}"),
         Agent::CommandProcessor => "command-processor".to_owned(),
-        Agent::Host => "host".to_owned(),
+        Agent::Host(0) => "host".to_owned(),
+        Agent::Host(host) => format!("host{host}"),
     }
 }
 
@@ -515,10 +516,15 @@ impl<'a> Lines<'a> {
 
     fn agents(&mut self) -> Result<Vec<Agent>, TraceError> {
         let text = self.field("agents")?;
-        let agent = |word: &str| match (word, word.strip_prefix("cu").map(str::parse::<u16>)) {
-            ("host", _) => Ok(Agent::Host),
-            ("command-processor", _) => Ok(Agent::CommandProcessor),
-            (_, Some(Ok(cu))) if u32::from(cu) < SIZE_MAX => Ok(Agent::Cu(cu)),
+        let number = |word: &str, prefix: &str| {
+            let number = word.strip_prefix(prefix)?.parse::<u16>().ok()?;
+            (u32::from(number) < SIZE_MAX).then_some(number)
+        };
+        let agent = |word: &str| match (word, number(word, "cu"), number(word, "host")) {
+            ("host", ..) => Ok(Agent::Host(0)),
+            ("command-processor", ..) => Ok(Agent::CommandProcessor),
+            (_, Some(cu), _) => Ok(Agent::Cu(cu)),
+            (_, _, Some(host)) => Ok(Agent::Host(host)),
             _ => self.expected(word, "`cu0` and so on, `command-processor` or `host`"),
         };
         text.split(' ').map(agent).collect()

@@ -96,7 +96,7 @@ impl Twist {
         let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
         if let Wide::Host(host) = self.wide {
             agents = (0..agents.len())
-                .map(|t| if t == usize::from(host) { Agent::Host } else { Agent::Cu(0) })
+                .map(|t| if t == usize::from(host) { Agent::Host(0) } else { Agent::Cu(0) })
                 .collect();
         }
         agents

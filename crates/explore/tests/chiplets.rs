@@ -37,15 +37,15 @@ fn the_protocols_keep_on_two_chiplets_what_they_keep_on_one() {
 #[test]
 fn lines_live_where_the_bounds_place_them() {
     let banks = |bounds: Bounds| {
-        let homes = bounds.homes(&bounds.shape(3, 8));
+        let homes = bounds.homes(&bounds.topology(3, 8));
         [0, 1, 2, 3].map(|line| homes.bank(LineAddr(line)))
     };
     assert_eq!(banks(COMBINING), [0, 1, 0, 1]);
     assert_eq!(banks(COMBINING.chiplets(2, (0, 1))), [0, 1, 0, 1]);
     assert_eq!(banks(COMBINING.chiplets(2, (1, 1))), [1, 1, 0, 1]);
     assert_eq!(banks(COMBINING.chiplets(3, (2, 0))), [2, 0, 2, 0]);
-    let shape = COMBINING.chiplets(2, (0, 0)).shape(3, 8);
-    assert_eq!((shape.cus, shape.banks, shape.check()), (4, 2, Ok(())));
+    let topology = COMBINING.chiplets(2, (0, 0)).topology(3, 8);
+    assert_eq!((topology.cus, topology.banks(), topology.check()), (4, 2, Ok(())));
 }
 
 #[test]

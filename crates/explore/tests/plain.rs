@@ -14,8 +14,8 @@ use litmus::program::{
     ThreadId, ThreadSet,
 };
 use proto::{
-    Agent, ByteMask, Effects, Hints, Homes, Issuer, Key, LineAddr, LineData, MemoryAccess, MemoryOp,
-    MemoryReply, Node as _, Op, Protocol, Request, Rmw, RmwKind, Scope, SetIndex, Slot, Station, Symbol,
+    Agent, ByteMask, Effects, Hints, Issuer, Key, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply,
+    Node as _, Op, Protocol, Request, Rmw, RmwKind, Scope, SetIndex, Setup, Slot, Station, Symbol,
     TimerClass, Way, Width, World, WritePolicy,
 };
 use stateright::{Checker as _, Model, Property};
@@ -48,8 +48,7 @@ enum Step {
 struct Plain<P: Protocol> {
     program: Program,
     placement: Placement,
-    params: P::Params,
-    homes: Homes,
+    setup: Setup<P>,
     nodes: Vec<proto::NodeId>,
     evictions: bool,
     /// The registers at the ends that were visited.
@@ -63,8 +62,9 @@ impl<P: Protocol> Plain<P> {
         self.nodes.iter().position(|&n| n == id).expect("a node of the machine")
     }
 
-    fn entry(&self, thread: usize) -> usize {
-        self.node(P::entry(self.placement.agents[thread]))
+    fn entry(&self, thread: usize, request: &Request) -> usize {
+        let (agent, key) = (self.placement.agents[thread], proto::PlanKey::of(request));
+        self.node(P::entry(&self.setup.params, agent, key))
     }
 
     /// Two words a line.
@@ -121,7 +121,7 @@ impl<P: Protocol> Plain<P> {
     }
 
     fn tell(&self, state: &mut State<P>, node: usize, told: Told<'_, P>) {
-        let world = World::<P> { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
+        let world = self.setup.world();
         let mut fx = Effects::default();
         told(&mut state.stations[node], world, &mut fx);
         assert_eq!(fx.violation, None);
@@ -222,7 +222,7 @@ impl<P: Protocol> Model for Plain<P> {
     fn init_states(&self) -> Vec<State<P>> {
         let lines = self.placement.lines.iter().max().map_or(0, |&line| usize::from(line) + 1);
         vec![State {
-            stations: self.nodes.iter().map(|&id| Station::new(id, &self.params)).collect(),
+            stations: self.setup.stations(),
             timers: vec![BTreeSet::new(); self.nodes.len()],
             channels: BTreeMap::new(),
             asked: BTreeMap::new(),
@@ -251,7 +251,7 @@ impl<P: Protocol> Model for Plain<P> {
                 let request = self.request(thread, next.threads[thread].0);
                 next.threads[thread].1 = true;
                 let slot = Slot(8 * thread as u32);
-                self.tell(&mut next, self.entry(thread), &|s, world, fx| {
+                self.tell(&mut next, self.entry(thread, &request), &|s, world, fx| {
                     s.request(slot, &request, world, fx)
                 });
             }
@@ -287,13 +287,12 @@ impl<P: Protocol<Node: Send + Sync, Msg: Send + Sync, Params: Send + Sync> + Sen
 
 /// How many states there are, and which registers they end with.
 fn plain<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) -> (u64, BTreeSet<Vec<i64>>) {
-    let shape = bounds.shape(placement.compute_units(), 8);
+    let setup = Setup::new(&bounds.topology(placement.compute_units(), 8)).expect("a sound machine");
     let model = Plain::<P> {
         program: program.clone(),
         placement: placement.clone(),
-        params: P::params(&shape).expect("a sound shape"),
-        homes: Homes::new(&shape, 1),
-        nodes: proto::nodes::<P>(&shape).collect(),
+        nodes: setup.levels.nodes().collect(),
+        setup,
         evictions: bounds.evictions,
         ends: Mutex::default(),
     };

@@ -97,13 +97,17 @@ fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Fai
     let mut tables = Vec::new();
     match subject {
         Subject::Workloads => {
-            tables.push(settings(&list("settings")));
+            tables.push(settings("--set", &list("settings")));
             let inputs = list("inputs");
             if !inputs.is_empty() {
                 let mut table = Table::new(&[("--input", Side::Left), ("meaning", Side::Left)]);
                 inputs.iter().for_each(|input| table.row([text(&input["name"]), text(&input["summary"])]));
                 tables.push(table);
             }
+        }
+        Subject::Protocols => {
+            let declared = list("settings");
+            tables.extend((!declared.is_empty()).then(|| settings(&format!("[protocol.{name}]"), &declared)));
         }
         Subject::Papers => {
             let mut table = Table::new(&[("claim", Side::Left), ("where", Side::Left), ("says", Side::Left)]);
@@ -115,10 +119,10 @@ fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Fai
     Ok(tables)
 }
 
-/// What can be set with `--set NAME=VALUE`.
-fn settings(settings: &[Value]) -> Table {
+/// What can be set, and where.
+fn settings(place: &str, settings: &[Value]) -> Table {
     let left = Side::Left;
-    let columns = [("--set", left), ("default", left), ("range or choices", left), ("meaning", left)];
+    let columns = [(place, left), ("default", left), ("range or choices", left), ("meaning", left)];
     let mut table = Table::new(&columns);
     for setting in settings {
         let range = setting["range"].as_array().map(|range| {

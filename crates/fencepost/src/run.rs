@@ -197,9 +197,9 @@ fn show_caches(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
 fn show_energy(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     let total = record.energy_total_pj();
     let mut table = Table::new(&[("energy", Side::Left), ("", Side::Right), ("", Side::Left)]);
-    for (part, picojoules) in record.energy_pj.iter().filter(|(part, _)| **part != "total") {
+    for (part, picojoules) in record.energy_pj.iter().filter(|(part, _)| *part != "total") {
         let share = if total > 0.0 { picojoules / total } else { 0.0 };
-        table.row([(*part).to_owned(), energy(*picojoules), bar(share, 24)]);
+        table.row([part.clone(), energy(*picojoules), bar(share, 24)]);
     }
     writeln!(out)?;
     table.write(out)?;

@@ -1,7 +1,9 @@
 //! What there is to choose from, beside machines.
 
+use proto::{Info, Protocol};
 use serde::{Deserialize, Serialize};
 use workloads::{Kind, Purpose, Setting, stealing};
+use zoo::Visit;
 
 use crate::error::Error;
 use crate::origin;
@@ -21,19 +23,35 @@ pub struct ProtocolEntry {
     pub mappings: Vec<&'static str>,
     /// Where it comes from.
     pub source: &'static str,
+    /// What a machine file may say under `[protocol.NAME]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingEntry>,
 }
 
 /// All protocols.
 #[must_use]
 pub fn protocols() -> Vec<ProtocolEntry> {
-    let entry = |info: &proto::Info| ProtocolEntry {
+    let entry = |(info, (_, settings)): (&Info, Declared)| ProtocolEntry {
         name: info.name,
         summary: info.summary,
         claim: info.claims.iter().map(|claim| claim.model).collect::<Vec<_>>().join(", "),
         mappings: info.claims.iter().map(|claim| claim.mapping).collect(),
         source: info.source,
+        settings: settings.iter().map(protocol_setting).collect(),
     };
-    zoo::ALL.iter().map(entry).collect()
+    zoo::ALL.iter().zip(declared()).map(entry).collect()
+}
+
+fn protocol_setting(setting: &proto::Setting) -> SettingEntry {
+    SettingEntry {
+        name: setting.name,
+        meaning: setting.about,
+        default: setting.default.to_string(),
+        unit: Some(setting.unit),
+        choices: Vec::new(),
+        choice_meanings: Vec::new(),
+        range: Some([setting.least, setting.most]),
+    }
 }
 
 /// The names of all protocols.
@@ -57,6 +75,22 @@ pub struct ScenarioEntry {
     pub scenario: String,
     /// Where it comes from.
     pub source: &'static str,
+}
+
+/// A protocol by its name, and the settings that it declares.
+pub type Declared = (&'static str, &'static [proto::Setting]);
+
+/// Every protocol by its name, with the settings that it declares.
+#[must_use]
+pub fn declared() -> Vec<Declared> {
+    struct Settings;
+    impl Visit for Settings {
+        type Output = &'static [proto::Setting];
+        fn visit<P: Protocol>(self) -> &'static [proto::Setting] {
+            P::SETTINGS
+        }
+    }
+    zoo::ALL.iter().map(|info| (info.name, zoo::with(info.name, Settings).unwrap_or(&[]))).collect()
 }
 
 /// All scenarios that are more than a protocol.
@@ -126,6 +160,9 @@ pub struct SettingEntry {
     pub meaning: &'static str,
     /// What it is unless set.
     pub default: String,
+    /// What its number counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<&'static str>,
     /// The choices of a policy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
@@ -171,7 +208,8 @@ fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
         Kind::Policy(choices) => (choices, None),
     };
     let (choices, choice_meanings) = choices.iter().copied().unzip();
-    SettingEntry { name: setting.name, meaning: setting.meaning, default, choices, choice_meanings, range }
+    let (name, meaning, unit) = (setting.name, setting.meaning, None);
+    SettingEntry { name, meaning, default, unit, choices, choice_meanings, range }
 }
 
 /// The names of all workloads.

@@ -235,7 +235,7 @@ mod tests {
             wall_seconds: 0.0,
             events: 0,
             counters: BTreeMap::from([("noc_bytes_sent".to_owned(), cycles * 2)]),
-            energy_pj: BTreeMap::from([("total", cycles as f64)]),
+            energy_pj: BTreeMap::from([("total".to_owned(), cycles as f64)]),
             kernels: Vec::new(),
         }
     }

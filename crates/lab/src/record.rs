@@ -47,7 +47,7 @@ pub struct Record {
     /// Every counter by its name. They add up.
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part, and `total`.
-    pub energy_pj: BTreeMap<&'static str, f64>,
+    pub energy_pj: BTreeMap<String, f64>,
     /// The kernels in the order in which they ran.
     pub kernels: Vec<KernelRecord>,
 }
@@ -89,7 +89,7 @@ impl Record {
         columns.extend(self.settings.iter().map(|(name, value)| text(&format!("settings.{name}"), value)));
         let counters = self.counters.iter();
         columns.extend(counters.map(|(name, n)| Column::count(format!("counters.{name}"), vec![*n])));
-        let energy = |(part, pj): (&&str, &f64)| Column {
+        let energy = |(part, pj): (&String, &f64)| Column {
             name: format!("energy_pj.{part}"),
             values: Values::Real(vec![*pj]),
         };

@@ -208,7 +208,7 @@ impl From<Record> for Measured {
             answer_ok: record.answer_ok,
             error: record.error,
             counters: record.counters,
-            energy_pj: record.energy_pj.into_iter().map(|(part, pj)| (part.to_owned(), pj)).collect(),
+            energy_pj: record.energy_pj,
             kernels: record.kernels.into_iter().map(kernel).collect(),
         }
     }

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use sim::config::System;
 
 use crate::error::{Error, printable};
-pub use read::parse;
 pub(crate) use read::{changed, explain};
+pub use read::{parse, parse_for};
 
 /// The machines that every binary carries: name and description.
 const BUILT_IN: [(&str, &str); 5] = [

@@ -70,7 +70,7 @@ fn bridge<P: Protocol>() {
     let (mut compared, mut seen) = (0, 0);
     for (path, _) in explore::corpus::SHIPPED {
         let test = test(path);
-        let has_host = Placement::spread(&test).agents.contains(&Agent::Host);
+        let has_host = Placement::spread(&test).agents.contains(&Agent::Host(0));
         if test.threads.len() > 3 || has_host || program(&test, 0, 0).is_err() {
             continue;
         }

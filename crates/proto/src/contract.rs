@@ -7,11 +7,12 @@
 use crate::effects::Effects;
 use crate::homes::Homes;
 use crate::issue::IssueRule;
+use crate::levels::{Fitted, Kind, Levels};
 use crate::line::{ByteMask, LineAddr, LineData};
-use crate::node::{Agent, Key, Kind, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
+use crate::node::{Agent, Key, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::plan::{PlanKey, Plans, PlansView};
 use crate::request::{ArrayUse, Request, Rmw};
-use crate::shape::Shape;
+use crate::settings::{Setting, Settings};
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
 use crate::table::{Change, Looked, Mutation, Row, Table, TableId, TableView};
@@ -154,6 +155,8 @@ pub struct MemoryReply {
 pub struct World<'a, P: Protocol> {
     /// Immutable parameters of the protocol.
     pub params: &'a P::Params,
+    /// The levels of the machine.
+    pub levels: &'a Levels,
     /// Where lines live.
     pub homes: &'a Homes,
     /// The arrays that each kernel of the program uses.
@@ -184,7 +187,24 @@ pub struct Cx<'a, P: Protocol> {
     pub(crate) parked: &'a ParkedInputs<P::Msg>,
 }
 
-impl<P: Protocol> Cx<'_, P> {
+impl<'a, P: Protocol> Cx<'a, P> {
+    /// The level of this controller.
+    #[inline]
+    #[must_use]
+    pub fn level(&self) -> &'a Fitted {
+        self.world.levels.of(self.me.kind)
+    }
+
+    /// The controller below that serves a line; this one, if memory is below.
+    #[inline]
+    #[must_use]
+    pub fn below(&self, line: LineAddr) -> NodeId {
+        match self.level().below {
+            Some(kind) => self.world.levels.server(kind, self.me, line, self.world.homes),
+            None => self.me,
+        }
+    }
+
     /// Does something wait for a way of the set? Whatever takes a way there, or
     /// pins a line that could be given up, comes behind it.
     #[inline]
@@ -339,6 +359,20 @@ pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
     match ticks {
         0 => 0,
         _ => ticks.saturating_sub_signed(elapsed),
+    }
+}
+
+/// All messages of a protocol, one of which carries an `M`. Where several kinds of
+/// controller take it, the kind that gets it decides which.
+pub trait Wrap<M>: Sized {
+    /// The message for a controller of that kind.
+    fn wrap(kind: u8, msg: M) -> Self;
+}
+
+impl<M, All: From<M>> Wrap<M> for All {
+    #[inline]
+    fn wrap(_: u8, msg: M) -> Self {
+        msg.into()
     }
 }
 
@@ -517,28 +551,23 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// those roll over as the hardware's do.
     const REBASED: Option<u32> = None;
 
+    /// What a machine file may say of it.
+    const SETTINGS: &'static [Setting] = &[];
+
     /// The parameters for a machine.
     ///
     /// # Errors
     /// A sentence that says what of the machine this protocol cannot use.
-    fn params(shape: &Shape) -> Result<Self::Params, String>;
-    /// How many controllers of a kind a machine has.
-    fn count(kind: u8, shape: &Shape) -> u16;
+    fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// A controller as it is before anything happened.
-    fn node(id: NodeId, params: &Self::Params) -> Self::Node;
-    /// Where an agent's requests go.
-    fn entry(agent: Agent) -> NodeId;
+    fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
+    /// Where an agent's requests go. Loads and stores, or atomics, may enter
+    /// different controllers; all lines of one operation enter the same.
+    fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// Its tables.
     fn tables() -> Vec<TableView>;
     /// Its plans.
     fn plans() -> Vec<PlansView>;
-}
-
-/// Every node of a machine, kind by kind.
-pub fn nodes<P: Protocol>(shape: &Shape) -> impl Iterator<Item = NodeId> + use<P> {
-    let shape = *shape;
-    (0..P::KINDS.len() as u8)
-        .flat_map(move |kind| (0..P::count(kind, &shape)).map(move |index| NodeId { kind, index }))
 }
 
 /// The identity of a table view's row, for reports.

@@ -1,6 +1,6 @@
 //! What a step does to the outside, written down for the driver.
 
-use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol};
+use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol, Wrap};
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
@@ -95,8 +95,11 @@ impl<M> Effects<M> {
 
     /// Sends a message.
     #[inline]
-    pub fn send(&mut self, to: NodeId, msg: impl Into<M>) {
-        self.sends.push((to, msg.into()));
+    pub fn send<X>(&mut self, to: NodeId, msg: X)
+    where
+        M: Wrap<X>,
+    {
+        self.sends.push((to, M::wrap(to.kind, msg)));
     }
 
     /// Lets whatever carries written bytes forget one, of the messages and the

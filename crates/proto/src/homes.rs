@@ -10,7 +10,7 @@
 
 use crate::divisor::Divisor;
 use crate::line::LineAddr;
-use crate::shape::Shape;
+use crate::topology::Topology;
 use std::collections::BTreeMap;
 
 crate::symbols! {
@@ -62,11 +62,11 @@ impl Homes {
     /// Lines interleaved over the banks of a chiplet, pages of `lines_per_page`
     /// lines interleaved over chiplets.
     #[must_use]
-    pub fn new(shape: &Shape, lines_per_page: u32) -> Self {
-        let chiplets = shape.chiplets.max(1);
+    pub fn new(topology: &Topology, lines_per_page: u32) -> Self {
+        let chiplets = topology.chiplets.max(1);
         Homes {
             chiplets: Divisor::new(u32::from(chiplets)),
-            banks_per_chiplet: Divisor::new(u32::from(shape.banks / chiplets).max(1)),
+            banks_per_chiplet: Divisor::new((topology.banks() / u32::from(chiplets)).max(1)),
             lines_per_page: Divisor::new(lines_per_page.max(1)),
             policy: PagePolicy::Interleaved,
             pages: BTreeMap::new(),
@@ -166,18 +166,15 @@ fn spread(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::WritePolicy;
     use crate::symbols::Symbol;
+    use crate::topology::WritePolicy;
     use std::collections::BTreeSet;
 
     fn homes(chiplets: u16, banks_per_chiplet: u16, lines_per_page: u32, policy: PagePolicy) -> Homes {
-        let shape = Shape {
-            cus: chiplets,
-            chiplets,
-            banks: chiplets * banks_per_chiplet,
-            ..Shape::bounded(WritePolicy::Combining, WritePolicy::Combining)
-        };
-        Homes::new(&shape, lines_per_page).with_policy(policy)
+        let bounded = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+        let mut topology = Topology { cus: chiplets, chiplets, ..bounded };
+        topology.levels[1].count = banks_per_chiplet;
+        Homes::new(&topology, lines_per_page).with_policy(policy)
     }
 
     /// Touches the pages of a stream of lines, each from the chiplet that a rule

@@ -44,28 +44,6 @@ pub enum Key {
 }
 
 crate::symbols! {
-    /// Where in the machine a kind of controller sits: what it costs.
-    pub enum Role {
-        /// A private cache of a compute unit.
-        L1,
-        /// A bank of the shared cache.
-        L2,
-        /// A bank of a memory-side cache.
-        L3,
-        /// A directory bank.
-        Directory,
-        /// A small buffer beside a private cache.
-        Buffer,
-        /// One per chip, off the data path (an epoch manager).
-        Manager,
-        /// The command processor.
-        CommandProcessor,
-        /// The host's port into memory.
-        Host,
-    }
-}
-
-crate::symbols! {
     /// What a timer is for. The driver knows how long each runs, if the protocol
     /// does not say it.
     pub enum TimerClass {
@@ -93,15 +71,6 @@ impl TimerClass {
     }
 }
 
-/// One kind of controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// Its name.
-    pub name: &'static str,
-    /// Where it sits.
-    pub role: Role,
-}
-
 /// Who sends requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agent {
@@ -110,6 +79,6 @@ pub enum Agent {
     /// The command processor, which dispatches kernels. Where a protocol has no
     /// controller for it, it shares the entry of a compute unit.
     CommandProcessor,
-    /// The host.
-    Host,
+    /// A host.
+    Host(u16),
 }

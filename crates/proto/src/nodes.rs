@@ -6,12 +6,51 @@
 /// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 /// ```
 ///
-/// A kind without a message type is never told anything.
+/// A kind without a message type is never told anything. Where several kinds take
+/// one type of message, all types are listed behind the kinds, each with those that
+/// take it, as it is or inside of their own:
+///
+/// ```text
+/// protocol_nodes! {
+///     Split: Read(Read, ToL1), Write(Write, ToL1), Bank(Bank, ToBank);
+///     ToL1 => Read | Write, ToBank => Bank
+/// }
+/// ```
 #[macro_export]
 macro_rules! protocol_nodes {
     (@msg) => { $crate::NoMessage };
     (@msg $msg:ty) => { $msg };
     ($protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ $(,)?) => {
+        $crate::protocol_nodes! { @nodes $protocol : $( $kind ( $controller $(, $msg)? ) ),+ }
+        $($(
+            impl From<$msg> for Msg {
+                #[inline]
+                fn from(msg: $msg) -> Self {
+                    Msg::$kind(msg)
+                }
+            }
+        )?)+
+    };
+    (
+        $protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+ ;
+        $( $carried:ty => $first:ident $(| $other:ident)* ),+ $(,)?
+    ) => {
+        $crate::protocol_nodes! { @nodes $protocol : $( $kind ( $controller $(, $msg)? ) ),+ }
+        /// The kinds by number.
+        enum Number { $( $kind ),+ }
+        $(
+            impl $crate::Wrap<$carried> for Msg {
+                #[inline]
+                fn wrap(kind: u8, msg: $carried) -> Self {
+                    $( if kind == Number::$other as u8 { return Msg::$other(msg.into()); } )*
+                    Msg::$first(msg.into())
+                }
+            }
+        )+
+        // Named here, so that no kind of the list is left out.
+        const _: &[Number] = &[$( Number::$kind ),+];
+    };
+    (@nodes $protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+) => {
         /// All controllers of the protocol.
         #[derive(Debug, PartialEq, Eq, Hash)]
         #[allow(clippy::large_enum_variant)]
@@ -42,14 +81,6 @@ macro_rules! protocol_nodes {
                 $kind($crate::protocol_nodes!(@msg $($msg)?))
             ),+
         }
-        $($(
-            impl From<$msg> for Msg {
-                #[inline]
-                fn from(msg: $msg) -> Self {
-                    Msg::$kind(msg)
-                }
-            }
-        )?)+
         impl $crate::Message for Msg {
             fn name(&self) -> &'static str {
                 match self { $( Msg::$kind(m) => $crate::Message::name(m) ),+ }

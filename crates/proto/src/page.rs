@@ -28,8 +28,8 @@ pub fn render<P: Protocol>() -> String {
         Channels::Unordered => "messages may arrive in any order",
     };
     let _ = writeln!(out, "* Needs of the network: {channels}.");
-    let kinds: Vec<_> = P::KINDS.iter().map(|k| format!("{} ({})", k.name, k.role.name())).collect();
-    let _ = writeln!(out, "* Controllers: {}.", kinds.join(", "));
+    let kinds: Vec<_> = P::KINDS.iter().map(|k| format!("{} (`{}`)", k.name, k.level)).collect();
+    let _ = writeln!(out, "* Controllers and their levels: {}.", kinds.join(", "));
     P::plans().iter().for_each(|p| plans(&mut out, p));
     P::tables().iter().for_each(|t| table(&mut out, t));
     out

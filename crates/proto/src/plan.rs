@@ -66,7 +66,14 @@ impl PlanKey {
     #[inline]
     #[must_use]
     pub fn of(req: &Request) -> Self {
-        let op = match req.op {
+        PlanKey::new(req.op, req.order, req.scope.level, req.hints)
+    }
+
+    /// The key of an operation.
+    #[inline]
+    #[must_use]
+    pub const fn new(op: Op, order: Order, level: Level, hints: Hints) -> Self {
+        let op = match op {
             Op::Load => OpClass::Load,
             Op::Store => OpClass::Store,
             Op::Rmw(rmw) if rmw.uses_value => OpClass::Rmw,
@@ -75,9 +82,18 @@ impl PlanKey {
             Op::KernelBegin(_) => OpClass::KernelBegin,
             Op::KernelEnd(_) => OpClass::KernelEnd,
         };
-        let Hints { remote, commutative } = req.hints;
-        PlanKey { op, order: req.order, level: req.scope.level, remote, commutative }
+        let Hints { remote, commutative } = hints;
+        PlanKey { op, order, level, remote, commutative }
     }
+
+    /// The key of an ordinary load.
+    pub const PLAIN_LOAD: PlanKey = PlanKey {
+        op: OpClass::Load,
+        order: Order::Plain,
+        level: Level::WorkItem,
+        remote: false,
+        commutative: false,
+    };
 
     /// Its hints.
     #[must_use]

@@ -12,6 +12,7 @@ use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::queue::Queue;
 use crate::request::{Op, Request};
+use crate::setup::Setup;
 use core::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 
@@ -114,9 +115,9 @@ const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 impl<P: Protocol> Station<P> {
     /// A station before anything happened.
     #[must_use]
-    pub fn new(id: NodeId, params: &P::Params) -> Self {
+    pub fn new(id: NodeId, setup: &Setup<P>) -> Self {
         Station {
-            node: P::node(id, params),
+            node: P::node(id, &setup.levels, &setup.params),
             id,
             parked: Lookup::default(),
             ordered: Lookup::default(),

@@ -9,6 +9,7 @@
 mod check;
 mod chiplets;
 mod core;
+mod level;
 mod memory;
 mod number;
 mod timer;
@@ -16,10 +17,13 @@ mod timer;
 pub use check::Problem;
 pub use chiplets::{LinkSpec, PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
+pub use level::{LevelSpec, Per};
 pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 
-use proto::{CacheShape, Shape};
+use std::collections::BTreeMap;
+
+use proto::{CacheShape, MemoryLevel, Protocol, Setting, Settings, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::dram::DramSpec;
@@ -54,6 +58,12 @@ pub struct System {
     pub l1: L1Spec,
     /// The cache that all compute units share.
     pub l2: L2Spec,
+    /// Further levels.
+    #[serde(default, rename = "level", skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelSpec>,
+    /// What it says of protocols: the settings of each, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub protocol: BTreeMap<String, BTreeMap<String, u64>>,
     /// The network between the compute units, the L2 banks and memory of a chiplet.
     pub noc: NocSpec,
     /// The links between chiplets.
@@ -88,34 +98,72 @@ impl System {
     /// The machine as the protocols see it. Sound only if [`System::problems`]
     /// finds nothing.
     #[must_use]
-    pub fn shape(&self) -> Shape {
+    pub fn topology(&self) -> Topology {
         let (l1, l2) = (&self.l1, &self.l2);
-        let sets = |bytes: u64, ways: u32| {
-            let sets = bytes / (u64::from(l1.line_bytes) * u64::from(ways)).max(1);
-            u32::try_from(sets).unwrap_or(u32::MAX)
-        };
+        let sets = |bytes: u64, ways: u32| sets(bytes, ways, l1.line_bytes);
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
-        Shape {
+        let near = CacheShape {
+            sets: sets(l1.bytes, l1.ways),
+            ways: l1.ways,
+            policy: l1.write_policy.into(),
+            store_buffer_entries: l1.store_fifo_entries,
+            miss_registers: l1.miss_registers,
+        };
+        let far = CacheShape {
+            sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
+            ways: l2.ways,
+            policy: l2.write_policy.into(),
+            store_buffer_entries: l2.store_fifo_entries,
+            miss_registers: l2.miss_registers,
+        };
+        let mut levels = vec![
+            MemoryLevel::new("l1", proto::Per::Cu).array(near).over("l2"),
+            MemoryLevel {
+                below: l2.below.clone(),
+                ..MemoryLevel::new("l2", proto::Per::Chiplet)
+                    .count(narrow(l2.banks / self.chiplets))
+                    .array(far)
+            },
+        ];
+        levels.extend(self.levels.iter().map(|level| level.level(l1.line_bytes)));
+        if self.levels.iter().all(|level| level.name != "host") {
+            levels.push(MemoryLevel::new("host", proto::Per::Host));
+        }
+        Topology {
             cus: narrow(self.cu.count),
+            hosts: 1,
             chiplets: narrow(self.chiplets),
-            banks: narrow(l2.banks),
             line_bytes: narrow(l1.line_bytes),
-            l1: CacheShape {
-                sets: sets(l1.bytes, l1.ways),
-                ways: l1.ways,
-                policy: l1.write_policy.into(),
-                store_buffer_entries: l1.store_fifo_entries,
-                miss_registers: l1.miss_registers,
-            },
-            l2: CacheShape {
-                sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
-                ways: l2.ways,
-                policy: l2.write_policy.into(),
-                store_buffer_entries: l2.store_fifo_entries,
-                miss_registers: l2.miss_registers,
-            },
+            levels,
         }
     }
+
+    /// What the machine says of a protocol.
+    ///
+    /// # Errors
+    /// The setting that is wrong, and what was expected.
+    pub fn settings<P: Protocol>(&self) -> Result<Settings, String> {
+        let given = self.protocol.get(P::INFO.name);
+        let given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
+        Settings::read(P::SETTINGS, given)
+            .map_err(|(name, why)| format!("`protocol.{}.{name}`: {why}", P::INFO.name))
+    }
+
+    /// Every setting of a protocol that is wrong: its name, and what was expected.
+    #[must_use]
+    pub fn wrong_settings(&self, protocol: &str, declared: &[Setting]) -> Vec<Problem> {
+        let given = self.protocol.get(protocol).into_iter().flatten();
+        let wrong = given.filter_map(|(name, &value)| {
+            Settings::read(declared, [(name.as_str(), value)].into_iter()).err()
+        });
+        wrong.map(|(name, why)| Problem::at(&["protocol", protocol, &name], why)).collect()
+    }
+}
+
+/// How many sets a cache has.
+fn sets(bytes: u64, ways: u32, line_bytes: u32) -> u32 {
+    let sets = bytes / (u64::from(line_bytes) * u64::from(ways)).max(1);
+    u32::try_from(sets).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -139,9 +187,10 @@ mod tests {
     #[test]
     fn the_sets_of_a_cache_follow_from_its_size() {
         let system: System = toml::from_str(TEXT).unwrap();
-        let shape = system.shape();
-        assert_eq!((shape.l1.sets, shape.l2.sets, shape.banks), (16, 256, 4));
-        assert_eq!(shape.check(), Ok(()));
+        let topology = system.topology();
+        let sets = |name| topology.level(name).unwrap().array.unwrap().sets;
+        assert_eq!((sets("l1"), sets("l2"), topology.banks()), (16, 256, 4));
+        assert_eq!(topology.check(), Ok(()));
         assert_eq!(system.work_items_per_cu(), 2560);
     }
 
@@ -156,7 +205,7 @@ mod tests {
     #[test]
     fn machines_that_cannot_be_built_are_named_by_their_key() {
         let key = |from: &str, to: &str| -> Vec<String> {
-            with(from, to).unwrap().problems().iter().map(|found| found.key.join(".")).collect()
+            with(from, to).unwrap().problems().iter().map(|found| found.key()).collect()
         };
         assert_eq!(key("name", "name"), [""; 0]);
         assert_eq!(key("bytes = 16384 ", "bytes = 32 "), ["l1.bytes"]);

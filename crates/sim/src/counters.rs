@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proto::{ByCause, CAUSES, Cause, LineAddr, Role, Symbol, Uses};
+use proto::{ByCause, CAUSES, Cause, LineAddr, Symbol, Uses};
 use rustc_hash::FxHashSet;
 
 use crate::dram::DramTraffic;
 use crate::noc::NocTraffic;
-
-/// How many roles a station may have.
-const ROLES: usize = Role::Host as usize + 1;
 
 macro_rules! counts {
     ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {
@@ -106,9 +103,9 @@ counts! {
     dropped_bytes,
 }
 
-/// What the stations of one role used.
+/// What the stations of one level used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RoleUses {
+pub(crate) struct LevelUses {
     pub(crate) tag_lookups: u64,
     pub(crate) accesses: u64,
     pub(crate) hits: u64,
@@ -135,7 +132,7 @@ pub(crate) struct RoleUses {
     pub(crate) lock_broadcasts: u64,
 }
 
-impl RoleUses {
+impl LevelUses {
     #[inline]
     fn add(&mut self, uses: &Uses) {
         self.tag_lookups += u64::from(uses.tag_lookups);
@@ -222,12 +219,14 @@ struct Named {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
-    roles: [RoleUses; ROLES],
-    /// Not yet in `roles`: sums of 32 bits are added many at a time.
-    recent: [Uses; ROLES],
+    /// By the number of the level: its name, and what its stations used.
+    levels: Vec<(String, LevelUses)>,
+    /// Not yet in `levels`: sums of 32 bits are added many at a time.
+    recent: Vec<Uses>,
     recent_steps: u32,
-    present: [bool; ROLES],
     names: Vec<Named>,
+    /// Messages between stations that stand beside one another.
+    pub(crate) beside_messages: u64,
     /// Lines that are registered now.
     registered: u64,
     registered_peak: u64,
@@ -235,14 +234,15 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// The machine has stations of this role.
-    pub(crate) fn expect(&mut self, role: Role) {
-        self.present[role as usize] = true;
+    /// Of a machine with these levels.
+    pub(crate) fn new(names: impl Iterator<Item = String>) -> Tally {
+        let levels: Vec<_> = names.map(|name| (name, LevelUses::default())).collect();
+        Tally { recent: vec![Uses::default(); levels.len()], levels, ..Tally::default() }
     }
 
     #[inline]
-    pub(crate) fn uses(&mut self, role: Role, uses: &Uses) {
-        let sum = &mut self.recent[role as usize];
+    pub(crate) fn uses(&mut self, level: u8, uses: &Uses) {
+        let sum = &mut self.recent[usize::from(level)];
         sum.tag_lookups += uses.tag_lookups;
         sum.accesses += uses.accesses;
         sum.hits += uses.hits;
@@ -297,14 +297,15 @@ impl Tally {
     /// Moves the recent uses to where they cannot overflow.
     pub(crate) fn sum_up(&mut self) {
         self.recent_steps = 0;
-        for (role, recent) in self.roles.iter_mut().zip(&mut self.recent) {
-            role.add(&core::mem::take(recent));
+        for ((_, level), recent) in self.levels.iter_mut().zip(&mut self.recent) {
+            level.add(&core::mem::take(recent));
         }
     }
 
-    /// What the stations of a role used, up to the last [`Tally::sum_up`].
-    pub(crate) fn role(&self, role: Role) -> &RoleUses {
-        &self.roles[role as usize]
+    /// The levels by number: the name, and what the stations used up to the last
+    /// [`Tally::sum_up`].
+    pub(crate) fn levels(&self) -> &[(String, LevelUses)] {
+        &self.levels
     }
 
     /// Counts a message that is sent.
@@ -338,11 +339,10 @@ impl Tally {
     /// Says what does not add up, if anything.
     pub(crate) fn check(&self, noc: &NocTraffic, dram: &DramTraffic) -> Result<(), String> {
         let c = &self.counts;
-        let sum = |f: fn(&RoleUses) -> u64| self.roles.iter().map(f).sum::<u64>();
-        for role in Role::ALL {
-            let uses = self.role(*role);
+        let sum = |f: fn(&LevelUses) -> u64| self.levels.iter().map(|(_, uses)| f(uses)).sum::<u64>();
+        for (name, uses) in &self.levels {
             let found = uses.hits + uses.misses + uses.bypasses;
-            equal(&format!("{} hits, misses and bypasses", role.name()), found, "accesses", uses.accesses)?;
+            equal(&format!("{name} hits, misses and bypasses"), found, "accesses", uses.accesses)?;
         }
         let asked = c.line_requests + c.access_messages;
         equal("accesses of all stations", sum(|r| r.accesses), "requests and messages for a line", asked)?;
@@ -381,19 +381,17 @@ impl Tally {
 
     /// Everything under its name.
     pub(crate) fn entries(&self, noc: &NocTraffic, dram: &DramTraffic) -> BTreeMap<String, u64> {
-        let mut all = BTreeMap::new();
+        let mut all: BTreeMap<String, u64> = BTreeMap::new();
+        all.extend(self.counts.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
+        for (level, uses) in &self.levels {
+            for (name, value) in uses.entries() {
+                *all.entry(format!("{level}_{name}")).or_default() += value;
+            }
+        }
         let mut put = |name: String, value: u64| {
             all.insert(name, value);
         };
-        for (name, value) in self.counts.entries() {
-            put(name.to_owned(), value);
-        }
-        for role in Role::ALL.iter().filter(|r| self.present[**r as usize]) {
-            for (name, value) in self.role(*role).entries() {
-                put(format!("{}_{name}", role_name(*role)), value);
-            }
-        }
-        let sum = |f: fn(&RoleUses) -> u64| self.roles.iter().map(f).sum::<u64>();
+        let sum = |f: fn(&LevelUses) -> u64| self.levels.iter().map(|(_, uses)| f(uses)).sum::<u64>();
         let (synched, hits, remote) =
             (sum(|r| r.sync_accesses), sum(|r| r.sync_hits), sum(|r| r.sync_remote));
         put("sync_accesses".into(), synched);
@@ -401,6 +399,9 @@ impl Tally {
         put("sync_remote_l1_hits".into(), remote);
         put("sync_l2_hits".into(), synched - hits - remote);
         put("sync_evictions".into(), sum(|r| r.sync_evictions));
+        if self.beside_messages > 0 {
+            put("beside_messages".into(), self.beside_messages);
+        }
         for n in &self.names {
             put(format!("messages.{}", n.name), n.messages);
             put(format!("message_bytes.{}", n.name), n.bytes);
@@ -425,20 +426,6 @@ impl Tally {
     }
 }
 
-/// The name of a role in counters.
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::L1 => "l1",
-        Role::L2 => "l2",
-        Role::L3 => "l3",
-        Role::Directory => "directory",
-        Role::Buffer => "buffer",
-        Role::Manager => "manager",
-        Role::CommandProcessor => "command_processor",
-        Role::Host => "host",
-    }
-}
-
 fn equal(what: &str, found: u64, of: &str, expected: u64) -> Result<(), String> {
     if found == expected {
         return Ok(());
@@ -458,11 +445,10 @@ mod tests {
     use super::*;
 
     fn balanced() -> (Tally, NocTraffic, DramTraffic) {
-        let mut tally = Tally::default();
-        tally.expect(Role::L1);
+        let mut tally = Tally::new(["l1".to_owned()].into_iter());
         tally.counts.line_requests = 3;
         tally.counts.answers = 3;
-        tally.uses(Role::L1, &Uses { accesses: 3, hits: 1, misses: 1, bypasses: 1, ..Uses::default() });
+        tally.uses(0, &Uses { accesses: 3, hits: 1, misses: 1, bypasses: 1, ..Uses::default() });
         tally.sum_up();
         tally.message("Get", 8);
         tally.message("Data", 72);
@@ -487,9 +473,9 @@ mod tests {
         lost.counts.answers = 2;
         assert!(lost.check(&noc, &dram).unwrap_err().contains("answers (2)"));
         let mut lost = tally.clone();
-        lost.uses(Role::L1, &Uses { accesses: 1, ..Uses::default() });
+        lost.uses(0, &Uses { accesses: 1, ..Uses::default() });
         lost.sum_up();
-        assert!(lost.check(&noc, &dram).unwrap_err().contains("L1 hits"));
+        assert!(lost.check(&noc, &dram).unwrap_err().contains("l1 hits"));
         let lost = NocTraffic { delivered_bytes: 8, ..noc };
         assert!(tally.check(&lost, &dram).unwrap_err().contains("bytes delivered (8)"));
         let lost = DramTraffic { row_misses: 0, ..dram };

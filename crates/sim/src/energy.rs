@@ -1,5 +1,7 @@
 //! Energy: so many picojoules an access, summed once at the end of a run.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// What the network's energy is charged for.
@@ -78,7 +80,7 @@ pub struct EnergyUses {
 }
 
 /// The energy of a run, in picojoules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Energy {
     /// Vector instructions.
@@ -96,14 +98,17 @@ pub struct Energy {
     pub dram: f64,
     /// Local memory.
     pub lds: f64,
+    /// Data arrays of further levels, by name.
+    #[serde(default)]
+    pub levels: BTreeMap<String, f64>,
     /// All of the above.
     pub total: f64,
 }
 
 impl Energy {
-    /// What `uses` cost under `spec`.
+    /// What `uses` cost under `spec`, and further levels each by itself.
     #[must_use]
-    pub fn of(spec: &EnergySpec, uses: &EnergyUses) -> Energy {
+    pub fn of(spec: &EnergySpec, uses: &EnergyUses, levels: BTreeMap<String, f64>) -> Energy {
         let cost = |count: u64, each: f64| count as f64 * each;
         let mut energy = Energy {
             core: cost(uses.vector_ops, spec.vector_op_pj),
@@ -113,9 +118,11 @@ impl Energy {
             links: None,
             dram: cost(uses.dram_accesses, spec.dram_pj),
             lds: cost(uses.lds_accesses, spec.lds_pj),
+            levels,
             total: 0.0,
         };
         energy.total = energy.core + energy.l1 + energy.l2 + energy.noc + energy.dram + energy.lds;
+        energy.total += energy.levels.values().sum::<f64>();
         energy
     }
 
@@ -127,11 +134,19 @@ impl Energy {
 
     /// The parts and their sum, in a fixed order.
     #[must_use]
-    pub fn entries(&self) -> Vec<(&'static str, f64)> {
-        let mut entries = vec![("core", self.core), ("l1", self.l1), ("l2", self.l2), ("noc", self.noc)];
-        entries.extend(self.links.map(|links| ("links", links)));
-        entries.extend([("dram", self.dram), ("lds", self.lds), ("total", self.total)]);
-        entries
+    pub fn entries(&self) -> Vec<(String, f64)> {
+        let parts = [
+            ("core", self.core),
+            ("l1", self.l1),
+            ("l2", self.l2),
+            ("noc", self.noc),
+            ("dram", self.dram),
+            ("lds", self.lds),
+        ];
+        let links = self.links.map(|links| ("links", links));
+        let parts = parts.into_iter().chain(links).map(|(name, pj)| (name.to_owned(), pj));
+        let levels = self.levels.iter().map(|(name, &pj)| (name.clone(), pj));
+        parts.chain(levels).chain([("total".to_owned(), self.total)]).collect()
     }
 }
 
@@ -162,9 +177,10 @@ mod tests {
             dram_accesses: 7,
             lds_accesses: 8,
         };
-        let energy = Energy::of(&spec, &uses);
+        let energy = Energy::of(&spec, &uses, BTreeMap::from([("l3".to_owned(), 7.0)]));
         assert_eq!((energy.core, energy.l1, energy.l2), (3.0, 8.0, 140.0));
         assert_eq!((energy.noc, energy.dram, energy.lds), (600.0, 3500.0, 4.0));
-        assert_eq!(energy.total, 4255.0);
+        assert_eq!(energy.total, 4262.0);
+        assert_eq!(energy.entries()[6], ("l3".to_owned(), 7.0));
     }
 }

@@ -7,9 +7,9 @@
 
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, ArrayUse, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, MemoryReply,
-    Message, Mutation, Node, Protocol, Rank, Request, Role, SetIndex, Shape, Slot, Spending, Station,
-    TimerClass, Uses, Way, WritePolicy,
+    Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp,
+    MemoryReply, Message, Mutation, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup,
+    Slot, Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
 };
 
 /// The number of a station in the order of the protocol's kinds.
@@ -48,10 +48,49 @@ pub(crate) struct Out {
 pub(crate) struct StationInfo {
     /// For example `L2[3]`.
     pub(crate) name: String,
-    pub(crate) role: Role,
-    /// Which one of its kind, and how many there are.
+    /// The number of its level.
+    pub(crate) level: u8,
+    /// Which one of its kind.
     pub(crate) index: u32,
+}
+
+/// A level at which a protocol has stations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LevelInfo {
+    /// Its name on the machine: `l2`.
+    pub(crate) name: String,
+    /// What there are `count` stations for in all.
+    pub(crate) per: Per,
     pub(crate) count: u32,
+    /// Do the stations keep lines?
+    pub(crate) has_lines: bool,
+    /// How many lines may be under way at each, if it keeps lines.
+    pub(crate) miss_registers: u32,
+    /// How many levels stand between it and memory.
+    pub(crate) height: u32,
+    /// The level beside which it stands, if it has no place of its own.
+    pub(crate) beside: Option<Beside>,
+}
+
+impl LevelInfo {
+    /// Do several compute units share a station, which keeps lines?
+    pub(crate) fn is_bank(&self) -> bool {
+        self.has_lines && self.is_shared()
+    }
+
+    /// Do several compute units share a station?
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.per, Per::Chiplet | Per::Machine)
+    }
+
+    /// The level and the number there of the station beside which one stands: its
+    /// own, if it has a place of its own.
+    pub(crate) fn site(&self, index: u32) -> (&str, u32) {
+        match &self.beside {
+            Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
+            None => (&self.name, index),
+        }
+    }
 }
 
 /// Something that is parked at a station, in words.
@@ -69,11 +108,13 @@ pub(crate) enum Parked {
 pub(crate) trait Fabric {
     /// All stations; their numbers are their positions.
     fn stations(&self) -> Vec<StationInfo>;
+    /// The levels of the stations, by number.
+    fn levels(&self) -> Vec<LevelInfo>;
     /// Where an agent's requests go.
     ///
     /// # Errors
     /// If the machine has no such station.
-    fn entry(&self, agent: Agent) -> Result<StationId, String>;
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String>;
     /// Where lines live.
     fn homes(&self) -> &Homes;
     /// Puts the page of a line on a chiplet, unless it has a place.
@@ -200,8 +241,14 @@ impl<P: Protocol> Stations<P> {
     ///
     /// # Errors
     /// What of the machine this protocol cannot use.
-    pub(crate) fn new(shape: &Shape, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
-        let nodes = Nodes::new(shape, homes, mutation)?;
+    pub(crate) fn new(
+        topology: &Topology,
+        settings: &Settings,
+        homes: Homes,
+        mutation: Option<Mutation>,
+    ) -> Result<Self, String> {
+        let setup = Setup::with(topology, settings, homes)?;
+        let nodes = Nodes::with(topology, setup, mutation);
         let count = nodes.ids().len() as StationId;
         Ok(Stations {
             stations: (0..count).map(|at| nodes.fresh(at)).collect(),
@@ -213,7 +260,7 @@ impl<P: Protocol> Stations<P> {
             clocks: vec![0; count as usize],
             victims: Vec::new(),
             uses: 0,
-            line_bytes: u32::from(shape.line_bytes),
+            line_bytes: u32::from(topology.line_bytes),
             holds_ways: false,
         })
     }
@@ -340,19 +387,36 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
 impl<P: Protocol> Fabric for Stations<P> {
     fn stations(&self) -> Vec<StationInfo> {
         let ids = self.nodes.ids();
-        let count = |kind: u8| ids.iter().filter(|id| id.kind == kind).count() as u32;
-        let counts: Vec<u32> = (0..P::KINDS.len() as u8).map(count).collect();
         let info = |(at, id): (usize, &proto::NodeId)| StationInfo {
             name: self.nodes.name(at as At),
-            role: P::KINDS[usize::from(id.kind)].role,
+            level: id.kind,
             index: u32::from(id.index),
-            count: counts[usize::from(id.kind)],
         };
         ids.iter().enumerate().map(info).collect()
     }
 
-    fn entry(&self, agent: Agent) -> Result<StationId, String> {
-        self.nodes.entry(agent)
+    fn levels(&self) -> Vec<LevelInfo> {
+        let height = |kind: u8| {
+            let down = core::iter::successors(Some(kind), |&kind| self.nodes.level(kind).below);
+            down.take(P::KINDS.len()).count() as u32 - 1
+        };
+        let info = |(kind, declared): (u8, &proto::Kind)| {
+            let level = self.nodes.level(kind);
+            LevelInfo {
+                name: level.name.clone(),
+                per: level.per,
+                count: u32::from(level.count),
+                has_lines: declared.has_lines,
+                miss_registers: level.array.miss_registers,
+                height: height(kind),
+                beside: level.beside.clone(),
+            }
+        };
+        (0..).zip(P::KINDS).map(info).collect()
+    }
+
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String> {
+        self.nodes.entry(agent, key)
     }
 
     fn homes(&self) -> &Homes {
@@ -456,10 +520,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.victims.clear();
         station.node.victims(SetIndex(0), &mut self.victims);
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
-        let policy = match P::KINDS[usize::from(station.id().kind)].role {
-            Role::L1 => self.nodes.shape().l1.policy,
-            _ => self.nodes.shape().l2.policy,
-        };
+        let policy = self.nodes.level(station.id().kind).array.policy;
         let unrest = station.unrest(policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }

@@ -10,15 +10,15 @@
 //! so, and by cycles behind the last move.
 
 use kernel::Program;
-use proto::{Homes, LineAddr, Mutation, Protocol, TimerClass, Way};
+use proto::{LineAddr, Mutation, Protocol, TimerClass, Way};
 
 use crate::config::System;
 use crate::error::RunError;
-use crate::fabric::Stations;
+use crate::fabric::Fabric as _;
 use crate::machine::{Ended, Machine, RunOptions};
 use crate::outcome::Outcome;
 use crate::queue::Cycle;
-use crate::run::{homes, outcome};
+use crate::run::{outcome, stations};
 
 /// Who issues an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,11 +152,8 @@ pub fn follow<P: Protocol>(
     pages: &[(LineAddr, u16)],
     moves: &[Move],
 ) -> Result<Followed, FollowError> {
-    let shape = system.shape();
-    shape.check().map_err(RunError::Machine)?;
-    let mut homes: Homes = homes(system);
-    pages.iter().for_each(|&(line, chiplet)| homes.touch(line, chiplet));
-    let stations = Stations::<P>::new(&shape, homes, mutation).map_err(RunError::Machine)?;
+    let mut stations = stations::<P>(system, mutation)?;
+    pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
     let (options, mut probe) = (RunOptions::default(), ());
     let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
     let led = machine.follow(moves)?;

@@ -7,10 +7,10 @@
 //! middle of the first chiplet; the host enters at its first node. The memory of a bank's lines stands
 //! beside the bank, whether or not a protocol has a controller there.
 
-use proto::Role;
+use proto::Per;
 
-use crate::config::System;
-use crate::fabric::StationInfo;
+use crate::config::{Invalidation, System};
+use crate::fabric::LevelInfo;
 use crate::noc::{Noc, NocNode, Topology};
 
 /// Where stations stand.
@@ -33,45 +33,55 @@ impl Placement {
         Placement { chiplets, nodes: noc.nodes() as u32 / chiplets, cus: system.cu.count / chiplets, columns }
     }
 
-    pub(crate) fn node(&self, station: &StationInfo) -> NocNode {
-        self.node_of(station.role, station.index, station.count)
-    }
-
-    /// Where the memory of a bank's lines stands.
-    pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
-        self.node_of(Role::L2, bank, banks)
-    }
-
-    fn node_of(&self, role: Role, index: u32, count: u32) -> NocNode {
-        // What cannot be divided among chiplets stands on the first.
-        let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
-        let chiplet = index / each;
-        let NocNode(within) = self.node_within(role, index % each, each);
-        NocNode((chiplet * self.nodes) as u16 + within)
-    }
-
-    /// The node within a chiplet of one of so many.
-    fn node_within(&self, role: Role, index: u32, count: u32) -> NocNode {
-        let spread = u64::from(index) * u64::from(self.nodes) / u64::from(count.max(1));
-        let node = match role {
-            Role::Host => 0,
-            Role::Manager | Role::CommandProcessor => match self.columns {
-                Some(columns) => self.nodes / columns / 2 * columns + columns / 2,
-                None => self.nodes - 1,
-            },
-            Role::L1 | Role::Buffer if self.columns.is_none() => index % self.nodes,
-            Role::L1 | Role::Buffer => spread as u32,
-            Role::L2 | Role::L3 | Role::Directory => match self.columns {
-                None if self.cus < self.nodes => self.cus + index % (self.nodes - self.cus),
-                None => index % self.nodes,
-                Some(_) => spread as u32,
-            },
+    /// Where a station of a level stands.
+    pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
+        let (_, index) = level.site(index);
+        let (count, has_lines) = match &level.beside {
+            Some(beside) => (u32::from(beside.count), beside.has_lines),
+            None => (level.count, level.has_lines),
         };
-        NocNode(node as u16)
+        let is_shared = matches!(level.per, Per::Chiplet | Per::Machine);
+        match level.per {
+            Per::Host => NocNode(0),
+            Per::Cu => self.divided(index, count, |index, count| match self.columns {
+                Some(_) => self.spread(index, count),
+                None => index % self.nodes,
+            }),
+            _ if is_shared && has_lines => self.memory(index, count),
+            _ if count > 1 => self.divided(index, count, |index, count| self.spread(index, count)),
+            _ => NocNode(self.middle() as u16),
+        }
+    }
+
+    /// Where a bank and the memory of its lines stand.
+    pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
+        self.divided(bank, banks, |bank, banks| match self.columns {
+            None if self.cus < self.nodes => self.cus + bank % (self.nodes - self.cus),
+            None => bank % self.nodes,
+            Some(_) => self.spread(bank, banks),
+        })
+    }
+
+    /// The node of one of so many that are divided among the chiplets, by where it
+    /// stands within its own. What cannot be divided stands on the first.
+    fn divided(&self, index: u32, count: u32, within: impl Fn(u32, u32) -> u32) -> NocNode {
+        let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
+        NocNode((index / each * self.nodes + within(index % each, each)) as u16)
+    }
+
+    fn spread(&self, index: u32, count: u32) -> u32 {
+        (u64::from(index) * u64::from(self.nodes) / u64::from(count.max(1))) as u32
+    }
+
+    fn middle(&self) -> u32 {
+        match self.columns {
+            Some(columns) => self.nodes / columns / 2 * columns + columns / 2,
+            None => self.nodes - 1,
+        }
     }
 }
 
-/// How fast the stations of a role are.
+/// How fast the stations of a level are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StationTiming {
     /// From an access to what it sends or answers.
@@ -82,24 +92,44 @@ pub(crate) struct StationTiming {
     pub(crate) atomic_cycles: u64,
     /// On the way to memory and, as much again, on the way back.
     pub(crate) memory_way_cycles: u64,
+    /// What an invalidation costs: in all, or for each line if lines are walked.
+    pub(crate) invalidate_cycles: u64,
+    /// Are lines invalidated one after the other?
+    pub(crate) is_walked: bool,
+    /// How many requests of cores enter in one cycle.
+    pub(crate) ports: u32,
 }
 
 impl StationTiming {
-    pub(crate) fn of(system: &System, role: Role) -> StationTiming {
-        let (latency, occupancy, atomic, way) = match role {
-            // The port in front of an L1 serves one line after the other.
-            Role::L1 => (system.l1.latency_cycles, 0, 0, 0),
-            Role::L2 | Role::L3 | Role::Directory => {
-                (system.l2.latency_cycles, system.l2.occupancy_cycles, system.l2.atomic_cycles, 0)
-            }
-            Role::Buffer | Role::Manager | Role::CommandProcessor => (1, 0, 0, 0),
-            Role::Host => (0, 0, 0, system.host.memory_latency_cycles.div_ceil(2)),
+    /// Of the level of that name. A controller that the machine does not declare
+    /// takes a cycle.
+    pub(crate) fn of(system: &System, level: &str) -> StationTiming {
+        let (l1, l2) = (&system.l1, &system.l2);
+        let declared = system.levels.iter().find(|declared| declared.name == level);
+        let way = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
+        let is_first = declared.is_some_and(|declared| declared.per == crate::config::Per::Cu);
+        let (latency, occupancy, atomic) = match (declared, level) {
+            // The port in front of a first level serves one line after the other.
+            (Some(level), _) if is_first => (level.latency_cycles, 0, 0),
+            (Some(level), _) => (level.latency_cycles, level.occupancy_cycles, level.atomic_cycles),
+            (None, "l1") => (l1.latency_cycles, 0, 0),
+            (None, "l2") => (l2.latency_cycles, l2.occupancy_cycles, l2.atomic_cycles),
+            (None, "host") => (0, 0, 0),
+            (None, _) => (1, 0, 0),
+        };
+        let (invalidation, invalidate, ports) = match (declared, level) {
+            (Some(level), _) => (level.invalidation, level.invalidate_cycles, level.ports),
+            (None, "l1") => (l1.invalidation, l1.invalidate_cycles, l1.ports),
+            (None, _) => (Invalidation::Flash, 0, l1.ports),
         };
         StationTiming {
             latency_cycles: u64::from(latency),
             occupancy_cycles: u64::from(occupancy),
             atomic_cycles: u64::from(atomic),
             memory_way_cycles: u64::from(way),
+            invalidate_cycles: u64::from(invalidate),
+            is_walked: invalidation == Invalidation::Walked,
+            ports,
         }
     }
 }

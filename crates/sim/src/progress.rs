@@ -45,6 +45,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         way = 2 * way + u64::from(system.links.latency_cycles);
     }
     let dram = &system.dram;
+    let further = system.levels.iter().map(|level| u64::from(level.latency_cycles)).sum::<u64>();
     let served = [
         system.l1.latency_cycles,
         system.l2.latency_cycles,
@@ -52,7 +53,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         dram.row_miss_cycles,
         system.host.memory_latency_cycles,
     ];
-    let round_trip = 2 * way + served.map(u64::from).iter().sum::<u64>();
+    let round_trip = 2 * way + served.map(u64::from).iter().sum::<u64>() + further;
     let timers = &system.timers;
     let timer = timers.drain_cycles.max(timers.epoch_cycles).max(timers.tick_cycles);
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))

@@ -1,10 +1,10 @@
 //! Runs a program on a machine under a protocol.
 
 use kernel::Program;
-use proto::{Homes, Protocol, Role};
+use proto::{Homes, Mutation, Protocol};
 
 use crate::config::System;
-use crate::counters::Tally;
+use crate::counters::{LevelUses, Tally};
 use crate::dram::DramTraffic;
 use crate::energy::{Energy, EnergyUses, NocUnit};
 use crate::error::RunError;
@@ -29,9 +29,7 @@ pub fn run<P: Protocol, Pr: Probe>(
     options: &RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let shape = system.shape();
-    shape.check().map_err(RunError::Machine)?;
-    let stations = Stations::<P>::new(&shape, homes(system), options.mutation).map_err(RunError::Machine)?;
+    let stations = stations::<P>(system, options.mutation)?;
     let machine = Machine::new(system, program, options, probe, Box::new(stations))?;
     Ok(outcome(system, machine.run()?))
 }
@@ -42,11 +40,8 @@ pub fn run<P: Protocol, Pr: Probe>(
 /// # Errors
 /// If the protocol cannot run on the machine.
 pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunError> {
-    let shape = system.shape();
-    shape.check().map_err(RunError::Machine)?;
-    let stations = Stations::<P>::new(&shape, homes(system), None).map_err(RunError::Machine)?;
-    let mut tally = Tally::default();
-    stations.stations().iter().for_each(|station| tally.expect(station.role));
+    let stations = stations::<P>(system, None)?;
+    let tally = Tally::new(stations.levels().into_iter().map(|level| level.name));
     let counters = tally.entries(&NocTraffic::default(), &DramTraffic::default()).into_keys();
     Ok(counters.chain(crate::sample::LEVELS.map(str::to_owned)).collect())
 }
@@ -54,7 +49,16 @@ pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunErr
 /// Where lines live.
 pub(crate) fn homes(system: &System) -> Homes {
     let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
-    Homes::new(&system.shape(), lines_per_page).with_policy(system.pages.placement.into())
+    Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())
+}
+
+/// The stations of a protocol on a machine.
+pub(crate) fn stations<P: Protocol>(
+    system: &System,
+    mutation: Option<Mutation>,
+) -> Result<Stations<P>, RunError> {
+    let settings = system.settings::<P>().map_err(RunError::Machine)?;
+    Stations::new(&system.topology(), &settings, homes(system), mutation).map_err(RunError::Machine)
 }
 
 pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {
@@ -77,19 +81,15 @@ pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {
 }
 
 fn energy(system: &System, tally: &Tally, noc: &NocTraffic, dram_accesses: u64) -> Energy {
-    // A memory-side cache and a directory are priced as the L2, a buffer beside
-    // an L1 as the L1.
-    let sum = |roles: &[Role], of: fn(&crate::counters::RoleUses) -> u64| {
-        roles.iter().map(|&role| of(tally.role(role))).sum()
+    let sum = |name: &str, of: fn(&LevelUses) -> u64| -> u64 {
+        tally.levels().iter().filter(|(level, _)| level == name).map(|(_, uses)| of(uses)).sum()
     };
-    let near = [Role::L1, Role::Buffer];
-    let far = [Role::L2, Role::L3, Role::Directory];
     let uses = EnergyUses {
         vector_ops: tally.counts.vector_ops,
-        l1_reads: sum(&near, |r| r.data_reads),
-        l1_writes: sum(&near, |r| r.data_writes),
-        l2_reads: sum(&far, |r| r.data_reads),
-        l2_writes: sum(&far, |r| r.data_writes),
+        l1_reads: sum("l1", |r| r.data_reads),
+        l1_writes: sum("l1", |r| r.data_writes),
+        l2_reads: sum("l2", |r| r.data_reads),
+        l2_writes: sum("l2", |r| r.data_writes),
         noc_uses: match system.energy.noc_unit {
             NocUnit::Message => noc.messages,
             NocUnit::Flit => noc.flits,
@@ -98,7 +98,13 @@ fn energy(system: &System, tally: &Tally, noc: &NocTraffic, dram_accesses: u64) 
         dram_accesses,
         lds_accesses: tally.counts.lds_accesses,
     };
-    let energy = Energy::of(&system.energy, &uses);
+    let levels = system.levels.iter().filter(|level| level.bytes.is_some());
+    let levels = levels.map(|level| {
+        let cost = sum(&level.name, |uses| uses.data_reads) as f64 * level.read_pj
+            + sum(&level.name, |uses| uses.data_writes) as f64 * level.write_pj;
+        (level.name.clone(), cost)
+    });
+    let energy = Energy::of(&system.energy, &uses, levels.collect());
     if system.chiplets == 1 {
         return energy;
     }

@@ -159,7 +159,7 @@ fn a_machine_whose_chiplets_cannot_be_is_refused_by_the_key() {
         let mut system = system("hrf-8cu");
         change(&mut system);
         let found = system.problems();
-        found.into_iter().map(|found| (found.key.join("."), found.message)).collect()
+        found.into_iter().map(|found| (found.key(), found.message)).collect()
     };
     let of = |key: &str, message: &str| vec![(key.to_owned(), message.to_owned())];
     assert_eq!(

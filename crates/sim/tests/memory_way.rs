@@ -9,8 +9,9 @@ use common::{histogram, histogram_values, system, vec_add, vec_add_answer};
 use kernel::prelude::*;
 use proto::parts::Host;
 use proto::{
-    Agent, Ask, Channels, Controller, Cx, Disposition, Info, Input, Key, Kind, MemoryAccess, MemoryOp,
-    MemoryTag, NoMessage, NodeId, Op, PlansView, Protocol, Role, Shape, Sharing, TableView, protocol_nodes,
+    Agent, Ask, Channels, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, MemoryAccess,
+    MemoryOp, MemoryTag, NoMessage, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings, Sharing,
+    TableView, protocol_nodes,
 };
 use sim::config::System;
 use sim::error::{Cause, RunError};
@@ -72,7 +73,7 @@ protocol_nodes! { Uncached: Port(Port), Host(Host) }
 impl Protocol for Uncached {
     type Node = Node;
     type Msg = Msg;
-    type Params = Shape;
+    type Params = ();
     const INFO: Info = Info {
         name: "uncached",
         summary: "every access in memory",
@@ -83,22 +84,19 @@ impl Protocol for Uncached {
         equivalent: &[],
     };
     const KINDS: &'static [Kind] =
-        &[Kind { name: "Port", role: Role::L1 }, Kind { name: "Host", role: Role::Host }];
+        &[Kind::port("Port", "l1", Per::Cu), Kind::port("Host", "host", Per::Host)];
 
-    fn params(shape: &Shape) -> Result<Shape, String> {
-        Ok(*shape)
+    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+        Ok(())
     }
-    fn count(kind: u8, shape: &Shape) -> u16 {
-        if kind == 0 { shape.cus } else { 1 }
-    }
-    fn node(id: NodeId, _: &Shape) -> Node {
+    fn node(id: NodeId, _: &Levels, (): &()) -> Node {
         if id.kind == 0 { Node::Port(Port) } else { Node::Host(Host) }
     }
-    fn entry(agent: Agent) -> NodeId {
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
         match agent {
             Agent::Cu(index) => NodeId { kind: 0, index },
             Agent::CommandProcessor => NodeId { kind: 0, index: 0 },
-            Agent::Host => NodeId { kind: 1, index: 0 },
+            Agent::Host(index) => NodeId { kind: 1, index },
         }
     }
     fn tables() -> Vec<TableView> {

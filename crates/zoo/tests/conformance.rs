@@ -3,7 +3,7 @@
 use drive::{At, Nodes};
 use proto::{
     Agent, Boundary, ByteMask, Hints, Homes, Issuer, KernelId, LineAddr, LineData, Node as _, Op, Order,
-    PlanKey, Protocol, Request, RowView, Scope, Shape, TableId, TableView, WritePolicy, page,
+    PlanKey, Protocol, Request, RowView, Scope, TableId, TableView, Topology, WritePolicy, page,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
     }
 }
 
-fn shape() -> Shape {
-    Shape::bounded(WritePolicy::Combining, WritePolicy::Combining)
+fn topology() -> Topology {
+    Topology::bounded(WritePolicy::Combining, WritePolicy::Combining)
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
     impl Visit for Bounded {
         type Output = ();
         fn visit<P: Protocol>(self) {
-            let shape = shape();
-            let nodes = Nodes::<P>::new(&shape, Homes::new(&shape, 1), None).unwrap();
+            let topology = topology();
+            let nodes = Nodes::<P>::new(&topology, Homes::new(&topology, 1), None).unwrap();
             for at in 0..nodes.ids().len() as At {
                 let station = nodes.fresh(at);
                 assert!(station.is_quiet());
@@ -128,11 +128,14 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
                 again.node.canonicalize();
                 assert_eq!(station, again, "a fresh controller is in canonical form");
             }
-            for agent in [Agent::Cu(0), Agent::Cu(1), Agent::CommandProcessor, Agent::Host] {
-                assert!(nodes.entry(agent).is_ok(), "{}: {agent:?}", P::INFO.name);
+            for agent in [Agent::Cu(0), Agent::Cu(1), Agent::CommandProcessor, Agent::Host(0)] {
+                for key in PlanKey::all() {
+                    assert!(nodes.entry(agent, key).is_ok(), "{}: {agent:?} {key:?}", P::INFO.name);
+                }
             }
-            assert!(P::params(&Shape { banks: 0, ..shape }).is_err());
-            assert_eq!(Homes::new(&shape, 1).bank(LineAddr(3)), 1);
+            let mut without_banks = topology.clone();
+            without_banks.levels[1].count = 0;
+            assert!(Nodes::<P>::new(&without_banks, Homes::new(&without_banks, 1), None).is_err());
         }
     }
     for_all(Bounded);
@@ -148,8 +151,8 @@ fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
         type Output = ();
         fn visit<P: Protocol>(self) {
             for policy in [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate] {
-                let shape = Shape::bounded(policy, policy);
-                let nodes = Nodes::<P>::new(&shape, Homes::new(&shape, 1), None).unwrap();
+                let topology = Topology::bounded(policy, policy);
+                let nodes = Nodes::<P>::new(&topology, Homes::new(&topology, 1), None).unwrap();
                 let mut plain = drive::Machine::new(nodes).plain().unwrap();
                 let [load, store] = [Op::Load, Op::Store].map(|op| Request {
                     op,
@@ -168,7 +171,7 @@ fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
                 assert_eq!(ask(Agent::Cu(0), &store), None, "{}", P::INFO.name);
                 plain.boundary(Boundary::END, KernelId(0), false).expect(P::INFO.name);
                 plain.boundary(Boundary::BEGIN, KernelId(1), false).expect(P::INFO.name);
-                for agent in [Agent::Cu(1), Agent::Host] {
+                for agent in [Agent::Cu(1), Agent::Host(0)] {
                     let found = plain.ask(agent, &load).expect(P::INFO.name).expect("bytes");
                     assert_eq!(found.0[..4], [7; 4], "{} on {agent:?}, {policy:?}", P::INFO.name);
                 }
@@ -193,7 +196,7 @@ fn a_kernel_that_begins_on_an_empty_machine_changes_no_station() {
     impl Visit for Begins {
         type Output = ();
         fn visit<P: Protocol>(self) {
-            let nodes = Nodes::<P>::new(&shape(), Homes::new(&shape(), 1), None).unwrap();
+            let nodes = Nodes::<P>::new(&topology(), Homes::new(&topology(), 1), None).unwrap();
             let mut plain = drive::Machine::new(nodes.clone()).plain().unwrap();
             let timers = plain.timers().to_vec();
             for host_has_written in [false, true] {

@@ -4,7 +4,7 @@
 use drive::{Machine, Nodes, Record, Told};
 use proto::{
     ArrayId, ByteMask, Change, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation, NodeId, Op,
-    Order, Protocol, Request, RowView, Scope, Shape, Slot, Station, Symbol, Table, WritePolicy,
+    Order, Protocol, Request, RowView, Scope, Slot, Station, Symbol, Table, Topology, WritePolicy,
 };
 use zoo::Visit;
 use zoo::hlrc::published::{Hlrc, Msg};
@@ -24,8 +24,8 @@ struct Alone {
 
 impl Alone {
     fn new(id: NodeId, mutation: Option<Mutation>) -> Alone {
-        let shape = Shape::bounded(WritePolicy::Through, WritePolicy::Through);
-        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), mutation).expect("a machine for hLRC");
+        let topology = Topology::bounded(WritePolicy::Through, WritePolicy::Through);
+        let nodes = Nodes::new(&topology, Homes::new(&topology, 1), mutation).expect("a machine for hLRC");
         Alone { machine: Machine::new(nodes), id }
     }
 

@@ -3,11 +3,11 @@
 
 use drive::{At, Machine, Nodes, Record, Told};
 use proto::{
-    Agent, ByteMask, Homes, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, Request, Rmw, RmwKind,
-    Scope, Shape, Slot, Width, WritePolicy,
+    Agent, ByteMask, Homes, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, PlanKey, Request, Rmw,
+    RmwKind, Scope, Slot, Topology, Width, WritePolicy,
 };
 use std::collections::VecDeque;
-use zoo::parts::{Answer, BANK, How, ToBank, ToL1};
+use zoo::parts::{Answer, BANK, FIRST, How, ToBank, ToL1};
 use zoo::vi::Vi;
 use zoo::vi::protocol::Msg;
 
@@ -22,8 +22,9 @@ struct One {
 
 impl One {
     fn new(at: impl FnOnce(&Nodes<Vi>) -> At) -> One {
-        let shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
-        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), None).expect("a bounded shape is sound");
+        let topology = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+        let nodes =
+            Nodes::new(&topology, Homes::new(&topology, 1), None).expect("a bounded machine is sound");
         One { at: at(&nodes), machine: Machine::new(nodes) }
     }
 
@@ -34,7 +35,7 @@ impl One {
 
 /// The entry of a compute unit, and the first bank.
 fn entry(nodes: &Nodes<Vi>, cu: u16) -> At {
-    nodes.entry(Agent::Cu(cu)).expect("every agent has an entry")
+    nodes.entry(Agent::Cu(cu), PlanKey::PLAIN_LOAD).expect("every agent has an entry")
 }
 
 fn bank(nodes: &Nodes<Vi>) -> At {
@@ -57,6 +58,10 @@ fn request(op: Op, order: Order, level: Level) -> Request {
         mask: ByteMask::range(0, 4),
         data: LineData::default(),
     }
+}
+
+fn l1_of(cu: u16) -> NodeId {
+    NodeId { kind: FIRST, index: cu }
 }
 
 /// A peer does `disturb` whenever the bank is about to answer.
@@ -133,7 +138,7 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
 #[test]
 fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
     let access = |cu, op, how, answer| {
-        let (mask, asker) = (ByteMask::range(0, 4), <Vi as proto::Protocol>::entry(Agent::Cu(cu)));
+        let (mask, asker) = (ByteMask::range(0, 4), l1_of(cu));
         ToBank::Access { line: LINE, mask, data: LineData::default(), op, how, answer, asker }
     };
     let request = Answer::Request(Slot(0));

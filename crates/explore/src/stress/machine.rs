@@ -8,9 +8,9 @@ use super::queues::Queues;
 use super::waves::{Wave, unfinished};
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, LineAddr, LineData, MemoryOp, MemoryReply,
-    Message as _, Mutation, Node as _, PagePolicy, Protocol, Rank, Request, Role, SetIndex, Shape, Slot,
-    Spending, Station, Symbol as _, TimerClass, Uses, Way, WritePolicy,
+    Agent, CacheShape, Channels, Effects, Homes, Key, Kind, LineAddr, LineData, MemoryOp, MemoryReply,
+    Message as _, Mutation, Node as _, PagePolicy, PlanKey, Protocol, Rank, Request, SetIndex, Slot,
+    Spending, Station, Symbol as _, TimerClass, Topology, Uses, Way, WritePolicy,
 };
 
 /// Bytes of a word.
@@ -23,7 +23,7 @@ const PACES: usize = 7;
 const WHIMS: u64 = 2;
 
 /// The machines: every pair of write policies, lines and caches of some sizes.
-pub(super) fn shapes(chiplets: u16) -> Vec<Shape> {
+pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
     use WritePolicy::{Combining, Through, ThroughInvalidate};
     let cache = |sets, ways, policy, room| CacheShape {
         sets,
@@ -32,35 +32,37 @@ pub(super) fn shapes(chiplets: u16) -> Vec<Shape> {
         store_buffer_entries: room,
         miss_registers: room,
     };
-    let (cus, banks) = (CUS as u16, 2u16.next_multiple_of(chiplets));
-    let shape = |line_bytes, l1, l2| Shape { cus, chiplets, banks, line_bytes, l1, l2 };
-    let mut shapes = Vec::new();
+    let (cus, banks) = (CUS as u16, 2u16.next_multiple_of(chiplets) / chiplets);
+    let machine = |line_bytes, l1, l2| {
+        Topology { chiplets, ..Topology::banked(cus, banks, line_bytes, l1, l2) }.of_kinds(kinds)
+    };
+    let mut machines = Vec::new();
     for (l1, l2) in [(Combining, Combining), (Through, Through), (Through, ThroughInvalidate)] {
-        shapes.push(shape(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
-        shapes.push(shape(32, cache(2, 2, l1, 3), cache(2, 2, l2, 2)));
+        machines.push(machine(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
+        machines.push(machine(32, cache(2, 2, l1, 3), cache(2, 2, l2, 2)));
     }
-    shapes.push(shape(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
-    shapes.push(shape(64, cache(1, 2, ThroughInvalidate, 2), cache(1, 2, Combining, 2)));
-    shapes
+    machines.push(machine(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
+    machines.push(machine(64, cache(1, 2, ThroughInvalidate, 2), cache(1, 2, Combining, 2)));
+    machines
 }
 
 /// Where the lines of a machine live: each on a chiplet that the seed decides, as if
 /// somebody there had touched its page first.
-fn homes(shape: &Shape, seed: u64) -> Homes {
-    let mut homes = Homes::new(shape, 1);
-    if shape.chiplets > 1 {
+fn homes(topology: &Topology, seed: u64) -> Homes {
+    let mut homes = Homes::new(topology, 1);
+    if topology.chiplets > 1 {
         let mut draws = Draws::new(!seed);
         homes = homes.with_policy(PagePolicy::FirstTouch);
-        for line in 0..lines(shape) as u64 {
-            homes.touch(LineAddr(line), draws.below(usize::from(shape.chiplets)) as u16);
+        for line in 0..lines(topology) as u64 {
+            homes.touch(LineAddr(line), draws.below(usize::from(topology.chiplets)) as u16);
         }
     }
     homes
 }
 
 /// How many lines the words have.
-fn lines(shape: &Shape) -> usize {
-    (WORDS * WORD).div_ceil(usize::from(shape.line_bytes))
+fn lines(topology: &Topology) -> usize {
+    (WORDS * WORD).div_ceil(usize::from(topology.line_bytes))
 }
 
 /// What can happen next. Nodes and wavefronts are numbers.
@@ -184,8 +186,8 @@ pub(super) struct Machine<P: Protocol> {
     under_way: UnderWay<P>,
     /// One in how many events brings a tick.
     pace: usize,
-    /// By wavefront: where its requests come in.
-    pub(super) entries: Vec<At>,
+    /// The most sets that a cache has.
+    sets_max: u32,
     pub(super) memory: Vec<LineData>,
     pub(super) waves: Vec<Wave>,
     /// By flag: the value that has been set for certain.
@@ -205,15 +207,21 @@ pub(super) struct Machine<P: Protocol> {
 }
 
 impl<P: Protocol> Machine<P> {
-    pub(super) fn new(shape: Shape, mutation: Option<Mutation>) -> Result<Self, String> {
-        let nodes = Nodes::<P>::new(&shape, homes(&shape, 0), mutation)?;
+    pub(super) fn new(topology: &Topology, mutation: Option<Mutation>) -> Result<Self, String> {
+        let nodes = Nodes::<P>::new(topology, homes(topology, 0), mutation)?;
         let count = nodes.ids().len();
         if count > usize::from(u8::MAX) {
             return Err(format!("it has {count} nodes, and at most {} can be stressed", u8::MAX));
         }
         let stations: Vec<Station<P>> = (0..count as At).map(|at| nodes.fresh(at)).collect();
-        let agent = |wave| cu(wave).map_or(Agent::Host, |cu| Agent::Cu(cu as u16));
         Ok(Machine {
+            sets_max: topology
+                .levels
+                .iter()
+                .filter_map(|level| level.array)
+                .map(|array| array.sets)
+                .max()
+                .unwrap_or(1),
             fresh: stations.iter().map(|station| station.node.clone()).collect(),
             under_way: UnderWay {
                 count,
@@ -226,7 +234,7 @@ impl<P: Protocol> Machine<P> {
                 due: vec![None; count],
                 replies: Vec::new(),
             },
-            memory: vec![LineData::default(); lines(&shape)],
+            memory: vec![LineData::default(); lines(topology)],
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
@@ -237,7 +245,6 @@ impl<P: Protocol> Machine<P> {
             ran: Ran::default(),
             draws: Draws::new(0),
             has_ended: true,
-            entries: (0..WAVES).map(|wave| nodes.entry(agent(wave))).collect::<Result<_, _>>()?,
             stations,
             clocks: vec![0; count],
             fx: Effects::default(),
@@ -245,8 +252,14 @@ impl<P: Protocol> Machine<P> {
         })
     }
 
-    pub(super) fn shape(&self) -> &Shape {
-        self.nodes.shape()
+    pub(super) fn topology(&self) -> &Topology {
+        self.nodes.topology()
+    }
+
+    /// Where a request of a wavefront comes in.
+    pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, Wrong> {
+        let agent = cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
+        self.nodes.entry(agent, PlanKey::of(request)).map_err(wrong)
     }
 
     /// A wavefront can go on.
@@ -270,8 +283,8 @@ impl<P: Protocol> Machine<P> {
         }
         self.memory.fill(LineData::default());
         self.clocks.fill(0);
-        if self.nodes.shape().chiplets > 1 {
-            *self.nodes.homes_mut() = homes(self.nodes.shape(), seed);
+        if self.nodes.topology().chiplets > 1 {
+            *self.nodes.homes_mut() = homes(self.nodes.topology(), seed);
         }
         self.waves.fill_with(Wave::default);
         self.set.fill(0);
@@ -327,7 +340,7 @@ impl<P: Protocol> Machine<P> {
             self.happens(event, program)?;
             if draw & 0xff < WHIMS {
                 let node = self.draws.below(self.stations.len());
-                let sets = self.shape().l1.sets.max(self.shape().l2.sets) as usize;
+                let sets = self.sets_max as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
                 self.give_up(node as At, set, program)?;
             }
@@ -450,11 +463,7 @@ impl<P: Protocol> Machine<P> {
         }
         self.victims.clear();
         let station = &self.stations[node as usize];
-        let cache = match P::KINDS[usize::from(station.id().kind)].role {
-            Role::L1 | Role::Buffer => &self.nodes.shape().l1,
-            _ => &self.nodes.shape().l2,
-        };
-        if set.0 >= cache.sets {
+        if set.0 >= self.nodes.level(station.id().kind).array.sets {
             return Ok(false);
         }
         station.node.victims(set, &mut self.victims);

@@ -22,12 +22,12 @@ mod waves;
 use core::fmt;
 
 use proto::words::counted;
-use proto::{Mutation, Protocol, Shape, Symbol as _};
+use proto::{Mutation, Protocol, Setup, Symbol as _, Topology};
 
 use crate::parallel::in_parallel;
 use draws::Draws;
 use episode::{Episode, cu};
-use machine::{Machine, Ran, Wrong, shapes};
+use machine::{Machine, Ran, Wrong, topologies};
 use order::Planner;
 use rules::Rules;
 
@@ -129,14 +129,14 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
         Some(model) => Rules::of(&[model]),
         None => Rules::of(&claimed),
     }?;
-    let shapes = shapes(options.chiplets);
-    for shape in &shapes {
-        P::params(shape)?;
+    let machines = topologies(P::KINDS, options.chiplets);
+    for machine in &machines {
+        Setup::<P>::new(machine)?;
     }
     let chunks = options.episodes.div_ceil(CHUNK) as usize;
     let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);
     let found = in_parallel(options.jobs, chunks, || {
-        let mut tester = Tester::<P>::new(&shapes, rules, options.mutation);
+        let mut tester = Tester::<P>::new(&machines, rules, options.mutation);
         let failed = &failed;
         move |chunk| {
             let is_behind = chunk > failed.load(core::sync::atomic::Ordering::Relaxed);
@@ -168,7 +168,7 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
 
 /// The machines on which episodes run, one after the other.
 struct Tester<'a, P: Protocol> {
-    shapes: &'a [Shape],
+    topologies: &'a [Topology],
     machines: Vec<Option<Machine<P>>>,
     planner: Planner,
     rules: Rules,
@@ -176,9 +176,9 @@ struct Tester<'a, P: Protocol> {
 }
 
 impl<'a, P: Protocol> Tester<'a, P> {
-    fn new(shapes: &'a [Shape], rules: Rules, mutation: Option<Mutation>) -> Self {
-        let machines = shapes.iter().map(|_| None).collect();
-        Tester { shapes, machines, planner: Planner::default(), rules, mutation }
+    fn new(topologies: &'a [Topology], rules: Rules, mutation: Option<Mutation>) -> Self {
+        let machines = topologies.iter().map(|_| None).collect();
+        Tester { topologies, machines, planner: Planner::default(), rules, mutation }
     }
 
     fn chunk(&mut self, seed: u64, episodes: core::ops::Range<u64>) -> Result<Stressed, String> {
@@ -186,7 +186,7 @@ impl<'a, P: Protocol> Tester<'a, P> {
         for number in episodes {
             let seed = seed.wrapping_add(number);
             let mut draws = Draws::new(seed);
-            let at = draws.below(self.shapes.len());
+            let at = draws.below(self.topologies.len());
             let (of_program, order) = (draws.next(), draws.next());
             let episode = Episode::new(of_program);
             all.episodes += 1;
@@ -208,7 +208,7 @@ impl<'a, P: Protocol> Tester<'a, P> {
     fn run(&mut self, at: usize, episode: &Episode, order: u64) -> Result<Result<Ran, Wrong>, String> {
         let machine = match &mut self.machines[at] {
             Some(machine) => machine,
-            empty => empty.insert(Machine::new(self.shapes[at], self.mutation)?),
+            empty => empty.insert(Machine::new(&self.topologies[at], self.mutation)?),
         };
         Ok(machine.run(self.planner.plan(episode, self.rules), order))
     }
@@ -234,7 +234,7 @@ impl<'a, P: Protocol> Tester<'a, P> {
         };
         let threads = self.planner.plan(&small, self.rules).threads.iter().enumerate();
         let program = threads.filter(|(_, steps)| !steps.is_empty()).map(steps).collect();
-        Ok(Failure { seed, what, small_what, program, machine: machine_text(&self.shapes[at]) })
+        Ok(Failure { seed, what, small_what, program, machine: machine_text(&self.topologies[at]) })
     }
 
     fn say(&mut self, episode: &Episode, wrong: &Wrong) -> String {
@@ -249,14 +249,18 @@ fn wave_text(wave: usize) -> String {
     cu(wave).map_or_else(|| String::from("the host"), |cu| format!("wavefront {wave} on CU {cu}"))
 }
 
-fn machine_text(shape: &Shape) -> String {
+fn machine_text(topology: &Topology) -> String {
     let of = |(count, noun): (u32, &str)| counted(u64::from(count), noun);
-    let cache = |cache: &proto::CacheShape| {
-        let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")];
-        format!("{} of {} and {}", cache.policy.name(), of(sets), of(ways))
-    };
-    let Shape { cus, chiplets, banks, line_bytes, l1, l2 } = shape;
+    let Topology { cus, chiplets, line_bytes, levels, .. } = topology;
     let on = if *chiplets > 1 { format!(" on {chiplets} chiplets") } else { String::new() };
-    let [cus, banks] = [(u32::from(*cus), "CU"), (u32::from(*banks), "bank")].map(of);
-    format!("{cus}{on}, lines of {line_bytes} bytes, L1 {}, L2 {} in {banks}", cache(l1), cache(l2))
+    let mut text = format!("{}{on}, lines of {line_bytes} bytes", of((u32::from(*cus), "CU")));
+    for level in levels {
+        let Some(cache) = level.array else { continue };
+        let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")].map(of);
+        text += &format!(", {} {} of {sets} and {ways}", level.name.to_uppercase(), cache.policy.name());
+        if topology.count(level) > 1 && level.name != "l1" {
+            text += &format!(" in {}", of((topology.count(level), "bank")));
+        }
+    }
+    text
 }

@@ -74,7 +74,7 @@ impl<P: Protocol> Machine<P> {
         self.ran.operations += 1;
         let request = self.request(wave, step, program);
         let slot = Slot((wave * UNDER_WAY_MAX + free) as u32);
-        let node = self.entries[wave];
+        let node = self.entry(wave, &request)?;
         if step.is_plain() {
             self.wake(wave);
         }
@@ -113,7 +113,7 @@ impl<P: Protocol> Machine<P> {
     /// The line of a word, and the offset there.
     fn place(&self, word: usize, program: &Program) -> (LineAddr, usize) {
         let address = usize::from(program.places[word]) * WORD;
-        let line_bytes = usize::from(self.shape().line_bytes);
+        let line_bytes = usize::from(self.topology().line_bytes);
         (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
     }
 

@@ -9,9 +9,10 @@
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
 use proto::{
-    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, LineAddr,
-    LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, PlansView,
-    Protocol, Rank, Role, SetIndex, Shape, Sharing, Slot, TableView, TimerClass, Way, aged, protocol_nodes,
+    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels,
+    LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, Per,
+    PlanKey, PlansView, Protocol, Rank, SetIndex, Settings, Sharing, Slot, TableView, TimerClass, Way, aged,
+    protocol_nodes,
 };
 
 pub const L1: u8 = 0;
@@ -140,7 +141,7 @@ const SENT: u8 = 1;
 impl Cache {
     fn request<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, mask, data) = (ask.req.line, ask.req.mask, ask.req.data);
-        let bank = NodeId { kind: BANK, index: cx.world.homes.bank(line) };
+        let bank = cx.world.levels.server(BANK, cx.me, line, cx.world.homes);
         let access = match ask.req.op {
             Op::Load => {
                 if let Some(held) = self.lines.iter().find(|held| held.line == line) {
@@ -417,32 +418,26 @@ macro_rules! toys {
                     equivalent: &[],
                 };
                 const KINDS: &'static [Kind] = &[
-                    Kind { name: "L1", role: Role::L1 },
-                    Kind { name: "Bank", role: Role::L2 },
-                    Kind { name: "Host", role: Role::Host },
+                    Kind::cache("L1", "l1", Per::Cu).over("l2"),
+                    Kind::cache("Bank", "l2", Per::Chiplet),
+                    Kind::port("Host", "host", Per::Host),
                 ];
 
-                fn params(shape: &Shape) -> Result<Params, String> {
-                    shape.check()?;
-                    let lines = |cache: &proto::CacheShape| (cache.sets * cache.ways) as usize;
+                fn params(levels: &Levels, _: &Settings) -> Result<Params, String> {
+                    let lines = |kind: u8| {
+                        let array = levels.of(kind).array;
+                        (array.sets * array.ways) as usize
+                    };
                     Ok(Params {
-                        l1_lines: lines(&shape.l1),
-                        bank_lines: lines(&shape.l2),
+                        l1_lines: lines(L1),
+                        bank_lines: lines(BANK),
                         lease: $lease,
                         guard: $guard,
                         fault: Fault::$fault,
                     })
                 }
 
-                fn count(kind: u8, shape: &Shape) -> u16 {
-                    match kind {
-                        L1 => shape.cus,
-                        BANK => shape.banks,
-                        _ => 1,
-                    }
-                }
-
-                fn node(id: NodeId, params: &Params) -> Node {
+                fn node(id: NodeId, _: &Levels, params: &Params) -> Node {
                     match id.kind {
                         BANK => {
                             let tags_age = params.fault != Fault::TagKeeps;
@@ -452,11 +447,11 @@ macro_rules! toys {
                     }
                 }
 
-                fn entry(agent: Agent) -> NodeId {
+                fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
                     match agent {
                         Agent::Cu(index) => NodeId { kind: L1, index },
                         Agent::CommandProcessor => NodeId { kind: L1, index: 0 },
-                        Agent::Host => NodeId { kind: HOST, index: 0 },
+                        Agent::Host(index) => NodeId { kind: HOST, index },
                     }
                 }
 

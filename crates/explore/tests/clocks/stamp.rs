@@ -10,9 +10,10 @@
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
 use proto::{
-    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, LineAddr,
-    LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, PlansView,
-    Protocol, Rank, Role, SetIndex, Shape, Sharing, Slot, TableView, Time, Way, protocol_nodes,
+    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels,
+    LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, Per,
+    PlanKey, PlansView, Protocol, Rank, SetIndex, Settings, Sharing, Slot, TableView, Time, Way,
+    protocol_nodes,
 };
 
 pub const L1: u8 = 0;
@@ -463,38 +464,34 @@ macro_rules! toys {
                     equivalent: &[],
                 };
                 const KINDS: &'static [Kind] = &[
-                    Kind { name: "L1", role: Role::L1 },
-                    Kind { name: "Bank", role: Role::L2 },
-                    Kind { name: "Host", role: Role::Host },
+                    Kind::cache("L1", "l1", Per::Cu),
+                    Kind::port("Bank", "bank", Per::Machine),
+                    Kind::port("Host", "host", Per::Host),
                 ];
 
-                fn params(shape: &Shape) -> Result<Params, String> {
-                    shape.check()?;
+                fn params(levels: &Levels, _: &Settings) -> Result<Params, String> {
+                    let l1 = levels.of(L1).array;
                     Ok(Params {
-                        cus: shape.cus,
-                        l1_lines: (shape.l1.sets * shape.l1.ways) as usize,
+                        cus: levels.cus,
+                        l1_lines: (l1.sets * l1.ways) as usize,
                         lease: $lease,
                         last: $last,
                         fault: Fault::$fault,
                     })
                 }
 
-                fn count(kind: u8, shape: &Shape) -> u16 {
-                    if kind == L1 { shape.cus } else { 1 }
-                }
-
-                fn node(id: NodeId, _: &Params) -> Node {
+                fn node(id: NodeId, _: &Levels, _: &Params) -> Node {
                     match id.kind {
                         BANK => Node::Bank(Bank::default()),
                         _ => Node::Cache(Cache::default()),
                     }
                 }
 
-                fn entry(agent: Agent) -> NodeId {
+                fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
                     match agent {
                         Agent::Cu(index) => NodeId { kind: L1, index },
                         Agent::CommandProcessor => NodeId { kind: L1, index: 0 },
-                        Agent::Host => NodeId { kind: HOST, index: 0 },
+                        Agent::Host(index) => NodeId { kind: HOST, index },
                     }
                 }
 

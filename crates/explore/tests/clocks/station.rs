@@ -1,8 +1,8 @@
 //! What a station does when time passes, tick by tick or at once.
 
 use proto::{
-    ByteMask, Effects, Homes, LineAddr, LineData, MemoryAccess, MemoryReply, Node as _, NodeId, Protocol,
-    SetIndex, Shape, Slot, Station, Way, World, WritePolicy,
+    ByteMask, Effects, LineAddr, LineData, MemoryAccess, MemoryReply, Node as _, NodeId, SetIndex, Setup,
+    Slot, Station, Topology, Way, World, WritePolicy,
 };
 
 use crate::lease::right::{Lease, Msg};
@@ -13,31 +13,28 @@ const THE_BANK: NodeId = NodeId { kind: BANK, index: 0 };
 const X: LineAddr = LineAddr(0);
 const Y: LineAddr = LineAddr(2);
 
-fn narrow() -> Shape {
-    let mut shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
-    (shape.l1.ways, shape.l2.ways) = (1, 1);
-    shape
+fn narrow() -> Topology {
+    let bounded = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+    bounded.with_array("l1", |l1| l1.ways = 1).with_array("l2", |l2| l2.ways = 1)
 }
 
 /// A station of the toy, and what it did last.
 struct Bench {
-    params: <Lease as Protocol>::Params,
-    homes: Homes,
+    setup: Setup<Lease>,
     station: Station<Lease>,
     fx: Effects<Msg>,
 }
 
 impl Bench {
     fn new(id: NodeId) -> Bench {
-        let params = Lease::params(&narrow()).expect("a sound shape");
-        let station = Station::new(id, &params);
-        Bench { params, homes: Homes::new(&narrow(), 1), station, fx: Effects::default() }
+        let setup = Setup::new(&narrow()).expect("a sound machine");
+        let station = Station::new(id, &setup);
+        Bench { setup, station, fx: Effects::default() }
     }
 
     fn tell(&mut self, tell: impl FnOnce(&mut Station<Lease>, World<'_, Lease>, &mut Effects<Msg>)) {
         self.fx.clear();
-        let world = World { params: &self.params, homes: &self.homes, kernels: &[], mutation: None };
-        tell(&mut self.station, world, &mut self.fx);
+        tell(&mut self.station, self.setup.world(), &mut self.fx);
         assert_eq!(self.fx.violation, None);
     }
 

@@ -6,9 +6,9 @@
 use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, LineAddr, MemoryAccess,
-    MemoryOp, MemoryTag, Message, NodeId, Op, PlansView, Protocol, Role, Shape, Sharing, TableView,
-    TimerClass, protocol_nodes,
+    Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr,
+    MemoryAccess, MemoryOp, MemoryTag, Message, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings,
+    Sharing, TableView, TimerClass, protocol_nodes,
 };
 
 const GATE: u8 = 0;
@@ -197,20 +197,16 @@ macro_rules! toy {
                     equivalent: &[],
                 };
                 const KINDS: &'static [Kind] = &[
-                    Kind { name: "Gate", role: Role::L1 },
-                    Kind { name: "Manager", role: Role::Manager },
-                    Kind { name: "Host", role: Role::Host },
+                    Kind::port("Gate", "l1", Per::Cu),
+                    Kind::port("Manager", "manager", Per::Machine),
+                    Kind::port("Host", "host", Per::Host),
                 ];
 
-                fn params(shape: &Shape) -> Result<Params, String> {
-                    shape.check().map(|()| Params { cus: shape.cus, forgets: $forgets })
+                fn params(levels: &Levels, _: &Settings) -> Result<Params, String> {
+                    Ok(Params { cus: levels.cus, forgets: $forgets })
                 }
 
-                fn count(kind: u8, shape: &Shape) -> u16 {
-                    if kind == GATE { shape.cus } else { 1 }
-                }
-
-                fn node(id: NodeId, _: &Params) -> Node {
+                fn node(id: NodeId, _: &Levels, _: &Params) -> Node {
                     match id.kind {
                         GATE => Node::Gate(Gate::default()),
                         MANAGER => Node::Manager(Manager::default()),
@@ -218,11 +214,11 @@ macro_rules! toy {
                     }
                 }
 
-                fn entry(agent: Agent) -> NodeId {
+                fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
                     match agent {
                         Agent::Cu(index) => NodeId { kind: GATE, index },
                         Agent::CommandProcessor => NodeId { kind: GATE, index: 0 },
-                        Agent::Host => NodeId { kind: HOST, index: 0 },
+                        Agent::Host(index) => NodeId { kind: HOST, index },
                     }
                 }
 

@@ -9,8 +9,8 @@ use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     AccessMode, Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, KernelId, Key, Kind,
-    MemoryAccess, MemoryOp, MemoryTag, NoMessage, NodeId, Op, PlansView, Protocol, Role, Shape, Sharing,
-    TableView, WritePolicy, protocol_nodes,
+    Levels, MemoryAccess, MemoryOp, MemoryTag, NoMessage, NodeId, Op, Per, PlanKey, PlansView, Protocol,
+    Settings, Sharing, TableView, WritePolicy, protocol_nodes,
 };
 
 const GATE: u8 = 0;
@@ -87,7 +87,7 @@ protocol_nodes! { Declared: Gate(Gate, NoMessage), Host(Host) }
 impl Protocol for Declared {
     type Node = Node;
     type Msg = Msg;
-    type Params = Shape;
+    type Params = ();
     const INFO: Info = Info {
         name: "declared",
         summary: "kernels say which arrays they use, and everything is in memory",
@@ -102,28 +102,24 @@ impl Protocol for Declared {
         equivalent: &[],
     };
     const KINDS: &'static [Kind] =
-        &[Kind { name: "Gate", role: Role::L1 }, Kind { name: "Host", role: Role::Host }];
+        &[Kind::port("Gate", "l1", Per::Cu), Kind::port("Host", "host", Per::Host)];
 
-    fn params(shape: &Shape) -> Result<Shape, String> {
-        shape.check().map(|()| *shape)
+    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+        Ok(())
     }
 
-    fn count(kind: u8, shape: &Shape) -> u16 {
-        if kind == GATE { shape.cus } else { 1 }
-    }
-
-    fn node(id: NodeId, _: &Shape) -> Node {
+    fn node(id: NodeId, _: &Levels, (): &()) -> Node {
         match id.kind {
             GATE => Node::Gate(Gate::default()),
             _ => Node::Host(Host),
         }
     }
 
-    fn entry(agent: Agent) -> NodeId {
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
         match agent {
             Agent::Cu(index) => NodeId { kind: GATE, index },
             Agent::CommandProcessor => NodeId { kind: GATE, index: 0 },
-            Agent::Host => NodeId { kind: HOST, index: 0 },
+            Agent::Host(index) => NodeId { kind: HOST, index },
         }
     }
 
@@ -159,7 +155,7 @@ exists (1:r0=1 /\\ 2:r0=2 /\\ x=3)
 
 fn explore(stages: &[u8]) -> Option<String> {
     let program: Program = litmus::parse::parse(PASSED_ON).expect("it is a test");
-    let agents = vec![Agent::Cu(0), Agent::Host, Agent::Cu(1)];
+    let agents = vec![Agent::Cu(0), Agent::Host(0), Agent::Cu(1)];
     let placement = Placement { agents, stages: stages.to_vec(), ..Placement::spread(&program) };
     let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Through);
     let mut explorer = Explorer::<Declared>::new(bounds, None);

@@ -225,7 +225,7 @@ pub(crate) fn walk_at_most<P: Protocol>(
     let mut litmus = translation.builder.exists(Prop::True);
     litmus.observed = registers.iter().copied().chain(finals).collect();
     let placement = Placement {
-        agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host, Agent::Cu)).collect(),
+        agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host(0), Agent::Cu)).collect(),
         lines: (0..WORDS as u8).map(|word| word / 2).collect(),
         stages: program.stages.clone(),
     };

@@ -193,6 +193,9 @@ fn moves(
                 return refuse("lets a message overtake another, and timed channels keep their order");
             }
             explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
+            explore::Move::Cross { .. } => {
+                return refuse("lets a request or an answer wait between a core and its controller");
+            }
             explore::Move::Serve { node, line } => {
                 let answers = explored.steps.get(at).is_some_and(|step| step.merged);
                 Move::Serve { station: node.into(), line: ground.line(line), answers }
@@ -285,7 +288,7 @@ fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
 /// Who plays a thread.
 fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
     match agent {
-        Agent::Host => Issues::Host,
+        Agent::Host(_) => Issues::Host,
         _ => Issues::Wave { work_group, wave },
     }
 }

@@ -53,10 +53,10 @@ impl Cast {
         for (thread, &agent) in placement.agents.iter().enumerate() {
             let cu = match agent {
                 Agent::Cu(cu) => cu,
-                Agent::Host if roles.contains(&Issues::Host) => {
+                Agent::Host(_) if roles.contains(&Issues::Host) => {
                     return Err(String::from("the timed host runs one thread, and here it has several"));
                 }
-                Agent::Host => {
+                Agent::Host(_) => {
                     roles.push(issues(agent, 0, 0));
                     continue;
                 }

@@ -4,9 +4,10 @@
 use core::ops::Range;
 use std::path::Path;
 
-use sim::config::{Problem, System};
+use sim::config::System;
 use toml::de::{DeTable, DeValue};
 
+use crate::catalog::{self, Declared};
 use crate::error::{Error, printable};
 use crate::place::Place;
 use workloads::nearest::nearest;
@@ -16,6 +17,15 @@ use workloads::nearest::nearest;
 /// # Errors
 /// The first thing that is wrong, with its line and column.
 pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
+    let protocols: Vec<Declared> = catalog::declared();
+    parse_for(path, text, &protocols)
+}
+
+/// Reads a machine that may say something of these protocols.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and column.
+pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<System, Error> {
     let system: System = toml::from_str(text).map_err(|error| {
         let Some(span) = error.span() else {
             return Error::File { place: Place::whole(path), message: explain(error.message()) };
@@ -24,18 +34,35 @@ pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
         let message = misfit(text, span, error.message()).unwrap_or_else(|| explain(error.message()));
         Error::File { place, message }
     })?;
-    match system.problems().into_iter().next() {
-        None => Ok(system),
-        Some(problem) => {
-            let place = match key_offset(text, &problem) {
-                Some(offset) => Place::of_byte(path, text, offset),
-                None => Place::whole(path),
+    let refuse = |path_in_file: &[String], message: String| {
+        let place = match key_offset(text, path_in_file) {
+            Some(offset) => Place::of_byte(path, text, offset),
+            None => Place::whole(path),
+        };
+        Err(Error::File { place, message })
+    };
+    if let Some(problem) = system.problems().into_iter().next() {
+        return refuse(&problem.path, format!("`{}`: {}", problem.key(), problem.message));
+    }
+    for (name, given) in &system.protocol {
+        let path = |key: &str| ["protocol", name, key].map(str::to_owned);
+        let Some((_, declared)) = protocols.iter().find(|(known, _)| known == name) else {
+            let known: Vec<&str> = protocols.iter().map(|(known, _)| *known).collect();
+            return refuse(&path("")[..2], Error::unknown("protocol", name, &known).to_string());
+        };
+        let known: Vec<&str> = declared.iter().map(|setting| setting.name).collect();
+        if let Some(wrong) = given.keys().find(|key| !known.contains(&key.as_str())) {
+            let message = match known.is_empty() {
+                true => format!("unknown key `{}`: protocol `{name}` has no settings", printable(wrong)),
+                false => Error::unknown("setting of the protocol", wrong, &known).to_string(),
             };
-            let key =
-                problem.key.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".");
-            Err(Error::File { place, message: format!("`{key}`: {}", problem.message) })
+            return refuse(&path(wrong), message);
+        }
+        if let Some(problem) = system.wrong_settings(name, declared).into_iter().next() {
+            return refuse(&problem.path, format!("`{}`: {}", problem.key(), problem.message));
         }
     }
+    Ok(system)
 }
 
 /// A description with another value under a key, as `l1.invalidate_cycles`.
@@ -54,6 +81,19 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
     };
     match (old, rest) {
         (toml::Value::Table(inner), Some(rest)) => replace(inner, rest, value),
+        // One of several tables, by its name.
+        (toml::Value::Array(tables), Some(rest)) => {
+            let (name, rest) = rest.split_once('.').unwrap_or((rest, ""));
+            let is_named =
+                |table: &toml::Value| table.get("name").and_then(toml::Value::as_str) == Some(name);
+            let known: Vec<&str> =
+                tables.iter().filter_map(|table| table.get("name")).filter_map(toml::Value::as_str).collect();
+            let unknown = Error::unknown("level of the system", name, &known).to_string();
+            match tables.iter_mut().find(|table| is_named(table)) {
+                Some(toml::Value::Table(inner)) => replace(inner, rest, value),
+                _ => Err(unknown),
+            }
+        }
         (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected one of its values")),
         (_, Some(_)) => Err(format!("`{part}` is a value, expected a table")),
         (old, None) => {
@@ -100,15 +140,21 @@ fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) 
 }
 
 /// Where a problem's value stands.
-fn key_offset(text: &str, problem: &Problem) -> Option<usize> {
+fn key_offset(text: &str, path: &[String]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.into_inner();
-    let (last, outer) = problem.key.split_last()?;
-    for key in outer.iter().filter(|key| !key.is_empty()) {
-        let DeValue::Table(inner) = table.remove(*key)?.into_inner() else { return None };
+    let (last, outer) = path.split_last()?;
+    let mut outer = outer.iter();
+    while let Some(key) = outer.next() {
+        let mut value = table.remove(key.as_str())?.into_inner();
+        if let DeValue::Array(items) = value {
+            let at: usize = outer.next()?.parse().ok()?;
+            value = items.into_iter().nth(at)?.into_inner();
+        }
+        let DeValue::Table(inner) = value else { return None };
         table = inner;
     }
-    table.get(*last).map(|value| value.span().start)
+    table.get(last.as_str()).map(|value| value.span().start)
 }
 
 /// The reader's message as one printable line in the words of this program,

@@ -1,7 +1,7 @@
 //! Counting acknowledgements.
 
 use super::few::Few;
-use crate::contract::{Cx, Disposition, Protocol};
+use crate::contract::{Cx, Disposition, Protocol, Wrap};
 use crate::node::{Key, NodeId, Slot};
 
 /// Outstanding writes, counted in two classes so that a flush can wait for
@@ -93,7 +93,7 @@ impl AckCounts {
     /// Sends a word for a request to every one of these nodes. The request goes
     /// on with the next step of its plan when all have answered; `None` if there
     /// is nobody to tell.
-    pub fn tell<P: Protocol, M: Into<P::Msg>>(
+    pub fn tell<P: Protocol<Msg: Wrap<M>>, M>(
         &mut self,
         slot: Slot,
         nodes: impl Iterator<Item = NodeId>,

@@ -3,9 +3,10 @@
 use crate::contract::LineView;
 use crate::divisor::Divisor;
 use crate::homes::Homes;
+use crate::levels::Fitted;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{SetIndex, Way};
-use crate::shape::CacheShape;
+
 use crate::symbols::Symbol;
 use crate::table::Table;
 use core::fmt::Debug;
@@ -27,11 +28,14 @@ const PRINTS_AT_ONCE: usize = 8;
 
 /// Which number of a line its set follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Indexing {
+pub(crate) enum Indexing {
     /// The line's address: a cache that any line may reach.
     Line,
-    /// The line's index within its bank: a cache that only lines of one bank reach.
-    Home,
+    /// The quotient of the line's address by so many banks.
+    Banks(Divisor),
+    /// The quotient of the line's number on its chiplet by so many banks: a cache that
+    /// only the lines of one bank reach.
+    Home(Divisor),
 }
 
 /// Tags first, then states, then masks, then bytes: a lookup touches one byte
@@ -67,9 +71,10 @@ struct Masks {
 }
 
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
-    /// An empty array. `absent` is the state of a line that is not there.
+    /// An empty array; `absent` is the state of a line that is not there.
     #[must_use]
-    pub fn new(shape: &CacheShape, line_bytes: u16, indexing: Indexing, absent: S) -> Self {
+    pub fn new(level: &Fitted, absent: S) -> Self {
+        let (shape, line_bytes) = (&level.array, level.line_bytes);
         let lines = (shape.sets * shape.ways) as usize;
         let ways = shape.ways as usize;
         let prints_per_set = ways.next_multiple_of(PRINTS_AT_ONCE);
@@ -84,7 +89,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             bytes: vec![0; lines * usize::from(line_bytes)],
             ways: Divisor::new(shape.ways),
             sets: Divisor::new(shape.sets),
-            indexing,
+            indexing: level.indexing(),
             prints_per_set: prints_per_set as u32,
             line_bytes: u32::from(line_bytes),
         }
@@ -96,7 +101,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn set(&self, line: LineAddr, homes: &Homes) -> SetIndex {
         let index = match self.indexing {
             Indexing::Line => line.0,
-            Indexing::Home => homes.index(line),
+            Indexing::Banks(banks) => banks.divide(line.0).0,
+            Indexing::Home(banks) => banks.divide(homes.local(line).1).0,
         };
         let (_, set) = self.sets.divide(index);
         SetIndex(set as u32)
@@ -354,16 +360,17 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::{Shape, WritePolicy};
+    use crate::topology::Topology;
+    use crate::topology::{CacheShape, WritePolicy};
 
     fn homes() -> Homes {
-        Homes::new(&Shape::bounded(WritePolicy::Combining, WritePolicy::Combining), 1)
+        Homes::new(&Topology::bounded(WritePolicy::Combining, WritePolicy::Combining), 1)
     }
 
     fn array() -> CacheArray<u8> {
         let policy = WritePolicy::Combining;
         let shape = CacheShape { sets: 2, ways: 2, policy, store_buffer_entries: 1, miss_registers: 1 };
-        CacheArray::new(&shape, 16, Indexing::Line, 0)
+        CacheArray::new(&Fitted::alone(shape, 16), 0)
     }
 
     #[test]
@@ -386,7 +393,7 @@ mod tests {
         for ways in [1, 7, 8, 24, 64] {
             let policy = WritePolicy::Combining;
             let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
-            let mut a: CacheArray<u8> = CacheArray::new(&shape, 8, Indexing::Line, 0);
+            let mut a: CacheArray<u8> = CacheArray::new(&Fitted::alone(shape, 8), 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {
                 let way = a.free_way(line, &homes()).unwrap();

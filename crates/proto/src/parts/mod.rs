@@ -8,7 +8,8 @@ mod lines;
 mod store_buffer;
 
 pub use acks::{AckCounts, AckParity, peers};
-pub use array::{CacheArray, Indexing};
+pub use array::CacheArray;
+pub(crate) use array::Indexing;
 pub use few::Few;
 pub use host::Host;
 pub use lines::{EventOf, Lines, Place, StateOf};

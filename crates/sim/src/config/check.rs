@@ -8,15 +8,28 @@ use crate::noc::NocSpec;
 /// An impossible machine: which key, and why, as the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key to look at, from the top of the file: `["l1", "bytes"]`.
-    pub key: [&'static str; 2],
+    /// The key to look at, from the top of the file: `["l1", "bytes"]`. A number is
+    /// a place in a list.
+    pub path: Vec<String>,
     /// What was found and what was expected.
     pub message: String,
 }
 
 impl Problem {
-    fn new(table: &'static str, key: &'static str, message: String) -> Self {
-        Problem { key: [table, key], message }
+    fn new(table: &str, key: &str, message: String) -> Self {
+        Problem::at(&[table, key], message)
+    }
+
+    /// At a path from the top of the file. A number is a place in a list.
+    pub(super) fn at(path: &[&str], message: String) -> Self {
+        let path = path.iter().filter(|part| !part.is_empty());
+        Problem { path: path.map(|part| (*part).to_owned()).collect(), message }
+    }
+
+    /// The key as it is named: `l1.bytes`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        self.path.join(".")
     }
 }
 
@@ -29,6 +42,7 @@ impl System {
         self.check_cu(&mut found);
         self.check_l1(&mut found);
         self.check_l2(&mut found);
+        self.check_levels(&mut found);
         self.check_noc(&mut found);
         self.check_chiplets(&mut found);
         self.check_dram(&mut found);
@@ -140,6 +154,46 @@ impl System {
                 );
                 found.push(Problem::new("", "chiplets", message));
             }
+        }
+    }
+
+    fn check_levels(&self, found: &mut Vec<Problem>) {
+        let line = u64::from(self.l1.line_bytes);
+        for (at, level) in self.levels.iter().enumerate() {
+            let (at, name) = (at.to_string(), &level.name);
+            let mut add = |key: &str, message: String| found.push(Problem::at(&["level", &at, key], message));
+            let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+            if name.is_empty() || !name.chars().all(is_known) {
+                let expected = "expected lower-case letters, digits, `-` and `_`";
+                add("name", format!("a level `{}`, {expected}", name.escape_debug()));
+            }
+            if let Some(bytes) = level.bytes
+                && (bytes == 0 || bytes > 16 << 30 || !bytes.is_multiple_of(line * u64::from(level.ways)))
+            {
+                let ways = level.ways;
+                add(
+                    "bytes",
+                    format!(
+                        "{bytes} bytes in each `{name}`, expected a multiple of a set of {ways} ways x {line} \
+                         bytes, at most 16 GiB"
+                    ),
+                );
+            }
+            for (key, picojoules) in [("read_pj", level.read_pj), ("write_pj", level.write_pj)] {
+                if !picojoules.is_finite() || picojoules < 0.0 {
+                    add(key, format!("{picojoules} pJ, expected a finite number, zero or above"));
+                }
+            }
+        }
+        if found.is_empty()
+            && let Err(why) = self.topology().check()
+        {
+            let names = |level: &&crate::config::LevelSpec| why.contains(&format!("`{}`", level.name));
+            let at = self.levels.iter().position(|level| names(&level));
+            found.push(match at {
+                Some(at) => Problem::at(&["level", &at.to_string(), "name"], why),
+                None => Problem::at(&["l2", "below"], why),
+            });
         }
     }
 

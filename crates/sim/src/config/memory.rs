@@ -101,4 +101,7 @@ pub struct L2Spec {
     pub store_fifo_entries: u32,
     /// What it does with a store.
     pub write_policy: WritePolicy,
+    /// The level below it, if it is not over memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use kernel::{Action, LANES_MAX, Mask, OpId, Packed, Placed, Posted, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp, Verdict};
-use proto::{ArrayId, Hints, Issuer, Level, LineData, Op, Order, Request, RmwKind, Scope, Width};
+use proto::{ArrayId, Hints, Issuer, Level, LineData, Op, Order, PlanKey, Request, RmwKind, Scope, Width};
 
 use super::spent::Beside;
 use super::wave::{LastOp, Stage};
@@ -113,6 +113,11 @@ impl AskHead {
             wavefront: at.slot,
             work_group: at.work_group,
         }
+    }
+
+    /// What decides where it enters.
+    pub(super) fn key(&self) -> PlanKey {
+        PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }
 
     /// The request for one line, without operands.
@@ -296,7 +301,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 counts.fences += 1;
                 drop(ops);
                 let instr = self.add_instr(number, instr);
-                return self.ask_order(now, self.cu_ports[at.cu as usize], instr);
+                return self.ask_order(now, self.cu_entries[at.cu as usize], instr);
             }
         }
         let mut parts = core::mem::take(&mut self.parts);
@@ -312,7 +317,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         drop(ops);
         let instr = self.add_instr(number, instr);
         if sent {
-            self.ask_lines(now, self.cu_ports[at.cu as usize], instr, &parts);
+            self.ask_lines(now, self.cu_entries[at.cu as usize], instr, &parts);
         } else {
             self.waves[number as usize].buffered.push((issue, instr));
             self.accept_early(now, number, id);
@@ -335,7 +340,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Some(kept) => core::mem::take(&mut kept.parts),
             None => return,
         };
-        self.ask_lines(now, self.cu_ports[cu], instr, &parts);
+        self.ask_lines(now, self.cu_entries[cu], instr, &parts);
     }
 
     /// A load takes its bytes from an older store of its own wavefront.

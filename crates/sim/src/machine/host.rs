@@ -183,10 +183,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent_now: Beside::default(),
         });
         if parts.is_empty() {
-            self.ask_order(now, self.host_port, instr);
+            self.ask_order(now, self.host_entry, instr);
         } else {
             self.tally.counts.host_accesses += 1;
-            self.ask_lines(now, self.host_port, instr, &parts);
+            self.ask_lines(now, self.host_entry, instr, &parts);
         }
         self.parts = parts;
     }

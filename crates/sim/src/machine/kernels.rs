@@ -15,6 +15,7 @@ use proto::issue::{Issue, IssueId};
 use proto::{ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
+use super::l1::Entry;
 use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
@@ -162,16 +163,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some(current) = &mut self.kernels.current else { return };
         let kernel = current.launch.kernel;
-        let ports = match step {
-            Boundary::BeginCus | Boundary::EndCus => self.cu_ports.clone(),
-            Boundary::BeginMachine | Boundary::EndMachine => vec![self.command_port],
+        let entries = match step {
+            Boundary::BeginCus | Boundary::EndCus => self.cu_entries.clone(),
+            Boundary::BeginMachine | Boundary::EndMachine => vec![self.command_entry],
         };
         current.step = Step::Boundary(step);
-        current.due = ports.len() as u32;
-        for port in ports {
+        current.due = entries.len() as u32;
+        for entry in entries {
             self.ask_boundary(
                 now,
-                port,
+                entry,
                 Owner::Kernel(kernel),
                 step.op(kernel),
                 step.scope(host_has_written),
@@ -179,7 +180,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    fn ask_boundary(&mut self, now: Cycle, port: u32, owner: Owner, op: Op, scope: Scope) {
+    fn ask_boundary(&mut self, now: Cycle, entry: Entry, owner: Owner, op: Op, scope: Scope) {
         let ask = AskHead {
             op,
             order: Boundary::ORDER,
@@ -203,14 +204,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent: Beside::default(),
             spent_now: Beside::default(),
         });
-        self.ask_order(now, port, instr);
+        self.ask_order(now, entry, instr);
     }
 
     /// Releases to the host what kernels have written so far. Must it wait?
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         let Some(last) = self.kernels.unreleased.take() else { return false };
         let step = Boundary::EndMachine;
-        self.ask_boundary(now, self.command_port, Owner::Release, step.op(last), step.scope(false));
+        self.ask_boundary(now, self.command_entry, Owner::Release, step.op(last), step.scope(false));
         true
     }
 

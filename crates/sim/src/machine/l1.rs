@@ -4,9 +4,9 @@
 //! cycle. A request that its station cannot answer yet waits inside the
 //! station; it does not block the port, until too many wait.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use proto::{ByteMask, LineAddr, LineData, Op, Role, Slot, Uses};
+use proto::{Agent, ByteMask, LineAddr, LineData, Op, PlanKey, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
 use super::spent::Spent;
@@ -14,7 +14,7 @@ use super::travel::Origin;
 use super::{Event, Machine, Owner};
 use crate::attribution::Trail;
 use crate::coalesce::LinePart;
-use crate::fabric::StationId;
+use crate::fabric::{Fabric, StationId};
 use crate::probe::Probe;
 use crate::queue::Cycle;
 use crate::slab::Slab;
@@ -46,6 +46,8 @@ pub(super) struct Port {
     is_scheduled: bool,
     /// How many requests may be under way.
     flights_max: usize,
+    /// How many requests enter in one cycle.
+    ports: u32,
     /// Served no request because so many were under way.
     is_full: bool,
 }
@@ -55,7 +57,7 @@ pub(super) struct Port {
 pub(super) const FLIGHTS_PER_MISS_REGISTER: usize = 4;
 
 impl Port {
-    pub(super) fn new(entry: StationId, flights_max: usize) -> Port {
+    fn new(entry: StationId, flights_max: usize, ports: u32) -> Port {
         Port {
             entry,
             queue: VecDeque::new(),
@@ -63,6 +65,7 @@ impl Port {
             free_at: 0,
             is_scheduled: false,
             flights_max,
+            ports,
             is_full: false,
         }
     }
@@ -73,12 +76,68 @@ impl Port {
     }
 }
 
+/// Where the requests of an agent enter.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entry {
+    /// All of them at this port.
+    One(u32),
+    /// The protocol says where, for each operation of this agent.
+    ByOperation(Agent),
+}
+
+/// No requests enter the station.
+const NO_PORT: u32 = u32::MAX;
+
+/// The ports of a machine, as they are made.
+pub(super) struct Doors<'a> {
+    fabric: &'a dyn Fabric,
+    /// By station: how many requests may be under way, and enter in one cycle.
+    room: Vec<(usize, u32)>,
+    pub(super) ports: Vec<Port>,
+    /// By station: the number of its port, or [`NO_PORT`].
+    pub(super) port_of: Vec<u32>,
+}
+
+impl<'a> Doors<'a> {
+    pub(super) fn new(fabric: &'a dyn Fabric, room: Vec<(usize, u32)>) -> Doors<'a> {
+        let port_of = vec![NO_PORT; room.len()];
+        Doors { fabric, room, ports: Vec::new(), port_of }
+    }
+
+    /// Where an agent's requests enter, with ports there.
+    ///
+    /// # Errors
+    /// If the machine has no such station.
+    pub(super) fn entry(&mut self, agent: Agent) -> Result<Entry, String> {
+        let mut ports = BTreeSet::new();
+        for key in PlanKey::all() {
+            let station = self.fabric.entry(agent, key)?;
+            ports.insert(self.port(station));
+        }
+        Ok(match (ports.len(), ports.first()) {
+            (1, Some(&port)) => Entry::One(port),
+            _ => Entry::ByOperation(agent),
+        })
+    }
+
+    fn port(&mut self, station: StationId) -> u32 {
+        let port = &mut self.port_of[station as usize];
+        if *port == NO_PORT {
+            *port = self.ports.len() as u32;
+            let (flights_max, ports) = self.room[station as usize];
+            self.ports.push(Port::new(station, flights_max, ports));
+        }
+        *port
+    }
+}
+
 /// The part of a request without a line.
 const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
-    pub(super) fn ask_lines(&mut self, now: Cycle, port: u32, instr: u32, parts: &[LinePart]) {
+    pub(super) fn ask_lines(&mut self, now: Cycle, entry: Entry, instr: u32, parts: &[LinePart]) {
+        let port = self.port_of_instr(entry, instr);
         if self.places_pages {
             self.touch(instr, parts);
         }
@@ -104,7 +163,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Queues a request that has no line.
-    pub(super) fn ask_order(&mut self, now: Cycle, port: u32, instr: u32) {
+    pub(super) fn ask_order(&mut self, now: Cycle, entry: Entry, instr: u32) {
+        let port = self.port_of_instr(entry, instr);
         self.ports[port as usize].queue.push_back(LineAsk { instr, since: now, part: NO_PART });
         self.port_next(now, port);
     }
@@ -139,7 +199,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     fn serve(&mut self, now: Cycle, number: u32) {
         self.ports[number as usize].free_at = now + 1;
-        for _ in 0..self.system.l1.ports {
+        for _ in 0..self.ports[number as usize].ports {
             let port = &mut self.ports[number as usize];
             if port.flights.len() >= port.flights_max {
                 port.is_full = true;
@@ -229,27 +289,33 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// The port into a station, if requests enter there.
+    #[inline]
     pub(super) fn port_of(&self, station: StationId) -> Option<u32> {
-        // Ports stand in the order of compute units, as their stations do.
-        let is_it = |port: &Port| port.entry == station;
-        if self.ports.get(station as usize).is_some_and(is_it) {
-            return Some(station);
-        }
-        self.ports.iter().position(is_it).map(|at| at as u32)
+        Some(self.port_of[station as usize]).filter(|&port| port != NO_PORT)
     }
 
-    /// Keeps an L1 from serving requests while it invalidates its lines.
+    /// The port that an instruction enters.
+    #[inline]
+    fn port_of_instr(&self, entry: Entry, instr: u32) -> u32 {
+        let agent = match entry {
+            Entry::One(port) => return port,
+            Entry::ByOperation(agent) => agent,
+        };
+        // Every entry of the agent was found when the machine was made.
+        let key = self.instrs.get(instr).map(|instr| instr.ask.key());
+        let station = key.and_then(|key| self.fabric.entry(agent, key).ok());
+        station.map_or(0, |station| self.port_of[station as usize])
+    }
+
+    /// Keeps a cache from serving requests while it invalidates its lines.
     #[inline]
     pub(super) fn invalidation_cycles(&self, station: StationId, uses: &Uses) -> u64 {
-        if uses.invalidations.total() == 0 || self.stations[station as usize].role != Role::L1 {
+        let times = uses.invalidations.total();
+        if times == 0 {
             return 0;
         }
-        let l1 = &self.system.l1;
-        let times = match l1.invalidation {
-            crate::config::Invalidation::Flash => uses.invalidations.total(),
-            crate::config::Invalidation::Walked => uses.lines_invalidated,
-        };
-        u64::from(times) * u64::from(l1.invalidate_cycles)
+        let timing = &self.stations[station as usize].timing;
+        u64::from(if timing.is_walked { uses.lines_invalidated } else { times }) * timing.invalidate_cycles
     }
 }
 

@@ -1,28 +1,21 @@
 //! What memory holds for someone who looks from outside: its own bytes, and
 //! over them the dirty bytes that stand in caches.
 
-use proto::{Addr, LineAddr, LineData, LineView, Role};
+use proto::{Addr, LineAddr, LineData, LineView};
 
 use super::Machine;
 use crate::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Reads bytes as they would be if every cache had been written out: first
-    /// the shared levels, then the private ones, whose dirty bytes are newer.
+    /// the levels next to memory, then those above, whose dirty bytes are newer.
     pub(super) fn read_bytes(&self, from: Addr, to: &mut [u8]) {
         self.memory.read(from, to);
         let line_bytes = u64::from(self.system.l1.line_bytes);
         let end = from.0 + to.len() as u64;
         let (first, last) = (LineAddr(from.0 / line_bytes), LineAddr(end.div_ceil(line_bytes)));
         let mut order: Vec<usize> = (0..self.stations.len()).collect();
-        order.sort_by_key(|&s| match self.stations[s].role {
-            Role::L3 => 0,
-            Role::Directory => 1,
-            Role::L2 => 2,
-            Role::Manager | Role::CommandProcessor | Role::Host => 3,
-            Role::L1 => 4,
-            Role::Buffer => 5,
-        });
+        order.sort_by_key(|&s| self.levels[usize::from(self.stations[s].level)].height);
         let mut views = Vec::new();
         for station in order {
             views.clear();

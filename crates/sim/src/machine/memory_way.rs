@@ -7,7 +7,7 @@
 //! takes links, time, bytes and energy. The host has a way of its own, which
 //! `host.memory_latency_cycles` prices.
 
-use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Role};
+use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
 use super::travel::Origin;
 use super::{Event, Machine};
@@ -54,11 +54,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Where a line's memory stands, if a station reaches it over the network.
     fn memory_place(&self, station: StationId, line: LineAddr) -> Option<NocNode> {
         let place = self.memory_places[usize::from(self.fabric.homes().bank(line))];
-        match self.stations[station as usize].role {
-            Role::Host => None,
-            Role::L2 | Role::L3 | Role::Directory if self.places[station as usize] == place => None,
-            _ => Some(place),
-        }
+        let level = &self.levels[usize::from(self.stations[station as usize].level)];
+        let is_there = level.is_bank() && self.places[station as usize] == place;
+        (level.per != Per::Host && !is_there).then_some(place)
     }
 
     pub(super) fn send_to_memory(

@@ -26,7 +26,7 @@ mod travel;
 mod wave;
 
 use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, KernelId, Level, LineAddr, Mutation, Role, TimerClass};
+use proto::{Agent, KernelId, Level, LineAddr, Mutation, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -34,7 +34,7 @@ use crate::config::System;
 use crate::counters::Tally;
 use crate::dram::Dram;
 use crate::error::{Cause, RunError};
-use crate::fabric::{Fabric, Out, StationId};
+use crate::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
 use crate::history::History;
 use crate::memory::Memory;
 use crate::noc::{Noc, NocNode};
@@ -49,7 +49,7 @@ use access::Instr;
 pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
-use l1::Port;
+use l1::{Doors, Entry, Port};
 use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
@@ -160,7 +160,8 @@ enum Event {
 /// What the machine keeps about a station.
 #[derive(Debug)]
 struct StationState {
-    role: Role,
+    /// The number of its level.
+    level: u8,
     timers_running: u8,
     /// Does all that leaves it leave in the order in which it was set off? So
     /// it is where nothing but one latency delays it.
@@ -190,6 +191,8 @@ struct Transit {
     bytes: u32,
     line: Option<LineAddr>,
     is_access: bool,
+    /// Does it stay off the network?
+    is_beside: bool,
     trail: Trail,
 }
 
@@ -217,8 +220,12 @@ pub(crate) struct Machine<'a, Pr> {
     /// Events under way that are neither a timer nor a deadline.
     live: u64,
     stations: Vec<StationState>,
+    /// The levels of the stations, by number.
+    levels: Vec<LevelInfo>,
     /// Where each station stands on the network.
     places: Vec<NocNode>,
+    /// By station: those with the same number stand beside one another.
+    sites: Vec<u32>,
     transits: Slab<Transit>,
     memory_ops: Slab<MemoryTransit>,
     /// Does the first touch of a page place it?
@@ -229,10 +236,13 @@ pub(crate) struct Machine<'a, Pr> {
     dram: Dram,
     memory: Memory,
     ports: Vec<Port>,
-    /// The port of each compute unit, of the command processor and of the host.
-    cu_ports: Vec<u32>,
-    command_port: u32,
-    host_port: u32,
+    /// By station: the number of its port, or [`NO_PORT`].
+    port_of: Vec<u32>,
+    /// Where the requests of each compute unit, of the command processor and of the
+    /// host enter.
+    cu_entries: Vec<Entry>,
+    command_entry: Entry,
+    host_entry: Entry,
     cus: Vec<Cu>,
     simds: Vec<Simd>,
     waves: Vec<Wave>,
@@ -267,17 +277,17 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let noc = Noc::of_chiplets(&system.noc, &system.links, system.chiplets).map_err(RunError::Machine)?;
         let infos = fabric.stations();
         let placement = Placement::new(system, &noc);
-        let mut tally = Tally::default();
+        let levels = fabric.levels();
         let stations: Vec<_> = infos
             .iter()
             .map(|info| {
-                tally.expect(info.role);
-                let is_serial = !matches!(info.role, Role::L2 | Role::L3 | Role::Directory);
+                let level = &levels[usize::from(info.level)];
+                let is_serial = !level.is_bank();
                 StationState {
-                    role: info.role,
+                    level: info.level,
                     timers_running: 0,
                     is_serial,
-                    timing: StationTiming::of(system, info.role),
+                    timing: StationTiming::of(system, &level.name),
                     busy_until: 0,
                     last_leave: 0,
                     last_leave_for: vec![0; if is_serial { 0 } else { infos.len() + 1 }],
@@ -288,21 +298,24 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 }
             })
             .collect();
-        let flights_max = system.l1.miss_registers as usize * l1::FLIGHTS_PER_MISS_REGISTER;
-        let places = infos.iter().map(|info| placement.node(info)).collect();
-        let mut ports: Vec<Port> = Vec::new();
-        let mut port_of = |agent| {
-            let entry = fabric.entry(agent).map_err(RunError::Machine)?;
-            let at = ports.iter().position(|port: &Port| port.entry == entry).unwrap_or_else(|| {
-                ports.push(Port::new(entry, flights_max));
-                ports.len() - 1
-            });
-            Ok(at as u32)
+        // A level without registers of its own takes as many requests as an L1.
+        let room = |station: &StationState| {
+            let registers = levels[usize::from(station.level)].miss_registers;
+            let registers = if registers == 0 { system.l1.miss_registers } else { registers };
+            (registers as usize * l1::FLIGHTS_PER_MISS_REGISTER, station.timing.ports)
         };
+        let room = stations.iter().map(room).collect();
+        let sites = sites(&levels, &infos);
+        let place = |info: &StationInfo| placement.node(&levels[usize::from(info.level)], info.index);
+        let places = infos.iter().map(place).collect();
         let cus = system.cu.count;
-        let cu_ports = (0..cus).map(|cu| port_of(Agent::Cu(cu as u16))).collect::<Result<_, _>>()?;
-        let (command_port, host_port) = (port_of(Agent::CommandProcessor)?, port_of(Agent::Host)?);
-        let shape = kernel_shape(system);
+        let mut doors = Doors::new(fabric.as_ref(), room);
+        let mut entry = |agent| doors.entry(agent).map_err(RunError::Machine);
+        let cu_entries = (0..cus).map(|cu| entry(Agent::Cu(cu as u16))).collect::<Result<_, _>>()?;
+        let (command_entry, host_entry) = (entry(Agent::CommandProcessor)?, entry(Agent::Host(0))?);
+        let Doors { ports, port_of, .. } = doors;
+        let tally = Tally::new(levels.iter().map(|level| level.name.clone()));
+        let (shape, banks) = (kernel_shape(system), system.topology().banks());
         let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {
             stations: infos.into_iter().map(|info| info.name).collect(),
@@ -326,18 +339,21 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             queue: EventQueue::default(),
             live: 0,
             stations,
+            levels,
             places,
+            sites,
             transits: Slab::default(),
             memory_ops: Slab::default(),
             places_pages,
-            memory_places: (0..system.l2.banks).map(|bank| placement.memory(bank, system.l2.banks)).collect(),
+            memory_places: (0..banks).map(|bank| placement.memory(bank, banks)).collect(),
             noc,
             dram: Dram::new(&system.dram, system.chiplets),
             memory: Memory::new(system.l1.line_bytes as usize),
             ports,
-            cu_ports,
-            command_port,
-            host_port,
+            port_of,
+            cu_entries,
+            command_entry,
+            host_entry,
             cus: (0..cus).map(|_| Cu::new(system)).collect(),
             simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
             waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),
@@ -506,6 +522,14 @@ impl Cu {
     fn new(system: &System) -> Cu {
         Cu { free_slots: (0..system.cu.wavefront_slots).collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
     }
+}
+
+/// By station: the number of the first one that stands at the same place.
+fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
+    let site = |station: &StationInfo| levels[usize::from(station.level)].site(station.index);
+    let mut first = std::collections::BTreeMap::new();
+    let sites = (0..).zip(stations).map(|(at, station)| *first.entry(site(station)).or_insert(at));
+    sites.collect()
 }
 
 /// The machine as programs see it.

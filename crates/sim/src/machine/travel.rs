@@ -97,7 +97,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
         let mut out = self.out.take().unwrap_or_default();
-        self.tally.uses(self.stations[station as usize].role, &out.uses);
+        self.tally.uses(self.stations[station as usize].level, &out.uses);
         if let Some(why) = out.violation.take() {
             return self.violate(now, why);
         }
@@ -207,9 +207,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent, trail: Trail) {
+        let is_beside = self.sites[from as usize] == self.sites[sent.to as usize] && from != sent.to;
         let bytes = self.system.noc.header_bytes + sent.payload_bytes;
         let past = Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped: false };
-        if self.count_message(past, bytes) {
+        if is_beside {
+            self.tally.beside_messages += 1;
+            self.history.sent(past);
+        } else if self.count_message(past, bytes) {
             return self.fabric.drop_message(sent.message);
         }
         let leave = self.in_order(leave, from, sent.to as usize);
@@ -221,9 +225,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
             bytes,
             line: sent.line,
             is_access: sent.is_access,
+            is_beside,
             trail,
         });
-        self.at(leave, Event::Depart(transit));
+        self.at(leave, if is_beside { Event::Arrive(transit) } else { Event::Depart(transit) });
     }
 
     /// Counts and remembers a message that is sent. Says whether it is lost on
@@ -264,8 +269,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.transits.remove(number) else { return };
-        let Transit { to, message, name, bytes, line, is_access, trail, .. } = transit;
-        self.noc.delivered(bytes);
+        let Transit { to, message, name, bytes, line, is_access, is_beside, trail, .. } = transit;
+        if !is_beside {
+            self.noc.delivered(bytes);
+        }
         self.tally.counts.access_messages += u64::from(is_access);
         self.catch_up(now, to);
         self.fabric.deliver(to, message, self.out.get_or_insert_default());

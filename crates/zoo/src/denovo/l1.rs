@@ -2,12 +2,12 @@
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
-use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, bank, performed, shape};
+use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, performed};
 use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Homes, Input, Key, LineAddr, LineData, LineView, Op,
-    Rank, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Homes, Input, Key, LineAddr, LineData,
+    LineView, Op, Rank, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ proto::clone_in_place! { [] L1 { cache, stored, retains } }
 impl L1 {
     /// An empty cache.
     #[must_use]
-    pub fn new(params: &Params) -> Self {
-        let cache = First::new(&params.shape, LineState::I);
+    pub fn new(level: &Fitted, params: &Params) -> Self {
+        let cache = First::new(level, LineState::I);
         L1 { cache, stored: BTreeMap::new(), retains: params.retains }
     }
 
@@ -65,7 +65,7 @@ impl L1 {
             let does = |wanted: LineAction| actions.contains(&wanted);
             let is_new = (does(LineAction::Queue) && !self.cache.is_dirty(place.way))
                 || (does(LineAction::Merge) && does(LineAction::Count) && !self.stored.contains_key(&line));
-            if is_new && self.entries() >= shape(cx).l1.store_buffer_entries {
+            if is_new && self.entries() >= cx.level().array.store_buffer_entries {
                 return Disposition::Stall(Key::StoreBuffer);
             }
             let register = does(LineAction::SendGet) || does(LineAction::SendRegister);
@@ -115,7 +115,7 @@ impl L1 {
 
     /// Keeps the buffer draining for as long as something asks for it.
     fn drain_if_due<P: Registers>(&self, cx: &mut Cx<'_, P>) {
-        let (l1, buffer) = (&shape(cx).l1, &self.cache.lower.buffer);
+        let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
         let next = buffer.next_line();
         let is_ready = next.is_none_or(|line| Self::is_ready(&self.cache.array, line, cx.world.homes));
@@ -165,10 +165,10 @@ impl<P: Registers> Lines<P> for L1 {
     fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
         let line = place.line;
         if let (LineAction::Bounce, Carried::Message(&ToL1::Serve { asker, .. })) = (action, carried) {
-            let mask = ByteMask::full(usize::from(shape(cx).line_bytes));
+            let mask = ByteMask::full(usize::from(cx.level().line_bytes));
             let (op, how, answer) = (Op::Load, How::Unregistered, Answer::Line);
             let data = LineData::default();
-            return cx.fx.send(bank(cx, line), ToBank::Access { line, mask, data, op, how, answer, asker });
+            return cx.fx.send(cx.below(line), ToBank::Access { line, mask, data, op, how, answer, asker });
         }
         let Some(way) = place.way else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;

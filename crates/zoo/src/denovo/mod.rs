@@ -46,8 +46,8 @@ macro_rules! denovo {
         protocol! {
             $(#[doc = $doc])+
             $module::$protocol,
-            L1(L1, ToL1), Bank(Bank<BankTable>, ToBank),
-            params: Params = |shape| Params { shape: *shape, retains: $retains },
+            L1: cache(L1, ToL1), Bank(Bank<BankTable>, ToBank),
+            params: Params = Params { retains: $retains },
             name: $name, summary: $summary, source: $source, claims: CLAIMS,
             sharing: Unscoped, equivalent: &[include_str!("equivalent.txt")],
             tables: [L1Table, BankTable], plans: L1Plans,

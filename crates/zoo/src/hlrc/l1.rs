@@ -3,15 +3,15 @@
 use super::l1_table::{LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
 use crate::parts::{Answer, ToL1 as Shared};
-use crate::parts::{First, How, Needs, ToBank, answer, answer_bytes, bank, performed, shape};
+use crate::parts::{First, How, Needs, ToBank, answer, answer_bytes, performed};
 use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineView, Op, Order, Protocol,
-    Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineView, Op, Order,
+    Protocol, Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
 /// The table of the lines.
@@ -64,8 +64,8 @@ proto::clone_in_place! { [T] L1<T> { cache, retains, rows } }
 impl<T: Rows> L1<T> {
     /// An empty cache.
     #[must_use]
-    pub fn new(params: &Params) -> Self {
-        L1 { cache: First::new(&params.shape, LineState::I), retains: params.retains, rows: PhantomData }
+    pub fn new(level: &Fitted, params: &Params) -> Self {
+        L1 { cache: First::new(level, LineState::I), retains: params.retains, rows: PhantomData }
     }
 
     fn perform<P: Registers>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
@@ -129,7 +129,7 @@ impl<T: Rows> L1<T> {
 
     fn drain<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
-        let policy = shape(cx).l1.policy;
+        let policy = cx.level().array.policy;
         let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
         cx.fx.wake(Key::StoreBuffer);
         self.event(line, event, Carried::Nothing, cx)
@@ -218,7 +218,7 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
                 return cx.lacks_operand(action);
             };
             let (how, answer) = (How::Unregistered, Answer::Request(slot));
-            return cx.fx.send(bank(cx, line), ToBank::Access { line, mask, data, op, how, answer, asker });
+            return cx.fx.send(cx.below(line), ToBank::Access { line, mask, data, op, how, answer, asker });
         }
         let Some(way) = place.way else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
@@ -300,7 +300,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
                 done = given;
             }
         }
-        self.cache.lower.drain_if_due(shape(cx).l1.policy, cx);
+        self.cache.lower.drain_if_due(cx.level().array.policy, cx);
         done
     }
 

@@ -49,8 +49,8 @@ macro_rules! hlrc {
         protocol! {
             $(#[doc = $doc])+
             $module::$protocol,
-            L1(L1<$table>, ToL1), Bank(Bank<$bank_table>, ToBank),
-            params: Params = |shape| Params { shape: *shape, retains: $retains },
+            L1: cache(L1<$table>, ToL1), Bank(Bank<$bank_table>, ToBank),
+            params: Params = Params { retains: $retains },
             name: $name, summary: $summary, source: $source, claims: $claims,
             sharing: Unscoped, equivalent: $equivalent,
             tables: [$table, $bank_table], plans: L1Plans,

@@ -15,13 +15,12 @@ pub use port::{Port, PortPlans};
 
 use crate::parts::{ToBank, ToL1, protocol};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, SCOPED_CLAIMS};
-use proto::Shape;
 
 protocol! {
     /// The protocol without first-level caches.
     protocol::NoL1,
-    Port(Port, ToL1), Bank(Bank, ToBank),
-    params: Shape = |shape| *shape,
+    Port: port(Port, ToL1), Bank(Bank, ToBank),
+    params: () = (),
     name: "no-l1",
     summary: "L1 bypassed: every access is performed at the L2 or below",
     source: "HRF paper (ASPLOS 2014), section 2.3",

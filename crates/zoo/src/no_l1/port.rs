@@ -2,7 +2,7 @@
 
 use crate::parts::{Descends, How, Lower, ToL1, answer};
 use crate::vi::{self, Step};
-use proto::{Ask, Controller, Cx, Disposition, Input, OpClass, PlanKey, Reach, Shape, Steps, TableId};
+use proto::{Ask, Controller, Cx, Disposition, Fitted, Input, OpClass, PlanKey, Reach, Steps, TableId};
 
 proto::plans! {
     /// What each operation does at the port.
@@ -40,7 +40,7 @@ pub struct Port {
 impl Port {
     /// A port without anything under way.
     #[must_use]
-    pub fn new(_: &Shape) -> Self {
+    pub fn new(_: &Fitted, (): &()) -> Self {
         Port::default()
     }
 

@@ -1,11 +1,11 @@
 //! The lines of a first-level cache, and what the actions of its table do.
 
-use super::{Descends, Lower, ToBank, bank};
+use super::{Descends, Lower, ToBank};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{CacheArray, Indexing, Place};
+use proto::parts::{CacheArray, Place};
 use proto::{
-    Ask, ByteMask, Cx, Disposition, Key, LineAddr, LineData, Op, Protocol, Shape, Slot, TimerClass, Way,
+    Ask, ByteMask, Cx, Disposition, Fitted, Key, LineAddr, LineData, Op, Protocol, Slot, TimerClass, Way,
 };
 
 /// A first-level cache: its lines, and what is under way below. `W` names who
@@ -49,8 +49,8 @@ pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: B
 impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     /// An empty cache.
     #[must_use]
-    pub fn new(shape: &Shape, absent: S) -> Self {
-        let array = CacheArray::new(&shape.l1, shape.line_bytes, Indexing::Line, absent);
+    pub fn new(level: &Fitted, absent: S) -> Self {
+        let array = CacheArray::new(level, absent);
         First { array, lower: Lower::default(), fills: 0 }
     }
 
@@ -65,7 +65,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     /// others have waited for the way that it would take or pin.
     #[inline]
     pub fn lacks<P: Descends>(&self, place: Place, needs: Needs, cx: &mut Cx<'_, P>) -> Option<Disposition> {
-        let l1 = &super::shape(cx).l1;
+        let l1 = &cx.level().array;
         if needs.entry && self.lower.buffer.lines() >= l1.store_buffer_entries {
             cx.fx.timer(TimerClass::Drain);
             return Some(Disposition::Stall(Key::StoreBuffer));
@@ -100,7 +100,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     /// Asks the bank for the line.
     pub fn get<P: Descends>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.begin_fill(cx);
-        cx.fx.send(bank(cx, line), ToBank::Get { line });
+        cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
     /// Takes the bytes that came and were not written meanwhile.
@@ -179,7 +179,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         cx.fx.uses.data_reads += 1;
         cx.fx.uses.lines_written_out += 1;
         let parity = self.lower.buffer.acks.sent();
-        cx.fx.send(bank(cx, line), ToBank::Write { line, mask, data, parity });
+        cx.fx.send(cx.below(line), ToBank::Write { line, mask, data, parity });
     }
 
     /// Is nothing under way?

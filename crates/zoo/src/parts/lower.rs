@@ -3,9 +3,9 @@
 //! What a plan asks of it answers as a step does: `None` goes on with the next
 //! step, anything else parks the request.
 
-use super::{Answer, BANK, Descends, How, ToBank, ToL1};
+use super::{Answer, Descends, How, ToBank, ToL1};
 use proto::parts::{AckCounts, Popped, StoreBuffer, Waits};
-use proto::{Ask, Cause, Cx, Disposition, Key, LineAddr, NodeId, Protocol, Slot, TimerClass, WritePolicy};
+use proto::{Ask, Cause, Cx, Disposition, Key, LineAddr, Protocol, Slot, TimerClass, WritePolicy};
 
 /// What is under way between a compute unit and the banks. `W` names who may
 /// wait for a flush.
@@ -24,12 +24,6 @@ impl<W> Default for Lower<W> {
     fn default() -> Self {
         Lower { buffer: StoreBuffer::default(), banks_due: AckCounts::default(), flushed: Vec::new() }
     }
-}
-
-/// The bank of a line.
-#[must_use]
-pub fn bank<P: Protocol>(cx: &Cx<'_, P>, line: LineAddr) -> NodeId {
-    NodeId { kind: BANK, index: cx.world.homes.bank(line) }
 }
 
 /// Answers a request whose plan is done.
@@ -52,7 +46,7 @@ fn send<P: Descends>(ask: Ask<'_>, how: How, answer: Answer, cx: &mut Cx<'_, P>)
     let (op, asker) = (req.op, cx.me);
     cx.fx.uses.bypasses += 1;
     let access = ToBank::Access { line: req.line, mask: req.mask, data: req.data, op, how, answer, asker };
-    cx.fx.send(bank(cx, req.line), access);
+    cx.fx.send(cx.below(req.line), access);
 }
 
 impl<W: Copy + Eq> Lower<W> {
@@ -120,7 +114,7 @@ impl<W: Copy + Eq> Lower<W> {
         word: impl Fn(Slot) -> ToBank,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
-        let banks = (0..super::shape(cx).banks).map(|index| NodeId { kind: BANK, index });
+        let banks = cx.world.levels.all_below(cx.me);
         self.banks_due.tell(slot, banks, word, cx)
     }
 

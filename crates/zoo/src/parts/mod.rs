@@ -5,7 +5,7 @@
 //!   a protocol with more of them keeps these inside its own.
 //! * [`Lower`] is the way down: what is under way between a compute unit and
 //!   the banks. [`First`] adds the lines of a cache, and what is done to them.
-//! * [`Store`] is a bank's lines and its way to memory.
+//! * [`Store`] is a bank's lines and what it stands on: memory, or the [`Next`] level.
 //! * `protocol!` writes a protocol out from its controllers and tables.
 //!
 //! Nothing here decides: which of it happens when is said by the tables, plans
@@ -18,20 +18,20 @@ mod protocol;
 mod store;
 
 pub use first::{First, Needs, performed};
-pub use lower::{Lower, answer, bank};
+pub use lower::{Lower, answer};
 pub(crate) use msg::operand_bytes;
 pub use msg::{Answer, How, ToBank, ToL1};
 pub(crate) use protocol::protocol;
-pub use store::{Asked, Store, answer_bytes, forward, reply};
+pub use store::{Asked, Base, Memory, Next, Store, answer_bytes, forward, reply};
 
 use proto::issue::IssueRule;
-use proto::{Agent, Claim, Cx, NodeId, Protocol, Shape};
+use proto::{Agent, Claim, NodeId, Protocol, Wrap};
 
-/// The index of the first-level kind in [`Protocol::KINDS`].
+/// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
 pub const FIRST: u8 = 0;
-/// The index of the banks in [`Protocol::KINDS`].
+/// The index of the banks in them.
 pub const BANK: u8 = 1;
-/// The index of the host's port in [`Protocol::KINDS`].
+/// The index of the host's port in them.
 pub const HOST: u8 = 2;
 
 /// OpenCL, as most of them implement it.
@@ -51,34 +51,19 @@ pub const PTX: Claim = Claim {
               device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
 };
 
-/// A protocol whose first-level controllers speak to banks.
-pub trait Descends: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>> {}
-impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToBank>>> Descends for P {}
+/// A protocol some of whose controllers speak to banks below them.
+pub trait Descends: Protocol<Msg: Wrap<ToBank>> {}
+impl<P: Protocol<Msg: Wrap<ToBank>>> Descends for P {}
 
-/// A protocol whose banks answer first-level controllers.
-pub trait Ascends: Protocol<Params: AsRef<Shape>, Msg: From<ToL1>> {}
-impl<P: Protocol<Params: AsRef<Shape>, Msg: From<ToL1>>> Ascends for P {}
-
-/// The machine.
-#[inline]
-pub fn shape<'a, P: Protocol<Params: AsRef<Shape>>>(cx: &Cx<'a, P>) -> &'a Shape {
-    cx.world.params.as_ref()
-}
-
-/// How many controllers of a kind a machine has.
-pub(crate) fn count(kind: u8, shape: &Shape) -> u16 {
-    match kind {
-        FIRST => shape.cus,
-        BANK => shape.banks,
-        _ => 1,
-    }
-}
+/// A protocol whose banks answer controllers above them.
+pub trait Ascends: Protocol<Msg: Wrap<ToL1>> {}
+impl<P: Protocol<Msg: Wrap<ToL1>>> Ascends for P {}
 
 /// Where an agent's requests go.
 pub(crate) fn entry(agent: Agent) -> NodeId {
     match agent {
         Agent::Cu(index) => NodeId { kind: FIRST, index },
         Agent::CommandProcessor => NodeId { kind: FIRST, index: 0 },
-        Agent::Host => NodeId { kind: HOST, index: 0 },
+        Agent::Host(index) => NodeId { kind: HOST, index },
     }
 }

@@ -2,14 +2,14 @@
 //! host's port, written out in a module of its own.
 
 /// The module, the protocol, its controllers with what they are told, and what
-/// it says of itself. The controllers are made by `new(&params)`. The names are
+/// it says of itself. The controllers are made by `new(&level, &params)`. The names are
 /// those of the place where the macro stands.
 macro_rules! protocol {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident,
-        $first:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
-        params: $params:ty = |$shape:ident| $make:expr,
+        $first:ident: $made:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
+        params: $params:ty = $make:expr,
         name: $name:literal, summary: $summary:expr, source: $source:expr, claims: $claims:expr,
         sharing: $sharing:ident, equivalent: $equivalent:expr,
         tables: [$($table:ty),+], plans: $plans:ty
@@ -53,28 +53,24 @@ macro_rules! protocol {
                     equivalent: $equivalent,
                 };
                 const KINDS: &'static [proto::Kind] = &[
-                    proto::Kind { name: stringify!($first), role: proto::Role::L1 },
-                    proto::Kind { name: "L2", role: proto::Role::L2 },
-                    proto::Kind { name: "Host", role: proto::Role::Host },
+                    proto::Kind::$made(stringify!($first), "l1", proto::Per::Cu).over("l2"),
+                    proto::Kind::cache("L2", "l2", proto::Per::Chiplet),
+                    proto::Kind::port("Host", "host", proto::Per::Host),
                 ];
 
-                fn params($shape: &proto::Shape) -> Result<$params, String> {
-                    $shape.check().map(|()| $make)
+                fn params(_: &proto::Levels, _: &proto::Settings) -> Result<$params, String> {
+                    Ok($make)
                 }
 
-                fn count(kind: u8, shape: &proto::Shape) -> u16 {
-                    parts::count(kind, shape)
-                }
-
-                fn node(id: proto::NodeId, params: &$params) -> Node {
+                fn node(id: proto::NodeId, levels: &proto::Levels, params: &$params) -> Node {
                     match id.kind {
-                        parts::FIRST => Node::$first(<$l1>::new(params)),
-                        parts::BANK => Node::Bank(<$bank>::new(params)),
+                        parts::FIRST => Node::$first(<$l1>::new(levels.of(id.kind), params)),
+                        parts::BANK => Node::Bank(<$bank>::new(levels.of(id.kind), params)),
                         _ => Node::Host(proto::parts::Host),
                     }
                 }
 
-                fn entry(agent: proto::Agent) -> proto::NodeId {
+                fn entry(_: &$params, agent: proto::Agent, _: proto::PlanKey) -> proto::NodeId {
                     parts::entry(agent)
                 }
 

@@ -1,27 +1,91 @@
-//! The lines of a bank and its way to memory: what the actions of its table do.
+//! The lines of a bank and what it stands on: what the actions of its table do.
 
 use super::first::perform;
-use super::{Answer, Ascends, ToL1};
+use super::{Answer, Ascends, Descends, How, ToBank, ToL1};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{AckParity, CacheArray, Indexing};
+use core::marker::PhantomData;
+use proto::parts::{AckParity, CacheArray};
 use proto::{
-    ByteMask, Cx, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Protocol,
-    Shape, Slot, Way,
+    ByteMask, Cx, Fitted, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op,
+    Protocol, Slot, Way,
 };
 
-/// A bank: its lines, and what memory has been asked for.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Store<S> {
-    /// The lines.
-    pub array: CacheArray<S>,
-    /// Writes to memory that are under way.
-    pub writes: AckParity,
-    /// Reads of memory that are under way.
-    pub fetches: u32,
+/// What a bank stands on: where lines come from and go to.
+pub trait Base<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
+    /// Asks for a line.
+    fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
+    /// Writes bytes; the acknowledgement echoes the parity.
+    fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
+    /// Has an access performed there; the answer goes to who asked.
+    fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>);
 }
 
-proto::clone_in_place! { [S: Clone] Store<S> { array, writes, fetches } }
+/// Memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Memory;
+
+impl<P: Protocol> Base<P> for Memory {
+    fn fetch(line: LineAddr, cx: &mut Cx<'_, P>) {
+        let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
+        cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
+    }
+
+    fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>) {
+        let access = MemoryAccess::Write { mask, data: *data };
+        let tag = MemoryTag { node: cx.me, slot: Slot(u32::from(parity)), note: 0 };
+        cx.fx.memory.push(MemoryOp { line, access, tag });
+    }
+
+    fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+        let (mask, data) = (asked.mask, *asked.data);
+        let access = match asked.op {
+            Op::Store => MemoryAccess::Write { mask, data },
+            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
+            _ => MemoryAccess::Read,
+        };
+        let (slot, note) = match asked.answer {
+            Answer::Request(slot) => (slot, answer_bytes(asked.op, mask)),
+            Answer::Posted { parity } => (Slot(u32::from(parity)), NOTE_POSTED),
+            Answer::Line => (Slot(0), NOTE_LINE),
+        };
+        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: asked.from, slot, note } });
+    }
+}
+
+/// The level below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Next;
+
+impl<P: Descends> Base<P> for Next {
+    fn fetch(line: LineAddr, cx: &mut Cx<'_, P>) {
+        cx.fx.send(cx.below(line), ToBank::Get { line });
+    }
+
+    fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>) {
+        cx.fx.send(cx.below(line), ToBank::Write { line, mask, data: *data, parity });
+    }
+
+    fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+        let Asked { from: asker, op, mask, data, answer } = asked;
+        let access = ToBank::Access { line, mask, data: *data, op, how: How::System, answer, asker };
+        cx.fx.send(cx.below(line), access);
+    }
+}
+
+/// A bank: its lines, and what it has asked for below.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Store<S, B = Memory> {
+    /// The lines.
+    pub array: CacheArray<S>,
+    /// Writes below that are under way.
+    pub writes: AckParity,
+    /// Reads from below that are under way.
+    pub fetches: u32,
+    base: PhantomData<B>,
+}
+
+proto::clone_in_place! { [S: Clone, B] Store<S, B> { array, writes, fetches, base } }
 
 /// Who asks for an access, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -38,22 +102,24 @@ pub struct Asked<'a> {
     pub answer: Answer,
 }
 
-impl<S: Copy + Eq + Hash + Debug> Store<S> {
+impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
     /// An empty bank.
     #[must_use]
-    pub fn new(shape: &Shape, absent: S) -> Self {
-        let array = CacheArray::new(&shape.l2, shape.line_bytes, Indexing::Home, absent);
-        Store { array, writes: AckParity::default(), fetches: 0 }
+    pub fn new(level: &Fitted, absent: S) -> Self {
+        let array = CacheArray::new(level, absent);
+        Store { array, writes: AckParity::default(), fetches: 0, base: PhantomData }
     }
 
-    /// Reads the line from memory.
-    pub fn fetch<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+    /// Reads the line from below.
+    pub fn fetch<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>)
+    where
+        B: Base<P>,
+    {
         self.fetches += 1;
-        let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
-        cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
+        B::fetch(line, cx);
     }
 
-    /// A read of memory is over.
+    /// A read from below is over.
     pub fn end_fetch<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         cx.count_down(&mut self.fetches, "a fetch ends, and none was under way");
     }
@@ -70,17 +136,17 @@ impl<S: Copy + Eq + Hash + Debug> Store<S> {
         self.array.write(way, asked.data, asked.mask);
     }
 
-    /// Writes bytes to memory.
-    pub fn write_memory<P: Protocol>(
+    /// Writes bytes below.
+    pub fn write_below<P: Protocol>(
         &mut self,
         line: LineAddr,
         mask: ByteMask,
         data: &LineData,
         cx: &mut Cx<'_, P>,
-    ) {
-        let slot = Slot(u32::from(self.writes.sent()));
-        let access = MemoryAccess::Write { mask, data: *data };
-        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: cx.me, slot, note: 0 } });
+    ) where
+        B: Base<P>,
+    {
+        B::write(line, mask, data, self.writes.sent(), cx);
     }
 
     /// Memory has performed a write. `false` if none was under way.
@@ -89,8 +155,11 @@ impl<S: Copy + Eq + Hash + Debug> Store<S> {
         self.writes.acked(reply.op.tag.slot.0 == 1)
     }
 
-    /// Writes the dirty bytes to memory, if there are any; they are clean from now on.
-    pub fn write_out<P: Protocol>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
+    /// Writes the dirty bytes below, if there are any; they are clean from now on.
+    pub fn write_out<P: Protocol>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>)
+    where
+        B: Base<P>,
+    {
         let mask = self.array.dirty(way);
         if mask.is_empty() {
             return;
@@ -99,7 +168,7 @@ impl<S: Copy + Eq + Hash + Debug> Store<S> {
         self.array.clean(way);
         cx.fx.uses.data_reads += 1;
         cx.fx.uses.lines_written_out += 1;
-        self.write_memory(line, mask, &data, cx);
+        self.write_below(line, mask, &data, cx);
     }
 
     /// The bytes of a line that are sent.
@@ -120,21 +189,13 @@ impl<S: Copy + Eq + Hash + Debug> Store<S> {
         reply(line, asked, &old, cx);
     }
 
-    /// Has memory perform the access; its answer goes to who asked.
-    pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
-        let (mask, data) = (asked.mask, *asked.data);
-        let access = match asked.op {
-            Op::Store => MemoryAccess::Write { mask, data },
-            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
-            _ => MemoryAccess::Read,
-        };
-        let (slot, note) = match asked.answer {
-            Answer::Request(slot) => (slot, answer_bytes(asked.op, mask)),
-            Answer::Posted { parity } => (Slot(u32::from(parity)), NOTE_POSTED),
-            Answer::Line => (Slot(0), NOTE_LINE),
-        };
+    /// Has the access performed below; its answer goes to who asked.
+    pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>)
+    where
+        B: Base<P>,
+    {
         cx.fx.uses.bypasses += 1;
-        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: asked.from, slot, note } });
+        B::pass_on(line, asked, cx);
     }
 }
 

@@ -7,14 +7,14 @@ use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
 use super::round::{Phase, Round, Wish};
 use super::{Params, Registers, Settled, victims};
-use crate::parts::{self, Answer, Asked, How, Store, forward, reply, shape};
+use crate::parts::{self, Answer, Asked, How, Store, forward, reply};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryReply, NodeId, Op, Rank, Row, SetIndex, Slot, Table, TimerClass, Way, WritePolicy,
+    ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineData, LineView,
+    MemoryAccess, MemoryReply, NodeId, Op, Rank, Row, SetIndex, Slot, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -70,15 +70,15 @@ const UNOWNED: &str = "no first-level cache is registered for the line";
 const ROUND: Key = Key::Other(0);
 
 fn full<P: Registers>(cx: &Cx<'_, P>) -> ByteMask {
-    ByteMask::full(usize::from(shape(cx).line_bytes))
+    ByteMask::full(usize::from(cx.level().line_bytes))
 }
 
 impl<T: Rows> Bank<T> {
     /// An empty bank.
     #[must_use]
-    pub fn new(params: &Params) -> Self {
+    pub fn new(level: &Fitted, params: &Params) -> Self {
         Bank {
-            store: Store::new(&params.shape, BankState::I),
+            store: Store::new(level, BankState::I),
             owners: BTreeMap::new(),
             recalls: 0,
             round: Round::default(),
@@ -90,7 +90,7 @@ impl<T: Rows> Bank<T> {
     fn message<P: Registers>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition {
         use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
         let none = LineData::default();
-        let policy = shape(cx).l2.policy;
+        let policy = cx.level().array.policy;
         match *msg {
             ToBank::Shared(Get { line }) => {
                 let asked = Asked { from, op: Op::Load, mask: full(cx), data: &none, answer: Answer::Line };
@@ -151,7 +151,7 @@ impl<T: Rows> Bank<T> {
         if fetches && self.round.holds_fetches() || grants && self.round.holds_grants() {
             return Disposition::Stall(ROUND);
         }
-        if fetches && self.store.fetches >= shape(cx).l2.miss_registers {
+        if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
         if place.way.is_none() && array.free_way(line, cx.world.homes).is_none() {
@@ -320,7 +320,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
             }
             (BankAction::Merge, Some(way), Carried::Access(asked, _)) => store.merge(way, asked, cx),
             (BankAction::WriteMemory, _, Carried::Access(asked, _)) => {
-                store.write_memory(line, asked.mask, asked.data, cx);
+                store.write_below(line, asked.mask, asked.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
             (BankAction::Ack, _, Carried::Access(asked, _)) => reply(line, asked, &LineData::default(), cx),

@@ -1,7 +1,7 @@
 //! What first-level caches that register lines have in common.
 
 use super::{Registers, ToBank, ToL1};
-use crate::parts::{First, bank};
+use crate::parts::First;
 use core::fmt::Debug;
 use core::hash::Hash;
 use proto::parts::CacheArray;
@@ -20,7 +20,7 @@ pub enum Carried<'a> {
 
 /// Asks the bank for registration and the bytes of the line.
 pub fn register<P: Registers>(line: LineAddr, mask: ByteMask, slot: Option<Slot>, cx: &mut Cx<'_, P>) {
-    cx.fx.send(bank(cx, line), ToBank::Register { line, mask, slot });
+    cx.fx.send(cx.below(line), ToBank::Register { line, mask, slot });
 }
 
 /// Gives registration back, with the dirty bytes, or with the `whole` line.
@@ -33,7 +33,7 @@ pub fn give_back<P: Registers, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
 ) {
     let (mask, data) = cache.dirty_bytes(way);
     cx.fx.uses.data_reads += u32::from(whole || !mask.is_empty());
-    cx.fx.send(bank(cx, line), ToBank::Return { line, mask, data, whole });
+    cx.fx.send(cx.below(line), ToBank::Return { line, mask, data, whole });
 }
 
 /// The states that decide what may be given up.

@@ -21,25 +21,16 @@ pub use first::{Carried, Settled, give_back, register, victims};
 pub use msg::{ToBank, ToL1};
 
 use crate::parts::{Ascends, Descends};
-use proto::{Protocol, Shape};
+use proto::{Protocol, Wrap};
 
 /// What never changes during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
-    /// The machine.
-    pub shape: Shape,
     /// Are registered lines kept in preference to others?
     pub retains: bool,
 }
 
-impl AsRef<Shape> for Params {
-    #[inline]
-    fn as_ref(&self) -> &Shape {
-        &self.shape
-    }
-}
-
 /// A protocol that registers lines.
-pub trait Registers: Descends + Ascends + Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>> {}
-impl<P> Registers for P where P: Descends + Ascends + Protocol<Params = Params, Msg: From<ToBank> + From<ToL1>>
+pub trait Registers: Descends + Ascends + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>> {}
+impl<P> Registers for P where P: Descends + Ascends + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>>
 {}

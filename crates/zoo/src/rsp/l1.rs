@@ -15,8 +15,8 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Input, Key, LineView, NodeId, Op, PlanKey, Plans, Protocol,
-    Rank, SetIndex, Shape, Slot, Spending, Way,
+    Ask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineView, NodeId, Op, PlanKey, Plans,
+    Protocol, Rank, SetIndex, Slot, Spending, Way, Wrap,
 };
 
 /// Who waits for a flush.
@@ -34,7 +34,7 @@ impl From<Slot> for Waiter {
     }
 }
 
-impl<P: Protocol<Msg: From<ToL1>>> Waits<P> for Waiter {
+impl<P: Protocol<Msg: Wrap<ToL1>>> Waits<P> for Waiter {
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         match self {
             Waiter::Request(slot) => cx.fx.resume(slot),
@@ -65,9 +65,9 @@ const LOCKED: Key = Key::Other(0);
 impl<T: Steps> L1<T> {
     /// An empty cache, and nothing under way.
     #[must_use]
-    pub fn new(shape: &Shape) -> Self {
+    pub fn new(level: &Fitted, (): &()) -> Self {
         L1 {
-            cache: vi::L1::new(shape),
+            cache: vi::L1::new(level, &()),
             told: AckCounts::default(),
             locks: Locks::default(),
             plans: PhantomData,
@@ -76,7 +76,7 @@ impl<T: Steps> L1<T> {
 
     fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
-        P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
+        P: Descends + Protocol<Msg: Wrap<ToL1>>,
     {
         let slot = ask.slot;
         let step = match step {
@@ -91,7 +91,7 @@ impl<T: Steps> L1<T> {
         if matches!(step, Remote::LockAll | Remote::FlushOthers | Remote::InvalidateOthers) {
             cx.fx.spend(slot, spending::<T>(ask, cx.stage));
         }
-        let others = peers(cx.me, cx.world.params.cus);
+        let others = peers(cx.me, cx.level().count);
         match step {
             Remote::Unlocked if self.locks.any() => {
                 self.locks.wait();
@@ -128,7 +128,7 @@ impl<T: Steps> L1<T> {
 
     fn message<P>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
     where
-        P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
+        P: Descends + Protocol<Msg: Wrap<ToL1>>,
     {
         match *msg {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
@@ -169,7 +169,7 @@ fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
 
 impl<P, T: Steps> Controller<P> for L1<T>
 where
-    P: Descends + Protocol<Params = Shape, Msg: From<ToL1>>,
+    P: Descends + Protocol<Msg: Wrap<ToL1>>,
 {
     type Msg = ToL1;
 

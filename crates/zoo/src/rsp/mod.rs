@@ -23,8 +23,8 @@ pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 
 use crate::parts::{PTX, ToBank, protocol};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1Table};
+use proto::Claim;
 use proto::issue::IssueRule;
-use proto::{Claim, Shape};
 
 /// OpenCL with remote operations.
 pub const CLAIMS: &[Claim] = &[
@@ -52,8 +52,8 @@ macro_rules! rsp {
         protocol! {
             $(#[doc = $doc])+
             $module::$protocol,
-            L1(L1<$plans>, ToL1), Bank(Bank, ToBank),
-            params: Shape = |shape| *shape,
+            L1: cache(L1<$plans>, ToL1), Bank(Bank, ToBank),
+            params: () = (),
             name: $name, summary: $summary, source: $source, claims: CLAIMS,
             sharing: Remote, equivalent: $equivalent,
             tables: [L1Table, BankTable], plans: $plans,

@@ -1,21 +1,21 @@
 //! A bank of the L2.
 
 use super::bank_table::{BankAction, BankEvent, BankState, BankTable};
-use crate::parts::{Answer, Ascends, Asked, How, Store, ToBank, ToL1, forward, reply, shape};
+use crate::parts::{Answer, Ascends, Asked, Base, How, Memory, Store, ToBank, ToL1, forward, reply};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, LineAddr, LineData, LineView, MemoryAccess,
-    MemoryReply, NodeId, Op, Rank, SetIndex, Shape, Slot, TimerClass, Way, WritePolicy,
+    ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineData, LineView,
+    MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
-/// A bank of the L2.
+/// A bank of a shared cache, over memory or over the next level.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Bank {
-    store: Store<BankState>,
+pub struct Bank<B = Memory> {
+    store: Store<BankState, B>,
     flush: Flush,
 }
 
-proto::clone_in_place! { [] Bank { store, flush } }
+proto::clone_in_place! { [B] Bank<B> { store, flush } }
 
 /// Flushes of the bank, in rounds: those that come during one join the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,16 +37,19 @@ pub enum Carried<'a> {
     Nothing,
 }
 
-impl Bank {
+impl<B> Bank<B> {
     /// An empty bank.
     #[must_use]
-    pub fn new(shape: &Shape) -> Self {
-        Bank { store: Store::new(shape, BankState::I), flush: Flush::default() }
+    pub fn new(level: &Fitted, (): &()) -> Self {
+        Bank { store: Store::new(level, BankState::I), flush: Flush::default() }
     }
 
-    fn message<P: Ascends>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: Ascends>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        B: Base<P>,
+    {
         let none = LineData::default();
-        let (line_bytes, policy) = (shape(cx).line_bytes, shape(cx).l2.policy);
+        let (line_bytes, policy) = (cx.level().line_bytes, cx.level().array.policy);
         match *msg {
             ToBank::Get { line } => {
                 let mask = ByteMask::full(usize::from(line_bytes));
@@ -99,12 +102,15 @@ impl Bank {
         event: BankEvent,
         asked: Asked<'_>,
         cx: &mut Cx<'_, P>,
-    ) -> Disposition {
+    ) -> Disposition
+    where
+        B: Base<P>,
+    {
         let array = &self.store.array;
         let place = Place { line, way: array.find(line, cx.world.homes) };
         let (state, event) = Lines::<P>::classify(self, place, event, Carried::Access(asked));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
-        if fetches && self.store.fetches >= shape(cx).l2.miss_registers {
+        if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
         let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
@@ -121,19 +127,41 @@ impl Bank {
         self.transition(place, state, event, Carried::Access(asked), cx)
     }
 
-    fn memory<P: Ascends>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
-        match answer.op.access {
-            _ if forward(answer, cx) => {}
-            MemoryAccess::Read => {
-                return self.event(answer.op.line, BankEvent::Fill, Carried::Fill(&answer.data), cx);
-            }
-            _ if self.store.written(answer) => self.end_flush(cx),
-            _ => return Disposition::Impossible("no write was outstanding"),
+    /// A line has come from below.
+    pub fn filled<P: Ascends>(&mut self, line: LineAddr, data: &LineData, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        B: Base<P>,
+    {
+        self.event(line, BankEvent::Fill, Carried::Fill(data), cx)
+    }
+
+    /// A write of that parity has been performed below.
+    pub fn written<P: Ascends>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        B: Base<P>,
+    {
+        if !self.store.writes.acked(parity) {
+            return Disposition::Impossible("no write was outstanding");
         }
+        self.end_flush(cx);
         Disposition::Done
     }
 
-    fn begin_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) {
+    fn memory<P: Ascends>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        B: Base<P>,
+    {
+        match answer.op.access {
+            _ if forward(answer, cx) => Disposition::Done,
+            MemoryAccess::Read => self.filled(answer.op.line, &answer.data, cx),
+            _ => self.written(answer.op.tag.slot.0 == 1, cx),
+        }
+    }
+
+    fn begin_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
+    where
+        B: Base<P>,
+    {
         cx.fx.uses.flushes.count(Cause::Remote);
         self.flush.cursor = self.store.array.next_dirty(Way(0));
         match self.flush.cursor {
@@ -143,7 +171,10 @@ impl Bank {
     }
 
     /// One dirty line a timer; other accesses go on in between.
-    fn walk<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    fn walk<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        B: Base<P>,
+    {
         let array = &self.store.array;
         let found = self.flush.cursor.and_then(|start| array.next_dirty(start));
         let Some(way) = found else {
@@ -156,13 +187,19 @@ impl Bank {
     }
 
     /// All that was dirty has left: wait for memory's word.
-    fn close_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) {
+    fn close_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
+    where
+        B: Base<P>,
+    {
         self.flush.cursor = None;
         self.store.writes.turn();
         self.end_flush(cx);
     }
 
-    fn end_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) {
+    fn end_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
+    where
+        B: Base<P>,
+    {
         if self.flush.now.is_empty() || self.flush.cursor.is_some() || self.store.writes.is_closing() {
             return;
         }
@@ -176,7 +213,7 @@ impl Bank {
     }
 }
 
-impl<P: Ascends> Lines<P> for Bank {
+impl<P: Ascends, B: Base<P>> Lines<P> for Bank<B> {
     type Table = BankTable;
     type Carried<'a> = Carried<'a>;
     const ABSENT: BankState = BankState::I;
@@ -210,7 +247,7 @@ impl<P: Ascends> Lines<P> for Bank {
             }
             (BankAction::Merge, Some(way), Carried::Access(asked)) => store.merge(way, asked, cx),
             (BankAction::WriteMemory, _, Carried::Access(asked)) => {
-                store.write_memory(line, asked.mask, asked.data, cx);
+                store.write_below(line, asked.mask, asked.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
             (BankAction::Ack, _, Carried::Access(asked)) => reply(line, asked, &LineData::default(), cx),
@@ -251,7 +288,7 @@ fn update_event(policy: WritePolicy) -> BankEvent {
     policy.pick(BankEvent::Update, BankEvent::UpdateThrough, BankEvent::UpdateDrop)
 }
 
-impl<P: Ascends> Controller<P> for Bank {
+impl<P: Ascends, B: Base<P>> Controller<P> for Bank<B> {
     type Msg = ToBank;
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {

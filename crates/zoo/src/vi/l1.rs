@@ -6,13 +6,13 @@
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;
-use crate::parts::{Descends, First, How, Lower, Needs, ToL1, answer, performed, shape};
+use crate::parts::{Descends, First, How, Lower, Needs, ToL1, answer, performed};
 use core::fmt::Debug;
 use core::hash::Hash;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Input, Issuer, Key, LineAddr, LineData, LineView, Op, Protocol,
-    Rank, SetIndex, Shape, Slot, TimerClass, Way,
+    Ask, Cause, Controller, Cx, Disposition, Fitted, Input, Issuer, Key, LineAddr, LineData, LineView, Op,
+    Protocol, Rank, SetIndex, Slot, TimerClass, Way,
 };
 
 /// What a cache knows of who wrote its dirty lines, and so of what a release
@@ -65,8 +65,8 @@ pub enum Carried<'a> {
 impl<W: Copy + Eq, N: Writers> L1<W, N> {
     /// An empty cache.
     #[must_use]
-    pub fn new(shape: &Shape) -> Self {
-        L1 { cache: First::new(shape, LineState::I), writers: N::default() }
+    pub fn new(level: &Fitted, (): &()) -> Self {
+        L1 { cache: First::new(level, LineState::I), writers: N::default() }
     }
 
     /// Performs one step of a plan.
@@ -107,7 +107,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
     /// Keeps the store buffer draining for as long as something asks for it:
     /// the end of every step.
     pub fn drain_if_due<P: Descends>(&self, cx: &mut Cx<'_, P>) {
-        self.cache.lower.drain_if_due(shape(cx).l1.policy, cx);
+        self.cache.lower.drain_if_due(cx.level().array.policy, cx);
     }
 
     /// An access on the line in this cache, once there is room for it.
@@ -137,7 +137,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         W: Waits<P>,
     {
         let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
-        let policy = shape(cx).l1.policy;
+        let policy = cx.level().array.policy;
         let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
         let done = self.event(line, event, Carried::Nothing, cx);
         cx.fx.wake(Key::StoreBuffer);

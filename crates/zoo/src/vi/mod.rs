@@ -25,7 +25,7 @@ pub use step::Step;
 
 use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
 use proto::issue::IssueRule;
-use proto::{Claim, Shape, Slot};
+use proto::{Claim, Slot};
 
 /// Claims that hold for every protocol whose atomics are performed at the
 /// level of their scope.
@@ -49,8 +49,8 @@ pub(crate) const PLANS_EQUIVALENT: &str = include_str!("equivalent-plans.txt");
 protocol! {
     /// The GPU baseline with scopes.
     protocol::Vi,
-    L1(L1<Slot>, ToL1), Bank(Bank, ToBank),
-    params: Shape = |shape| *shape,
+    L1: cache(L1<Slot>, ToL1), Bank(Bank, ToBank),
+    params: () = (),
     name: "vi",
     summary: "GPU baseline with scopes: write without permission, flush at releases, invalidate at acquires",
     source: "HRF paper (ASPLOS 2014), section 3.2; hLRC paper (MICRO 2016), sections II and IV, Table 3 \

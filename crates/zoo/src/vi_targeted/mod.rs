@@ -14,7 +14,7 @@ use crate::vi::{
     BANK_EQUIVALENT, Bank, BankTable, L1, L1_EQUIVALENT, L1Plans, L1Table, PLANS_EQUIVALENT, Writers,
 };
 use proto::issue::IssueRule;
-use proto::{Ask, Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, Shape, Slot};
+use proto::{Ask, Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, Slot};
 use std::collections::BTreeMap;
 
 /// The wavefronts that have written each dirty line: bit `i` stands for all
@@ -64,8 +64,8 @@ pub const CLAIMS: &[Claim] = &[Claim {
 protocol! {
     /// The GPU baseline with releases that flush their own writes only.
     protocol::ViTargeted,
-    L1(L1<Slot, ByWavefront>, ToL1), Bank(Bank, ToBank),
-    params: Shape = |shape| *shape,
+    L1: cache(L1<Slot, ByWavefront>, ToL1), Bank(Bank, ToBank),
+    params: () = (),
     name: "vi-targeted",
     summary: "vi with releases that flush only what their own wavefront has written",
     source: "HRF paper (ASPLOS 2014), section 6",

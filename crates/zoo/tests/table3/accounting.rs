@@ -5,7 +5,7 @@
 
 use crate::bench::{Bench, Seen, access};
 use crate::observe::{HERE, X};
-use proto::{Level, LineAddr, Op, Order, Protocol, Request, Rmw, RmwKind, Role, Slot, Spending, Width};
+use proto::{Level, LineAddr, Op, Order, Protocol, Request, Rmw, RmwKind, Slot, Spending, Width};
 use zoo::Visit;
 
 /// A line beside that of the variable.
@@ -33,8 +33,8 @@ fn seen<P: Protocol>(bench: &mut Bench<P>, cu: u16, slot: Slot, request: &Reques
     all
 }
 
-fn sum(seen: &[Seen], role: Role, of: impl Fn(&proto::Uses) -> u32) -> u32 {
-    seen.iter().filter(|seen| seen.role == role).map(|seen| of(&seen.uses)).sum()
+fn sum(seen: &[Seen], level: &str, of: impl Fn(&proto::Uses) -> u32) -> u32 {
+    seen.iter().filter(|seen| seen.level == level).map(|seen| of(&seen.uses)).sum()
 }
 
 fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
@@ -62,7 +62,7 @@ fn what_is_asked_for_first_is_never_a_hit() {
                 ] {
                     let request = atomic(X, op, order, level);
                     let all = seen(&mut Bench::<P>::new(0), HERE, Slot(0), &request);
-                    let of = |count: fn(&proto::Uses) -> u32| sum(&all, Role::L1, count);
+                    let of = |count: fn(&proto::Uses) -> u32| sum(&all, "l1", count);
                     assert_eq!(of(|u| u.accesses), 1, "{name}: {request:?}");
                     assert_eq!(of(|u| u.hits), 0, "{name}: {request:?}");
                     assert_eq!(of(|u| u.misses + u.bypasses), 1, "{name}: {request:?}");
@@ -89,9 +89,9 @@ fn an_atomic_that_finds_its_line_registered_elsewhere_is_counted() {
                 let mut bench = Bench::<P>::new(0);
                 let own = atomic(X, update(), Order::AcqRel, Level::WorkGroup);
                 let first = seen(&mut bench, THERE, Slot(0), &own);
-                let is_registered = sum(&first, Role::L2, |uses| uses.lines_registered) > 0;
+                let is_registered = sum(&first, "l2", |uses| uses.lines_registered) > 0;
                 let second = seen(&mut bench, HERE, Slot(1), &atomic(X, update(), Order::AcqRel, level));
-                let found = sum(&second, Role::L2, |uses| uses.sync_remote);
+                let found = sum(&second, "l2", |uses| uses.sync_remote);
                 assert_eq!(found, u32::from(is_registered), "{}: {level:?}", P::INFO.name);
             }
         }
@@ -119,8 +119,8 @@ fn what_a_request_waits_for_beside_its_access_is_told() {
                 let op = if order == Order::Release { Op::Store } else { Op::Load };
                 let all = seen(&mut bench, HERE, Slot(1), &atomic(X, op, order, level));
                 let waits = match on {
-                    Spending::Release => sum(&all, Role::L1, |uses| uses.flushes.total()) > 0,
-                    _ => sum(&all, Role::L2, |uses| uses.invalidations.total()) > 0,
+                    Spending::Release => sum(&all, "l1", |uses| uses.flushes.total()) > 0,
+                    _ => sum(&all, "l2", |uses| uses.invalidations.total()) > 0,
                 };
                 let is_told = all.iter().any(|seen| seen.spends.contains(&(Slot(1), on)));
                 assert!(!waits || is_told, "{name}: {order:?} {level:?}");

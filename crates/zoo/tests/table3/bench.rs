@@ -3,8 +3,8 @@
 use drive::{At, Nodes, Told};
 use proto::{
     Agent, ByteMask, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, Message as _,
-    Node as _, Op, Protocol, Request, Role, RowView, Shape, Slot, Spending, TableView, TimerClass, Uses,
-    WritePolicy,
+    Node as _, Op, PlanKey, Protocol, Request, RowView, Slot, Spending, TableView, TimerClass, Topology,
+    Uses, WritePolicy,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -23,7 +23,7 @@ pub(crate) enum Heard {
 /// One step of a node, as seen from outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    pub(crate) role: Role,
+    pub(crate) level: &'static str,
     /// Which one of its kind.
     pub(crate) index: u16,
     pub(crate) told: Heard,
@@ -56,11 +56,12 @@ enum Move {
 
 impl<P: Protocol> Bench<P> {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut shape = Shape::bounded(WritePolicy::Combining, WritePolicy::Combining);
-        shape.cus = CUS;
-        (shape.l1.ways, shape.l2.ways) = (8, 8);
-        (shape.l1.store_buffer_entries, shape.l1.miss_registers) = (8, 8);
-        let nodes = Nodes::new(&shape, Homes::new(&shape, 1), None).expect("a bounded shape is sound");
+        let bounded = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+        let topology = Topology { cus: CUS, ..bounded }
+            .with_array("l1", |l1| (l1.ways, l1.store_buffer_entries, l1.miss_registers) = (8, 8, 8))
+            .with_array("l2", |l2| l2.ways = 8);
+        let nodes =
+            Nodes::new(&topology, Homes::new(&topology, 1), None).expect("a bounded machine is sound");
         Bench {
             machine: drive::Machine::new(nodes),
             tables: P::tables(),
@@ -73,11 +74,11 @@ impl<P: Protocol> Bench<P> {
     }
 
     fn entry(&self, cu: u16) -> At {
-        self.machine.nodes().entry(Agent::Cu(cu)).expect("every agent has an entry")
+        self.machine.nodes().entry(Agent::Cu(cu), PlanKey::PLAIN_LOAD).expect("every agent has an entry")
     }
 
-    fn role(&self, node: At) -> Role {
-        P::KINDS[usize::from(self.machine.station(node).id().kind)].role
+    fn level(&self, node: At) -> &'static str {
+        P::KINDS[usize::from(self.machine.station(node).id().kind)].level
     }
 
     fn draw(&mut self, below: usize) -> usize {
@@ -102,7 +103,7 @@ impl<P: Protocol> Bench<P> {
     pub(crate) fn below(&self, line: LineAddr) -> LineData {
         let mut data = self.machine.line(line);
         let nodes = 0..self.machine.nodes().ids().len() as At;
-        for node in nodes.filter(|&n| self.role(n) == Role::L2) {
+        for node in nodes.filter(|&n| self.level(n) == "l2") {
             for view in self.lines(node).iter().filter(|view| view.line == line) {
                 data.merge(&view.data, view.valid);
             }
@@ -140,9 +141,9 @@ impl<P: Protocol> Bench<P> {
                 }
             }
         }
-        let (role, index) = (self.role(node), self.machine.station(node).id().index);
+        let (level, index) = (self.level(node), self.machine.station(node).id().index);
         let (uses, spends) = (did.uses, did.spends);
-        Seen { role, index, told: heard, rows, uses, spends, before, after: self.lines(node) }
+        Seen { level, index, told: heard, rows, uses, spends, before, after: self.lines(node) }
     }
 
     /// Presents a request at the L1 of a compute unit.

@@ -7,7 +7,7 @@ use crate::bench::{Heard, Seen};
 use crate::observe::{HERE, X};
 use crate::row;
 use crate::table::{Act, Column, Instruction, Row};
-use proto::{LineView, Role};
+use proto::LineView;
 
 pub(crate) struct HlrcColumn;
 
@@ -49,7 +49,7 @@ impl Column for HlrcColumn {
 /// Registration of the variable comes to an L1: to the one that asks, or else.
 pub(crate) fn registration(seen: &Seen) -> Vec<Act> {
     match seen.told {
-        Heard::Message("Grant", Some(X)) if seen.role == Role::L1 && seen.index == HERE => {
+        Heard::Message("Grant", Some(X)) if seen.level == "l1" && seen.index == HERE => {
             vec![Act::Register]
         }
         Heard::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],

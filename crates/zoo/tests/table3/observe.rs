@@ -2,9 +2,7 @@
 
 use crate::bench::{Bench, CUS, Heard, Seen, access};
 use crate::table::{Act, Column, Instruction, Prior, Row};
-use proto::{
-    ByteMask, Level, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Role, Scope, Slot, Width,
-};
+use proto::{ByteMask, Level, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Slot, Width};
 use std::collections::BTreeSet;
 
 /// The variable.
@@ -100,7 +98,7 @@ impl Watch {
         self.flushes_end::<C>(bench);
         self.notes.extend(C::more(seen).into_iter().map(Note::Act));
         self.accesses::<C>(seen);
-        if seen.role == Role::L1 {
+        if seen.level == "l1" {
             self.flush_begins::<C>(seen);
             self.invalidates::<C>(seen);
         }
@@ -120,15 +118,15 @@ impl Watch {
         // Dirty bytes that leave an L1 are not the access.
         let is_write_out = matches!(seen.told, Heard::Message("Write", _));
         if is_of_x && !is_write_out && seen.rows.iter().any(|actions| C::access(self.instruction, actions)) {
-            let act = match (self.instruction, seen.role) {
-                (Instruction::Ld, Role::L1) => Act::LdL1,
-                (Instruction::St, Role::L1) => Act::StL1,
-                (Instruction::Rmw, Role::L1) => Act::RmwL1,
+            let act = match (self.instruction, seen.level) {
+                (Instruction::Ld, "l1") => Act::LdL1,
+                (Instruction::St, "l1") => Act::StL1,
+                (Instruction::Rmw, "l1") => Act::RmwL1,
                 (Instruction::Ld, _) => Act::LdL2,
                 (Instruction::St, _) => Act::StL2,
                 (Instruction::Rmw, _) => Act::RmwL2,
             };
-            let is_here = seen.role != Role::L1 || seen.index == HERE;
+            let is_here = seen.level != "l1" || seen.index == HERE;
             self.notes.push(Note::Act(if is_here { act } else { Act::Odd("an access", seen.index) }));
         }
     }

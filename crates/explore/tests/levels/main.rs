@@ -1,0 +1,142 @@
+//! A toy on three levels with split caches at the first, explored and stressed.
+
+mod toy;
+
+use explore::stress::{Options, stress};
+use explore::verify::Test;
+use explore::{Asked, Bounds, Explorer, Explores, Found, Limits, Placement};
+use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
+use toy::{Split, Step};
+
+/// A program of two threads of an OpenCL test, by its bodies.
+fn program(first: &str, second: &str, condition: &str) -> String {
+    let arguments = "(global int* x, global int* y, global atomic_int* f, global atomic_int* g)";
+    format!(
+        "OPENCL T\n{{ }}\n\nP0@wg 0, dev 0 {arguments} {{\n{first}}}\n\nP1@wg 1, dev 0 {arguments} \
+         {{\n{second}}}\n\nexists ({condition})\n"
+    )
+}
+
+/// Data in an ordinary word, a flag at device scope. The reader has the word in
+/// its read cache before.
+fn message() -> String {
+    program(
+        "  *x = 1;\n  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);\n",
+        "  int r2 = *x;\n  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device);\n  \
+         int r1 = *x;\n",
+        "1:r0=1 /\\ 1:r1=0",
+    )
+}
+
+/// Each thread writes one word and reads the other.
+fn store_buffers() -> String {
+    let body = |mine: &str, other: &str| {
+        format!(
+            "  atomic_store_explicit({mine}, 1, memory_order_seq_cst, memory_scope_device);\n  int r0 = \
+             atomic_load_explicit({other}, memory_order_seq_cst, memory_scope_device);\n"
+        )
+    };
+    program(&body("f", "g"), &body("g", "f"), "0:r0=0 /\\ 1:r0=0")
+}
+
+/// A thread reads its own store, and another one's of its work-group.
+fn own_store() -> String {
+    program(
+        "  int r0 = *x;\n  *x = 1;\n  int r1 = *x;\n  *x = 2;\n  int r2 = *x;\n",
+        "  *y = 1;\n  int r0 = *y;\n",
+        "0:r1=1 /\\ 0:r2=2 /\\ 1:r0=1",
+    )
+}
+
+fn explore(text: &str, bounds: Bounds, mutation: Option<Mutation>) -> Found {
+    let test = Test::read("T", text).expect("it is a test");
+    let program = &*test.program();
+    let mut explorer = Explorer::<Split>::new(bounds, mutation);
+    let placement = Placement::spread(program);
+    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    found.expect("the machine has all that the program needs")
+}
+
+fn bounds() -> Bounds {
+    Bounds { banks: 1, ..Bounds::new(WritePolicy::Combining, WritePolicy::Combining) }
+}
+
+/// The values of every outcome, thread by thread.
+fn outcomes(found: &Found) -> Vec<String> {
+    assert_eq!(found.violation.as_ref().map(|violation| violation.why.clone()), None);
+    assert_eq!(found.incomplete, None);
+    found.outcomes.iter().map(|outcome| format!("{outcome:?}")).collect()
+}
+
+/// Small machines, and smaller ones whose lines are evicted at any time.
+fn machines() -> [Bounds; 3] {
+    let through = Bounds { banks: 1, ..Bounds::new(WritePolicy::Through, WritePolicy::Through) };
+    [bounds(), bounds().tight().evicting(), through]
+}
+
+#[test]
+fn a_message_arrives_whole_although_the_reader_has_the_word_in_its_read_cache() {
+    for bounds in machines() {
+        // The flag, and the word behind it: never the flag without the word.
+        assert_eq!(outcomes(&explore(&message(), bounds, None)), ["[0, 0]", "[0, 1]", "[1, 1]"], "{bounds}");
+    }
+}
+
+#[test]
+fn of_two_stores_and_two_loads_one_load_sees_the_store_of_the_other_thread() {
+    for bounds in machines() {
+        let found = explore(&store_buffers(), bounds, None);
+        assert_eq!(outcomes(&found), ["[0, 1]", "[1, 0]", "[1, 1]"], "{bounds}");
+    }
+}
+
+#[test]
+fn a_thread_reads_its_own_stores_although_loads_enter_another_cache() {
+    for bounds in machines() {
+        assert_eq!(outcomes(&explore(&own_store(), bounds, None)), ["[1, 2, 1]"], "{bounds}");
+    }
+}
+
+#[test]
+fn each_step_that_keeps_the_levels_coherent_is_needed() {
+    let without = |text: &str, step: Step| {
+        let change = Change::DropStep { step: step.index() as u8 };
+        let mutation = Mutation { table: TableId(1), change };
+        explore(text, bounds(), Some(mutation))
+    };
+    let kept = |found: &Found| found.violation.is_none() && found.outcomes.len() == 3;
+    for (step, is_needed) in [
+        (Step::DropRead, true),
+        (Step::Flush, true),
+        // Both compute units share the L2 of their chiplet.
+        (Step::FlushL2, false),
+        (Step::InvalidateL2, false),
+    ] {
+        let found = without(&message(), step);
+        assert_eq!(!kept(&found), is_needed, "without {}: {:?}", step.name(), found.outcomes);
+    }
+    let found = without(&own_store(), Step::Claim);
+    assert!(found.violation.is_some() || found.outcomes.len() > 1, "{:?}", found.outcomes);
+}
+
+#[test]
+fn episodes_hold_on_three_levels_and_a_seeded_fault_is_found() {
+    let stressed = |mutation| {
+        let options = Options {
+            seed: 1,
+            episodes: 60,
+            model: None,
+            chiplets: 1,
+            mutation,
+            jobs: 1,
+            stop: &|| false,
+            progress: &|_| {},
+        };
+        stress::<Split>(&options).expect("episodes are made for its claim")
+    };
+    let sound = stressed(None);
+    assert!(sound.failure.is_none(), "{:?}", sound.failure);
+    assert!(sound.checked > 0);
+    let change = Change::DropStep { step: Step::DropRead.index() as u8 };
+    assert!(stressed(Some(Mutation { table: TableId(1), change })).failure.is_some());
+}

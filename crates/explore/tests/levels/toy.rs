@@ -1,0 +1,566 @@
+//! A toy on three levels. A compute unit has a cache that loads enter and one
+//! beside it that stores and atomics enter; a chiplet has an L2, all share an L3
+//! over memory, and the host has a cache of its own.
+//!
+//! The write cache claims a line before it keeps bytes of it: the read cache drops
+//! the line, and loads of it go to the write cache from then on. A release writes
+//! the first two levels out, an acquire invalidates them, and atomics of a scope
+//! wider than a work-group are performed in the L3.
+
+#![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
+
+use proto::issue::IssueRule;
+use proto::parts::AckCounts;
+use proto::{
+    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Info, Input, Issuer, Key,
+    Kind, Levels, LineAddr, LineData, LineView, Message, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView,
+    Protocol, Rank, Reach, Request, Scope, SetIndex, Setting, Settings, Sharing, Slot, Steps, TableId,
+    TableView, Way, Wrap, protocol_nodes,
+};
+use std::collections::BTreeSet;
+use zoo::parts::{Answer, How, Next, ToBank, ToL1, answer};
+use zoo::vi::{Bank, BankTable, L1, L1Table, Step as Vi};
+
+pub const READ: u8 = 0;
+pub const WRITE: u8 = 1;
+pub const L3: u8 = 3;
+pub const HOST: u8 = 4;
+
+/// To a cache of a compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToFirst {
+    /// From the L2.
+    Below(ToL1),
+    /// Drop the line; its loads come to the write cache from now on.
+    Claim { line: LineAddr, slot: Slot },
+    /// That is done.
+    Claimed { line: LineAddr, slot: Slot },
+    /// A load of a claimed line.
+    Load { line: LineAddr, mask: ByteMask, slot: Slot },
+    /// Drop all lines, and forget the claims if the write cache has forgotten them.
+    Drop { slot: Slot, forget: bool },
+    /// That is done.
+    Dropped { slot: Slot },
+}
+
+/// To the L2 of a chiplet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToMid {
+    /// From a compute unit.
+    Above(ToBank),
+    /// From the L3.
+    Below(ToL1),
+}
+
+impl From<ToL1> for ToFirst {
+    fn from(msg: ToL1) -> Self {
+        ToFirst::Below(msg)
+    }
+}
+impl From<ToL1> for ToMid {
+    fn from(msg: ToL1) -> Self {
+        ToMid::Below(msg)
+    }
+}
+impl From<ToBank> for ToMid {
+    fn from(msg: ToBank) -> Self {
+        ToMid::Above(msg)
+    }
+}
+
+impl Message for ToFirst {
+    fn name(&self) -> &'static str {
+        match self {
+            ToFirst::Below(msg) => msg.name(),
+            ToFirst::Claim { .. } => "Claim",
+            ToFirst::Claimed { .. } => "Claimed",
+            ToFirst::Load { .. } => "Load",
+            ToFirst::Drop { .. } => "Drop",
+            ToFirst::Dropped { .. } => "Dropped",
+        }
+    }
+    fn payload_bytes(&self, line_bytes: u32) -> u32 {
+        match self {
+            ToFirst::Below(msg) => msg.payload_bytes(line_bytes),
+            _ => 0,
+        }
+    }
+    fn line(&self) -> Option<LineAddr> {
+        match *self {
+            ToFirst::Below(msg) => msg.line(),
+            ToFirst::Claim { line, .. } | ToFirst::Claimed { line, .. } | ToFirst::Load { line, .. } => {
+                Some(line)
+            }
+            ToFirst::Drop { .. } | ToFirst::Dropped { .. } => None,
+        }
+    }
+    fn is_access(&self) -> bool {
+        false
+    }
+}
+
+impl Message for ToMid {
+    fn name(&self) -> &'static str {
+        match self {
+            ToMid::Above(msg) => msg.name(),
+            ToMid::Below(msg) => msg.name(),
+        }
+    }
+    fn payload_bytes(&self, line_bytes: u32) -> u32 {
+        match self {
+            ToMid::Above(msg) => msg.payload_bytes(line_bytes),
+            ToMid::Below(msg) => msg.payload_bytes(line_bytes),
+        }
+    }
+    fn line(&self) -> Option<LineAddr> {
+        match self {
+            ToMid::Above(msg) => msg.line(),
+            ToMid::Below(msg) => msg.line(),
+        }
+    }
+    fn is_access(&self) -> bool {
+        matches!(self, ToMid::Above(msg) if msg.is_access())
+    }
+}
+
+proto::symbols! {
+    /// The steps of operations at the write cache.
+    pub enum Step {
+        /// Have the read cache drop the line.
+        Claim,
+        /// Perform the access on the line in this cache, and answer.
+        Here,
+        /// Write the line's dirty bytes out and drop it.
+        Pass,
+        /// Perform the access at the L2 and wait for it.
+        Below,
+        /// Perform the access at the L3 and wait for it.
+        BelowNext,
+        /// Wait until all that was written here has reached the L2.
+        Flush,
+        /// Wait until all that was written to the L2 has reached the L3.
+        FlushL2,
+        /// Wait until all that was written to the L3 has reached memory.
+        FlushL3,
+        /// Drop what is clean in this cache.
+        Invalidate,
+        /// Drop what is clean in the L2.
+        InvalidateL2,
+        /// Have the read cache drop all lines.
+        DropRead,
+        /// Answer the request.
+        AnswerIt,
+    }
+}
+
+proto::plans! {
+    /// What each operation does at the write cache.
+    pub struct WritePlans: Step = plan, TableId(1), "Operations at the write cache"
+}
+
+const fn plan(key: PlanKey) -> Steps<Step> {
+    use Step::{AnswerIt, Below, BelowNext, Claim, DropRead, Flush, FlushL2, FlushL3, Here, Pass};
+    let release: &[Step] = match key.released() {
+        None | Some(Reach::Group) => &[],
+        Some(Reach::Device) => &[Flush, FlushL2],
+        Some(Reach::System) => &[Flush, FlushL2, FlushL3],
+    };
+    let near = key.is_plain() || matches!(key.reach(), Reach::Group);
+    let access: &[Step] = match key.op {
+        OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd => &[AnswerIt],
+        OpClass::Load if near => &[Claim, Here],
+        OpClass::Store | OpClass::Rmw | OpClass::Update if near => &[Claim, Here, Pass, Below, AnswerIt],
+        _ => &[Claim, Pass, BelowNext, AnswerIt],
+    };
+    let acquire: &[Step] = match key.acquired() {
+        None | Some(Reach::Group) => &[],
+        Some(Reach::Device | Reach::System) => &[Step::InvalidateL2, Step::Invalidate, DropRead],
+    };
+    // What is performed here has been answered; the others are answered at the end.
+    match access {
+        [before @ .., AnswerIt] => Steps::of(&[release, before, acquire, &[AnswerIt]]),
+        _ => Steps::of(&[release, access, acquire]),
+    }
+}
+
+proto::plans! {
+    /// What each operation does at the host's cache.
+    pub struct HostPlans: Vi = host_plan, TableId(3), "Operations of the host"
+}
+
+const fn host_plan(key: PlanKey) -> Steps<Vi> {
+    let release: &[Vi] = if key.releases() { &[Vi::Flush] } else { &[] };
+    let access: &[Vi] = match key.op {
+        OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd => &[],
+        OpClass::Load if key.is_plain() => return Steps::of(&[&[Vi::Here]]),
+        _ => &[Vi::Pass, Vi::Below],
+    };
+    let acquire: &[Vi] = if key.acquires() { &[Vi::Invalidate] } else { &[] };
+    Steps::of(&[release, access, acquire, &[Vi::AnswerIt]])
+}
+
+/// A request about a line, made by a controller.
+fn about(line: LineAddr) -> Request {
+    Request {
+        op: Op::Load,
+        order: Order::Plain,
+        scope: Scope::DEVICE,
+        issuer: Issuer::default(),
+        hints: Hints::default(),
+        array: proto::ArrayId(0),
+        line,
+        mask: ByteMask::NONE,
+        data: LineData::default(),
+    }
+}
+
+/// Writes a line of a cache out and drops it.
+fn pass<P: Speaks>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
+    let (req, data) = (about(line), LineData::default());
+    cache.perform(Vi::Pass, Ask { slot: Slot(0), req: &req, data: &data }, cx);
+}
+
+/// A protocol whose controllers say all this to one another.
+pub trait Speaks: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>> {}
+impl<P: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>>> Speaks for P {}
+
+/// What a machine file says of the toy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Params {
+    write_lines: u64,
+}
+
+/// The cache that ordinary loads enter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Read {
+    cache: L1,
+    claimed: BTreeSet<LineAddr>,
+}
+
+impl<P: Speaks> Controller<P> for Read {
+    type Msg = ToFirst;
+
+    fn step(&mut self, input: Input<'_, ToFirst>, cx: &mut Cx<'_, P>) -> Disposition {
+        let beside = NodeId { kind: WRITE, index: cx.me.index };
+        match input {
+            Input::Request(ask) if cx.stage > 0 => {
+                answer(ask, cx);
+                Disposition::Done
+            }
+            Input::Request(ask) if self.claimed.contains(&ask.req.line) => {
+                let (line, mask, slot) = (ask.req.line, ask.req.mask, ask.slot);
+                cx.fx.uses.bypasses += 1;
+                cx.fx.send(beside, ToFirst::Load { line, mask, slot });
+                cx.stage += 1;
+                Disposition::Stall(Key::Slot(slot))
+            }
+            Input::Request(ask) => self.cache.perform(Vi::Here, ask, cx).unwrap_or(Disposition::Done),
+            Input::Message { from, msg: ToFirst::Below(msg) } => {
+                self.cache.step(Input::Message { from, msg }, cx)
+            }
+            Input::Message { from, msg: &ToFirst::Claim { line, slot } } => {
+                self.claimed.insert(line);
+                pass(&mut self.cache, line, cx);
+                cx.fx.send(from, ToFirst::Claimed { line, slot });
+                Disposition::Done
+            }
+            Input::Message { from, msg: &ToFirst::Drop { slot, forget } } => {
+                if forget {
+                    self.claimed.clear();
+                }
+                let done = self.cache.invalidate(proto::Cause::Order, cx);
+                cx.fx.send(from, ToFirst::Dropped { slot });
+                done
+            }
+            Input::Message { .. } => Disposition::Impossible("that is for a write cache"),
+            Input::Evict(way) => self.cache.step(Input::Evict(way), cx),
+            Input::Timer(class) => self.cache.step(Input::Timer(class), cx),
+            Input::Memory(_) => Disposition::Impossible("memory is not below"),
+            Input::Tick { .. } => Disposition::Done,
+        }
+    }
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.cache, set, out);
+    }
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.cache, out);
+    }
+    fn is_quiet(&self) -> bool {
+        Controller::<P>::is_quiet(&self.cache)
+    }
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.cache);
+    }
+}
+
+/// The cache that stores and atomics enter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Write {
+    cache: L1,
+    claimed: BTreeSet<LineAddr>,
+    claiming: u32,
+    told: AckCounts,
+    flushing: AckCounts,
+}
+
+impl Write {
+    fn dirty_lines<P: Speaks>(&self) -> u64 {
+        let mut views = Vec::new();
+        Controller::<P>::lines(&self.cache, &mut views);
+        views.iter().filter(|view| !view.dirty.is_empty()).count() as u64
+    }
+
+    fn perform<P: Speaks>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        let (line, slot) = (ask.req.line, ask.slot);
+        let beside = [NodeId { kind: READ, index: cx.me.index }].into_iter();
+        let shared = match step {
+            Step::Claim if self.claimed.contains(&line) => return None,
+            Step::Claim => {
+                self.claiming += 1;
+                beside.for_each(|read| cx.fx.send(read, ToFirst::Claim { line, slot }));
+                cx.stage += 1;
+                return Some(Disposition::Stall(Key::Slot(slot)));
+            }
+            // The claim was forgotten while the request waited for room.
+            Step::Here if !self.claimed.contains(&line) => {
+                cx.stage -= 1;
+                return Some(Disposition::Done);
+            }
+            Step::Here
+                if ask.req.op == Op::Store && self.dirty_lines::<P>() >= cx.world.params.write_lines =>
+            {
+                return None;
+            }
+            Step::FlushL3 => {
+                let banks = (0..cx.world.levels.of(L3).count).map(|index| NodeId { kind: L3, index });
+                return self.flushing.tell(slot, banks, |slot| ToBank::Flush { slot }, cx);
+            }
+            Step::DropRead => {
+                let is_idle = Controller::<P>::is_quiet(&self.cache) && self.claiming == 0;
+                let forget = is_idle && self.dirty_lines::<P>() == 0;
+                if forget {
+                    self.claimed.clear();
+                }
+                return self.told.tell(slot, beside, |slot| ToFirst::Drop { slot, forget }, cx);
+            }
+            Step::Here => Vi::Here,
+            Step::Pass => Vi::Pass,
+            Step::Below => Vi::Below,
+            Step::BelowNext => Vi::BelowSystem,
+            Step::Flush => Vi::Flush,
+            Step::FlushL2 => Vi::FlushBanks,
+            Step::Invalidate => Vi::Invalidate,
+            Step::InvalidateL2 => Vi::InvalidateBanks,
+            Step::AnswerIt => Vi::AnswerIt,
+        };
+        self.cache.perform(shared, ask, cx)
+    }
+
+    fn message<P: Speaks>(&mut self, from: NodeId, msg: &ToFirst, cx: &mut Cx<'_, P>) -> Disposition {
+        match *msg {
+            ToFirst::Below(ToL1::BankDone { slot }) if from.kind == L3 => {
+                match self.flushing.answered(slot, cx) {
+                    true => Disposition::Done,
+                    false => Disposition::Impossible("no flush of the L3 was due"),
+                }
+            }
+            ToFirst::Below(ref msg) => self.cache.step(Input::Message { from, msg }, cx),
+            ToFirst::Claimed { line, slot } => {
+                cx.count_down(&mut self.claiming, "nothing was claimed");
+                self.claimed.insert(line);
+                cx.fx.resume(slot);
+                Disposition::Done
+            }
+            ToFirst::Load { line, mask, slot } => {
+                pass(&mut self.cache, line, cx);
+                let (data, op, how) = (LineData::default(), Op::Load, How::Here);
+                let answer = Answer::Request(slot);
+                let access = ToBank::Access { line, mask, data, op, how, answer, asker: from };
+                cx.fx.send(cx.below(line), access);
+                Disposition::Done
+            }
+            ToFirst::Dropped { slot } if self.told.answered(slot, cx) => Disposition::Done,
+            ToFirst::Dropped { .. } | ToFirst::Claim { .. } | ToFirst::Drop { .. } => {
+                Disposition::Impossible("that is for a read cache")
+            }
+        }
+    }
+}
+
+impl<P: Speaks> Controller<P> for Write {
+    type Msg = ToFirst;
+
+    fn step(&mut self, input: Input<'_, ToFirst>, cx: &mut Cx<'_, P>) -> Disposition {
+        let done = match input {
+            Input::Request(ask) => cx.follow::<WritePlans>(ask, |step, cx| self.perform(step, ask, cx)),
+            Input::Message { from, msg } => self.message(from, msg, cx),
+            Input::Evict(way) => self.cache.step(Input::Evict(way), cx),
+            Input::Timer(class) => self.cache.step(Input::Timer(class), cx),
+            Input::Memory(_) => Disposition::Impossible("memory is not below"),
+            Input::Tick { .. } => Disposition::Done,
+        };
+        self.cache.drain_if_due(cx);
+        done
+    }
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.cache, set, out);
+    }
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.cache, out);
+    }
+    fn is_quiet(&self) -> bool {
+        Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.told.is_idle()
+    }
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.cache);
+    }
+}
+
+/// The L2 of a chiplet: a bank that stands on the L3.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Mid(Bank<Next>);
+
+impl<P: Speaks> Controller<P> for Mid {
+    type Msg = ToMid;
+
+    fn step(&mut self, input: Input<'_, ToMid>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Message { from, msg: ToMid::Above(msg) } => self.0.step(Input::Message { from, msg }, cx),
+            Input::Message { msg: ToMid::Below(ToL1::Data { line, data }), .. } => {
+                self.0.filled(*line, data, cx)
+            }
+            Input::Message { msg: ToMid::Below(ToL1::WriteAck { parity }), .. } => {
+                self.0.written(*parity, cx)
+            }
+            Input::Message { .. } => Disposition::Impossible("that is for a compute unit"),
+            Input::Evict(way) => self.0.step(Input::Evict(way), cx),
+            Input::Timer(class) => self.0.step(Input::Timer(class), cx),
+            Input::Request(_) | Input::Memory(_) => {
+                Disposition::Impossible("neither core nor memory is near")
+            }
+            Input::Tick { .. } => Disposition::Done,
+        }
+    }
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.0, set, out);
+    }
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.0, out);
+    }
+    fn is_quiet(&self) -> bool {
+        Controller::<P>::is_quiet(&self.0)
+    }
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.0);
+    }
+}
+
+/// The host's cache. Stores and atomics are performed in the L3.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HostCache(L1);
+
+impl<P: Speaks> Controller<P> for HostCache {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Request(ask) => cx.follow::<HostPlans>(ask, |step, cx| self.0.perform(step, ask, cx)),
+            other => self.0.step(other, cx),
+        }
+    }
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.0, set, out);
+    }
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.0, out);
+    }
+    fn is_quiet(&self) -> bool {
+        Controller::<P>::is_quiet(&self.0)
+    }
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.0);
+    }
+}
+
+/// The toy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Split;
+
+protocol_nodes! {
+    Split: Read(Read, ToFirst), Write(Write, ToFirst), L2(Mid, ToMid), L3(Bank, ToBank), Host(HostCache, ToL1);
+    ToFirst => Read | Write,
+    ToL1 => Read | Write | L2 | Host,
+    ToBank => L2 | L3,
+}
+
+impl Protocol for Split {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = Params;
+    const INFO: Info = Info {
+        name: "split",
+        summary: "split read and write caches over an L2 a chiplet and a shared L3",
+        source: "this test",
+        claims: &[Claim {
+            model: "drf",
+            cores: IssueRule::GPUS,
+            mapping: "each operation as a request of the same order",
+        }],
+        channels: Channels::Fifo,
+        sharing: Sharing::Scoped,
+        equivalent: &[],
+    };
+    const KINDS: &'static [Kind] = &[
+        Kind::cache("Read", "read", Per::Cu).over("l2"),
+        Kind::cache("Write", "write", Per::Cu).over("l2"),
+        Kind::cache("L2", "l2", Per::Chiplet).over("l3").of_its_own(),
+        Kind::cache("L3", "l3", Per::Machine),
+        Kind::cache("Host", "host", Per::Host).over("l3"),
+    ];
+    const SETTINGS: &'static [Setting] = &[Setting {
+        name: "write_lines",
+        unit: "lines",
+        least: 0,
+        most: 65_536,
+        default: 65_536,
+        about: "the most dirty lines that a write cache keeps; further stores are performed in the L2",
+    }];
+
+    fn params(_: &Levels, settings: &Settings) -> Result<Params, String> {
+        Ok(Params { write_lines: settings.get("write_lines")? })
+    }
+
+    fn node(id: NodeId, levels: &Levels, _: &Params) -> Node {
+        let level = levels.of(id.kind);
+        match id.kind {
+            READ => Node::Read(Read { cache: L1::new(level, &()), claimed: BTreeSet::new() }),
+            WRITE => Node::Write(Write {
+                cache: L1::new(level, &()),
+                claimed: BTreeSet::new(),
+                claiming: 0,
+                told: AckCounts::default(),
+                flushing: AckCounts::default(),
+            }),
+            L3 => Node::L3(Bank::new(level, &())),
+            HOST => Node::Host(HostCache(L1::new(level, &()))),
+            _ => Node::L2(Mid(Bank::new(level, &()))),
+        }
+    }
+
+    fn entry(_: &Params, agent: Agent, key: PlanKey) -> NodeId {
+        let kind = if key.op == OpClass::Load && key.is_plain() { READ } else { WRITE };
+        match agent {
+            Agent::Cu(index) => NodeId { kind, index },
+            Agent::CommandProcessor => NodeId { kind, index: 0 },
+            Agent::Host(index) => NodeId { kind: HOST, index },
+        }
+    }
+
+    fn tables() -> Vec<TableView> {
+        vec![TableView::of::<L1Table>(), TableView::of::<BankTable>()]
+    }
+
+    fn plans() -> Vec<PlansView> {
+        vec![PlansView::of::<WritePlans>(), PlansView::of::<HostPlans>()]
+    }
+}

@@ -1,0 +1,104 @@
+//! Machine files with further levels, and what they say of protocols.
+
+use std::path::Path;
+
+use lab::systems::{Systems, parse, parse_for};
+use proto::Setting;
+
+const SETTINGS: &[Setting] = &[Setting {
+    name: "lease_ticks",
+    unit: "ticks",
+    least: 1,
+    most: 1000,
+    default: 10,
+    about: "how long a line may be read",
+}];
+
+const L3: &str = "
+[[level]]
+name = \"l3\"
+per = \"machine\"
+count = 4
+bytes = 65536
+ways = 8
+miss_registers = 32
+store_fifo_entries = 32
+latency_cycles = 100
+";
+
+/// A machine of this repository, with more behind it.
+fn with(more: &str) -> String {
+    format!("{}\n{more}", Systems::default().text("hrf-8cu").unwrap())
+}
+
+fn refused(more: &str) -> String {
+    let known = [("timed", SETTINGS), ("vi", &[][..])];
+    parse_for(Path::new("m.toml"), &with(more), &known).unwrap_err().to_string()
+}
+
+/// Where the last line of a machine file with this behind it is.
+fn line_of(more: &str, text: &str) -> String {
+    let at = with(more).lines().position(|line| line.contains(text)).unwrap() + 1;
+    format!("m.toml:{at}:")
+}
+
+#[test]
+fn a_level_and_the_settings_of_a_protocol_are_read() {
+    let known = [("timed", SETTINGS)];
+    let more = format!("{L3}[protocol.timed]\nlease_ticks = 20\n");
+    let system = parse_for(Path::new("m.toml"), &with(&more), &known).unwrap();
+    assert_eq!((system.levels[0].name.as_str(), system.levels[0].count), ("l3", 4));
+    assert_eq!(system.topology().level("l3").unwrap().array.unwrap().sets, 128);
+    assert_eq!(system.protocol["timed"]["lease_ticks"], 20);
+    // Written and read again, it is the same.
+    let again = parse_for(Path::new("m.toml"), &toml::to_string(&system).unwrap(), &known).unwrap();
+    assert_eq!(again, system);
+}
+
+#[test]
+fn a_file_without_them_is_the_machine_it_was() {
+    let system = parse(Path::new("m.toml"), &with("")).unwrap();
+    let names: Vec<String> = system.topology().levels.into_iter().map(|level| level.name).collect();
+    assert_eq!(names, ["l1", "l2", "host"]);
+    assert_eq!(parse(Path::new("m.toml"), &with(L3)).unwrap().topology().levels.len(), 4);
+}
+
+#[test]
+fn what_is_wrong_with_a_level_is_said_with_its_place() {
+    let cases = [
+        ("bytes = 65536", "bytes = 65000", "bytes = 65000", "multiple of a set of 8 ways"),
+        ("latency_cycles", "latency", "latency = 100", "did you mean `latency_cycles`?"),
+        ("\"machine\"", "\"planet\"", "planet", "machine"),
+        ("count = 4", "count = 0", "count = 0", "1 to 4294967295"),
+        ("\"l3\"", "\"l2\"", "name = \"l2\"", "two levels `l2`"),
+        ("ways = 8", "ways = 8\nbeside = \"l9\"", "name = \"l3\"", "beside `l9`"),
+        ("ways = 8", "ways = 8\nbelow = \"l3\"", "name = \"l3\"", "over itself"),
+        ("ways = 8", "ways = 8\nread_pj = -1.0", "read_pj", "zero or above"),
+    ];
+    for (from, to, place, part) in cases {
+        let more = L3.replacen(from, to, 1);
+        let error = refused(&more);
+        assert!(error.contains(part), "{to}: {error}");
+        assert!(
+            error.starts_with(&line_of(&more, place)),
+            "{to}: {error}, expected {}",
+            line_of(&more, place)
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_setting_is_said_with_its_place_and_the_nearest_name() {
+    let cases = [
+        ("[protocol.timed]\nlease_ticks = 2000\n", "lease_ticks", "2000 ticks, expected 1 to 1000"),
+        ("[protocol.timed]\nlease_tick = 20\n", "lease_tick", "did you mean `lease_ticks`?"),
+        ("[protocol.timd]\nlease_ticks = 20\n", "[protocol.timd]", "did you mean `timed`?"),
+        ("[protocol.vi]\nlease_ticks = 20\n", "lease_ticks", "protocol `vi` has no settings"),
+        ("[protocol.timed]\nlease_ticks = -1\n", "lease_ticks", "-1"),
+    ];
+    for (more, place, part) in cases {
+        let error = refused(more);
+        assert!(error.contains(part), "{more}: {error}");
+        assert!(error.starts_with(&line_of(more, place)), "{more}: {error}");
+    }
+}

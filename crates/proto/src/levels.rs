@@ -1,0 +1,393 @@
+//! The levels of a machine as the kinds of a protocol use them.
+
+use crate::divisor::Divisor;
+use crate::homes::Homes;
+use crate::line::LineAddr;
+use crate::node::NodeId;
+use crate::parts::Indexing;
+use crate::topology::{CacheShape, MemoryLevel, Per, Topology};
+
+/// Whom a controller serves, of those above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Serves {
+    /// All of them, for the lines whose home it is.
+    Home,
+    /// Those of its own compute unit, chiplet or host.
+    Own,
+}
+
+/// A kind of controller, and the level of a machine at which it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name in reports: `L1`.
+    pub name: &'static str,
+    /// The level, by its name in machines: `l1`.
+    pub level: &'static str,
+    /// Of what each has one, or so many as the machine says if it is of those that
+    /// several share.
+    pub per: Per,
+    /// Must the level have lines?
+    pub has_lines: bool,
+    /// The level to which it sends what it cannot do itself.
+    pub over: Option<&'static str>,
+    /// Whom it serves.
+    pub serves: Serves,
+}
+
+impl Kind {
+    /// A kind that keeps lines. The machine must declare its level.
+    #[must_use]
+    pub const fn cache(name: &'static str, level: &'static str, per: Per) -> Kind {
+        Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home }
+    }
+
+    /// A kind that keeps no lines. On a machine that does not declare its level,
+    /// there is one for each `per`, with a place of its own on the network.
+    #[must_use]
+    pub const fn port(name: &'static str, level: &'static str, per: Per) -> Kind {
+        Kind { has_lines: false, ..Kind::cache(name, level, per) }
+    }
+
+    /// The same over a level.
+    #[must_use]
+    pub const fn over(self, level: &'static str) -> Kind {
+        Kind { over: Some(level), ..self }
+    }
+
+    /// The same for those of its own chiplet only.
+    #[must_use]
+    pub const fn of_its_own(self) -> Kind {
+        Kind { serves: Serves::Own, ..self }
+    }
+
+    /// What the kind expects of its level, in words.
+    fn expected(&self) -> String {
+        let what = if self.has_lines { "cache" } else { "controller" };
+        match self.per {
+            Per::Cu | Per::Host => format!("one {what} for each {}", self.per.name()),
+            Per::Chiplet | Per::Machine => {
+                format!("a {what} for each {}, of one bank or more", self.per.name())
+            }
+        }
+    }
+}
+
+/// The level beside whose controllers those of another level stand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Beside {
+    /// Its name.
+    pub name: String,
+    /// How many controllers the machine has there.
+    pub count: u16,
+    /// Do they keep lines?
+    pub has_lines: bool,
+}
+
+/// A level as a kind of a protocol uses it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fitted {
+    /// The name of the level.
+    pub name: String,
+    /// Of what there are `banks` controllers each.
+    pub per: Per,
+    /// How many controllers the machine has.
+    pub count: u16,
+    /// The lines of each: [`CacheShape::NONE`] if it has none.
+    pub array: CacheShape,
+    /// Bytes of a line.
+    pub line_bytes: u16,
+    /// The kind below; memory, if none.
+    pub below: Option<u8>,
+    /// The level beside which it stands, if it has no place of its own.
+    pub beside: Option<Beside>,
+    /// Whom it serves.
+    pub serves: Serves,
+    banks: Divisor,
+}
+
+impl Fitted {
+    /// A level by itself, on a machine with one chiplet: for tests of parts.
+    #[must_use]
+    pub fn alone(array: CacheShape, line_bytes: u16) -> Fitted {
+        Fitted {
+            name: String::new(),
+            per: Per::Cu,
+            count: 1,
+            array,
+            line_bytes,
+            below: None,
+            beside: None,
+            serves: Serves::Home,
+            banks: Divisor::new(1),
+        }
+    }
+
+    /// Which number of a line its set follows from.
+    pub(crate) fn indexing(&self) -> Indexing {
+        match (self.per, self.serves) {
+            (Per::Cu | Per::Host, _) => Indexing::Line,
+            (Per::Chiplet, Serves::Home) => Indexing::Home(self.banks),
+            (Per::Chiplet | Per::Machine, _) => Indexing::Banks(self.banks),
+        }
+    }
+}
+
+/// The levels of a machine, by the kinds of a protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Levels {
+    /// Compute units.
+    pub cus: u16,
+    /// Hosts.
+    pub hosts: u16,
+    /// Chiplets that the compute units are spread over.
+    pub chiplets: u16,
+    /// Bytes of a line.
+    pub line_bytes: u16,
+    kinds: Vec<Fitted>,
+}
+
+impl Levels {
+    /// Finds the level of every kind of a protocol.
+    ///
+    /// # Errors
+    /// A sentence that names the level, the protocol, and what was expected.
+    pub fn fit(protocol: &str, kinds: &[Kind], topology: &Topology) -> Result<Levels, String> {
+        topology.check()?;
+        let fitted = kinds.iter().map(|kind| find(protocol, kind, kinds, topology));
+        let Topology { cus, hosts, chiplets, line_bytes, .. } = *topology;
+        Ok(Levels { cus, hosts, chiplets, line_bytes, kinds: fitted.collect::<Result<_, _>>()? })
+    }
+
+    /// The level of a kind.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, kind: u8) -> &Fitted {
+        &self.kinds[usize::from(kind)]
+    }
+
+    /// Every controller of the machine, kind by kind.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let kinds = (0..).zip(&self.kinds);
+        kinds.flat_map(|(kind, level)| (0..level.count).map(move |index| NodeId { kind, index }))
+    }
+
+    /// The controllers of the kind below a node that serve it.
+    pub fn all_below(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + use<> {
+        let below = self.of(node.kind).below.map(|kind| {
+            let level = self.of(kind);
+            let banks = level.banks.number() as u16;
+            let first = match level.serves {
+                Serves::Home => 0,
+                Serves::Own => self.group(level.per, node) * banks,
+            };
+            let count = if level.serves == Serves::Home { level.count } else { banks };
+            (first..first + count).map(move |index| NodeId { kind, index })
+        });
+        below.into_iter().flatten()
+    }
+
+    /// The controller of a kind that serves a line for a node.
+    #[inline]
+    #[must_use]
+    pub fn server(&self, kind: u8, node: NodeId, line: LineAddr, homes: &Homes) -> NodeId {
+        let level = self.of(kind);
+        let (group, number) = match level.serves {
+            Serves::Home if level.per == Per::Chiplet => homes.local(line),
+            Serves::Home => (0, line.0),
+            Serves::Own => (self.group(level.per, node), line.0),
+        };
+        let (_, bank) = level.banks.divide(number);
+        NodeId { kind, index: group * level.banks.number() as u16 + bank as u16 }
+    }
+
+    /// Which one of the compute units, chiplets or hosts a node belongs to.
+    fn group(&self, per: Per, node: NodeId) -> u16 {
+        let level = self.of(node.kind);
+        let own = node.index / level.banks.number() as u16;
+        match (level.per, per) {
+            (from, to) if from == to => own,
+            (Per::Cu, Per::Chiplet) => own / (self.cus / self.chiplets),
+            _ => 0,
+        }
+    }
+}
+
+impl Topology {
+    /// A machine of that size for any protocol: each kind stands at a level like
+    /// `l1`, if it is one for each compute unit or host, and like `l2` otherwise.
+    #[must_use]
+    pub fn of_kinds(&self, kinds: &[Kind]) -> Topology {
+        let like = |name: &str| self.level(name).map(|level| (level.array, level.count));
+        let levels = kinds.iter().map(|kind| {
+            let is_shared = matches!(kind.per, Per::Chiplet | Per::Machine) && kind.has_lines;
+            let (array, count) = like(if is_shared { "l2" } else { "l1" }).unwrap_or((None, 1));
+            MemoryLevel {
+                array: array.filter(|_| kind.has_lines),
+                below: kind.over.map(str::to_owned),
+                ..MemoryLevel::new(kind.level, kind.per).count(count)
+            }
+        });
+        Topology { levels: levels.collect(), ..self.clone() }
+    }
+}
+
+/// Finds the level of a kind.
+fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<Fitted, String> {
+    let Kind { level: name, per, .. } = *kind;
+    let refuse = |found: &str| {
+        Err(format!("level `{name}` {found}, but protocol `{protocol}` expects {} there", kind.expected()))
+    };
+    let undeclared = MemoryLevel::new(name, per);
+    let level = match topology.level(name) {
+        Some(level) => level,
+        None if kind.has_lines => {
+            let names: Vec<String> =
+                topology.levels.iter().map(|level| format!("`{}`", level.name)).collect();
+            return refuse(&format!("is not among the levels of the machine ({})", names.join(", ")));
+        }
+        None => &undeclared,
+    };
+    let is_alone = matches!(per, Per::Cu | Per::Host);
+    let fits = level.per == per || per == Per::Chiplet && level.per == Per::Machine;
+    if !fits || is_alone && level.count != 1 {
+        return refuse(&format!("has {} controllers for each {}", level.count, level.per.name()));
+    }
+    if kind.has_lines && level.array.is_none() {
+        return refuse("has no lines");
+    }
+    let below = match kind.over {
+        None => None,
+        Some(over) => {
+            if topology.level(name).is_some() && !is_over(topology, level, over) {
+                let found =
+                    level.below.as_ref().map_or("memory".to_owned(), |below| format!("level `{below}`"));
+                return Err(format!(
+                    "level `{name}` is over {found}, but protocol `{protocol}` expects it over level `{over}`"
+                ));
+            }
+            let below = kinds.iter().position(|other| other.level == over).ok_or_else(|| {
+                format!("protocol `{protocol}` has no kind of controller at level `{over}`, below `{name}`")
+            })?;
+            Some(below as u8)
+        }
+    };
+    Ok(Fitted {
+        name: name.to_owned(),
+        per: level.per,
+        count: topology.count(level) as u16,
+        array: level.array.unwrap_or(CacheShape::NONE),
+        line_bytes: topology.line_bytes,
+        below,
+        beside: level.beside.as_ref().and_then(|name| topology.level(name)).map(|other| Beside {
+            name: other.name.clone(),
+            count: topology.count(other) as u16,
+            has_lines: other.array.is_some(),
+        }),
+        serves: kind.serves,
+        banks: Divisor::new(u32::from(level.count)),
+    })
+}
+
+/// Does the way down from a level lead to another one?
+fn is_over(topology: &Topology, level: &MemoryLevel, over: &str) -> bool {
+    let mut at = level;
+    // The machine is checked: the way down has an end.
+    while let Some(below) = at.below.as_deref() {
+        if below == over {
+            return true;
+        }
+        let Some(next) = topology.level(below) else { return false };
+        at = next;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::WritePolicy;
+
+    const KINDS: &[Kind] = &[
+        Kind::cache("Read", "read", Per::Cu).over("l2"),
+        Kind::port("Write", "write", Per::Cu).over("l2"),
+        Kind::cache("L2", "l2", Per::Chiplet).over("l3").of_its_own(),
+        Kind::cache("L3", "l3", Per::Chiplet),
+        Kind::port("Manager", "manager", Per::Machine),
+    ];
+
+    /// Two chiplets of two compute units; banks on each: two of L2, four of L3.
+    fn machine() -> Topology {
+        let array = CacheShape {
+            sets: 1,
+            ways: 2,
+            policy: WritePolicy::Combining,
+            store_buffer_entries: 2,
+            miss_registers: 2,
+        };
+        let levels = vec![
+            MemoryLevel::new("read", Per::Cu).array(array).over("l2"),
+            MemoryLevel::new("l2", Per::Chiplet).count(2).array(array).over("l3"),
+            MemoryLevel::new("l3", Per::Chiplet).count(4).array(array),
+            MemoryLevel::new("host", Per::Host),
+        ];
+        Topology { cus: 4, hosts: 1, chiplets: 2, line_bytes: 8, levels }
+    }
+
+    fn refused(change: impl FnOnce(&mut Topology)) -> String {
+        let mut topology = machine();
+        change(&mut topology);
+        Levels::fit("toy", KINDS, &topology).unwrap_err()
+    }
+
+    #[test]
+    fn a_kind_finds_its_level_and_one_without_lines_needs_no_declaration() {
+        let levels = Levels::fit("toy", KINDS, &machine()).unwrap();
+        let counts: Vec<u16> = (0..5).map(|kind| levels.of(kind).count).collect();
+        assert_eq!(counts, [4, 4, 4, 8, 1]);
+        assert_eq!(levels.nodes().count(), 21);
+        let below: Vec<Option<u8>> = (0..5).map(|kind| levels.of(kind).below).collect();
+        assert_eq!(below, [Some(2), Some(2), Some(3), None, None]);
+    }
+
+    #[test]
+    fn a_line_is_served_on_the_own_chiplet_or_at_its_home() {
+        let levels = Levels::fit("toy", KINDS, &machine()).unwrap();
+        // Pages of one line: the odd ones live on the second chiplet.
+        let homes = Homes::new(&machine(), 1);
+        let node = |kind, index| NodeId { kind, index };
+        assert_eq!(levels.server(2, node(0, 3), LineAddr(5), &homes), node(2, 3));
+        assert_eq!(levels.server(2, node(0, 1), LineAddr(5), &homes), node(2, 1));
+        assert_eq!(levels.server(3, node(2, 1), LineAddr(5), &homes), node(3, 5));
+        assert_eq!(levels.server(3, node(2, 3), LineAddr(6), &homes), node(3, 2));
+        let served: Vec<u16> = levels.all_below(node(0, 2)).map(|node| node.index).collect();
+        assert_eq!(served, [2, 3]);
+        assert_eq!(levels.all_below(node(2, 3)).count(), 8);
+        assert_eq!(levels.all_below(node(3, 0)).count(), 0);
+    }
+
+    #[test]
+    fn a_level_that_is_missing_or_unfit_is_named_with_the_protocol_and_what_it_expects() {
+        let missing = refused(|t| t.levels.retain(|level| level.name != "l3" && level.name != "l2"));
+        for part in ["`read`", "`l2`"] {
+            assert!(missing.contains(part), "{missing}");
+        }
+        let missing = refused(|t| {
+            t.levels.retain(|level| level.name != "l3");
+            t.levels[1].below = None;
+        });
+        assert!(missing.starts_with("level `l2` is over memory, but protocol `toy` expects"), "{missing}");
+        let lines = refused(|t| t.levels[2].array = None);
+        assert!(
+            lines.contains("`l3` has no lines, but protocol `toy` expects a cache for each chiplet"),
+            "{lines}"
+        );
+        let shared = refused(|t| t.levels[0].per = Per::Chiplet);
+        assert!(shared.contains("`read` has 1 controllers for each chiplet"), "{shared}");
+        let over = refused(|t| t.levels[0].below = Some("l3".to_owned()));
+        assert!(over.contains("`read` is over level `l3`") && over.contains("over level `l2`"), "{over}");
+        let twice = refused(|t| t.levels[0].count = 2);
+        assert!(twice.contains("one cache for each compute unit"), "{twice}");
+        let beside = refused(|t| t.levels[0].beside = Some("l2".to_owned()));
+        assert!(beside.contains("`read`") && beside.contains("`l2`"), "{beside}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What a protocol lets a machine file say about it.
+
+/// A setting that a protocol declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name: `lease_ticks`.
+    pub name: &'static str,
+    /// What its number counts: `ticks`.
+    pub unit: &'static str,
+    /// The least value.
+    pub least: u64,
+    /// The greatest value.
+    pub most: u64,
+    /// The value on a machine that says nothing.
+    pub default: u64,
+    /// One line.
+    pub about: &'static str,
+}
+
+/// The settings of a protocol on a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Settings {
+    values: Vec<(&'static str, u64)>,
+}
+
+impl Settings {
+    /// Every setting as it is on a machine that says nothing.
+    #[must_use]
+    pub fn new(declared: &[Setting]) -> Settings {
+        Settings { values: declared.iter().map(|setting| (setting.name, setting.default)).collect() }
+    }
+
+    /// The same with another value for a setting, which is declared and whose range
+    /// the value is in.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: u64) -> Settings {
+        self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
+        self
+    }
+
+    /// The settings that a machine file gives, by name.
+    ///
+    /// # Errors
+    /// The name of one that is not declared or out of its range, and what was
+    /// expected.
+    pub fn read<'a>(
+        declared: &[Setting],
+        given: impl Iterator<Item = (&'a str, u64)>,
+    ) -> Result<Settings, (String, String)> {
+        let mut settings = Settings::new(declared);
+        for (name, value) in given {
+            let Some(setting) = declared.iter().find(|setting| setting.name == name) else {
+                let known: Vec<String> = declared.iter().map(|s| format!("`{}`", s.name)).collect();
+                let expected = match known.is_empty() {
+                    true => String::from("the protocol has no settings"),
+                    false => format!("the protocol has no such setting, expected {}", known.join(", ")),
+                };
+                return Err((name.to_owned(), expected));
+            };
+            if !(setting.least..=setting.most).contains(&value) {
+                let Setting { unit, least, most, .. } = setting;
+                let expected = format!("{value} {unit}, expected {least} to {most}");
+                return Err((name.to_owned(), expected));
+            }
+            settings = settings.with(name, value);
+        }
+        Ok(settings)
+    }
+
+    /// The value of a setting.
+    ///
+    /// # Errors
+    /// If the protocol does not declare it.
+    pub fn get(&self, name: &str) -> Result<u64, String> {
+        let found = self.values.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))
+    }
+}
