@@ -135,7 +135,7 @@ impl Translation {
         let mut at = 0;
         for (i, &op) in ops.iter().enumerate() {
             starts.push(at);
-            let constant = |value: u32| Expr::Const(value.into());
+            let constant = |value: u32| Expr::Const(value.cast_signed().into());
             let visible = format!("r{i}");
             let (op, remote) = op.reach();
             let instrs = match op {
