@@ -124,8 +124,11 @@ fn a_boundary_without_a_step_of_its_plan_is_noticed() {
     assert!(wrong.is_empty(), "not noticed: {wrong:#?}");
 }
 
-const DONE_TWICE: [(&str, &str); 2] =
-    [("BeginMachine", "without Invalidate"), ("EndMachine", "without Flush")];
+const DONE_TWICE: [(&str, &str); 3] = [
+    ("BeginMachine", "without Invalidate"),
+    ("EndMachine", "without Flush"),
+    ("EndMachine", "without RegisterStores"),
+];
 
 /// Two threads on compute units of their own, on a machine.
 fn two_threads() -> (litmus::program::Program, Explorer<zoo::vi::Vi>) {
