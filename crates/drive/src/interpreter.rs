@@ -175,8 +175,10 @@ impl<P: Protocol> Nodes<P> {
             }
         }
         fx.needs = blocked;
-        driver.touched(at, &fx.touches);
-        fx.touches.clear();
+        if !fx.touches.is_empty() {
+            driver.touched(at, &fx.touches);
+            fx.touches.clear();
+        }
     }
 
     #[inline]
