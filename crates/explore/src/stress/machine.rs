@@ -463,7 +463,8 @@ impl<P: Protocol> Machine<P> {
         }
         self.victims.clear();
         let station = &self.stations[node as usize];
-        if set.0 >= self.nodes.level(station.id().kind).array.sets {
+        // A controller whose lines the machine does not declare has one set.
+        if set.0 >= self.nodes.level(station.id().kind).array.sets.max(1) {
             return Ok(false);
         }
         station.node.victims(set, &mut self.victims);

@@ -116,7 +116,7 @@ fn each_step_that_keeps_the_levels_coherent_is_needed() {
         assert_eq!(!kept(&found), is_needed, "without {}: {:?}", step.name(), found.outcomes);
     }
     let found = without(&own_store(), Step::Claim);
-    assert!(found.violation.is_some() || found.outcomes.len() > 1, "{:?}", found.outcomes);
+    assert!(found.violation.is_some() || outcomes(&found) != ["[1, 2, 1]"], "{:?}", found.outcomes);
 }
 
 #[test]
@@ -137,6 +137,6 @@ fn episodes_hold_on_three_levels_and_a_seeded_fault_is_found() {
     let sound = stressed(None);
     assert!(sound.failure.is_none(), "{:?}", sound.failure);
     assert!(sound.checked > 0);
-    let change = Change::DropStep { step: Step::DropRead.index() as u8 };
+    let change = Change::DropStep { step: Step::Flush.index() as u8 };
     assert!(stressed(Some(Mutation { table: TableId(1), change })).failure.is_some());
 }

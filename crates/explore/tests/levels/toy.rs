@@ -5,7 +5,7 @@
 //! The write cache claims a line before it keeps bytes of it: the read cache drops
 //! the line, and loads of it go to the write cache from then on. A release writes
 //! the first two levels out, an acquire invalidates them, and atomics of a scope
-//! wider than a work-group are performed in the L3.
+//! wider than a work-group are performed in memory.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -134,7 +134,7 @@ proto::symbols! {
         Pass,
         /// Perform the access at the L2 and wait for it.
         Below,
-        /// Perform the access at the L3 and wait for it.
+        /// Perform the access in memory and wait for it.
         BelowNext,
         /// Wait until all that was written here has reached the L2.
         Flush,
@@ -322,7 +322,7 @@ impl Write {
                 return Some(Disposition::Stall(Key::Slot(slot)));
             }
             // The claim was forgotten while the request waited for room.
-            Step::Here if !self.claimed.contains(&line) => {
+            Step::Here if cx.stage > 0 && !self.claimed.contains(&line) => {
                 cx.stage -= 1;
                 return Some(Disposition::Done);
             }
@@ -502,9 +502,9 @@ impl Protocol for Split {
         summary: "split read and write caches over an L2 a chiplet and a shared L3",
         source: "this test",
         claims: &[Claim {
-            model: "drf",
+            model: "hrf-indirect",
             cores: IssueRule::GPUS,
-            mapping: "each operation as a request of the same order",
+            mapping: "each operation as a request of the same order and scope",
         }],
         channels: Channels::Fifo,
         sharing: Sharing::Scoped,
