@@ -87,7 +87,12 @@ fn zero_negative_and_overflowing_values_are_refused() {
 #[test]
 fn impossible_combinations_are_refused_where_they_stand() {
     assert_error("bytes = 16384", "bytes = 32", 9, &["l1.bytes", "32 bytes", "one line of 64 bytes"]);
-    assert_error("chiplets = 1 ", "chiplets = 3 ", 12, &["divisor of the 8 compute units"]);
+    assert_error(
+        "chiplets = 1 ",
+        "chiplets = 3 ",
+        12,
+        &["expected a divisor of the number of compute units, 8"],
+    );
     assert_error("rows = 4", "rows = 2", 12, &["4 nodes", "8 compute units"]);
     assert_error("bytes = 1048576", "bytes = 1048577", 9, &["l2.bytes", "4 banks"]);
 }

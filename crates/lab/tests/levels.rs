@@ -67,7 +67,7 @@ fn a_file_without_them_is_the_machine_it_was() {
 fn what_is_wrong_with_a_level_is_said_with_its_place() {
     let cases = [
         ("bytes = 65536", "bytes = 65000", "bytes = 65000", "multiple of a set of 8 ways"),
-        ("latency_cycles", "latency", "latency = 100", "did you mean `latency_cycles`?"),
+        ("latency_cycles", "latency_cycle", "latency_cycle = 100", "did you mean `latency_cycles`?"),
         ("\"machine\"", "\"planet\"", "planet", "machine"),
         ("count = 4", "count = 0", "count = 0", "1 to 4294967295"),
         ("\"l3\"", "\"l2\"", "name = \"l2\"", "two levels `l2`"),

@@ -176,6 +176,18 @@ fn coherence_orders_can_be_asked_for() {
 }
 
 #[test]
+fn cross_tries_every_combination() {
+    // One relation of one family, and one of each of two.
+    for wanted in ["po", "ext"] {
+        let text = format!("with r from cross ((ext ++ (po ++ {{}})) ++ {{}}) empty {wanted} \\ r");
+        assert_eq!(counts(SB, &text), (1, 3), "{text}");
+    }
+    let two = "with r from cross ((ext ++ (po ++ {})) ++ ((id ++ (loc ++ {})) ++ {})) empty (po | loc) \\ r";
+    assert_eq!(counts(SB, two), (1, 3));
+    assert_eq!(counts(SB, &two.replace("po | loc", "po | ext")), (0, 0));
+}
+
+#[test]
 fn a_definition_may_mix_sets_and_relations() {
     // As the kernel's model pairs its critical sections: what is paired is left
     // out of what may be paired next.

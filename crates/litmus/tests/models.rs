@@ -400,3 +400,22 @@ fn executions_that_the_filter_refuses_do_not_race() {
         assert!(run(model, &[], &test("filter (1:r0=0)")).has_race(), "{model}");
     }
 }
+
+#[test]
+fn a_write_that_is_not_made_available_races_in_vulkan() {
+    let report = |store: &str| {
+        let text = format!(
+            "VULKAN MP\n{{ data=0; flag=0; }}\n P0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;\n \
+             {store} data, 1 | ld.atom.acq.wg.sc0.semsc0 r0, flag ;\n \
+             st.atom.rel.wg.sc0.semsc0 flag, 1 | ld.vis.wg.sc0 r1, data ;\n\
+             filter (P1:r0 == 1) exists (P1:r1 == 0)"
+        );
+        let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let model = litmus::cat::shipped("vulkan").expect("it is shipped").expect("it is a model");
+        let mut options = litmus::check::Options::default();
+        litmus::check::check(&program, &model, &mut options).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    };
+    let (available, hidden) = (report("st.av.wg.sc0"), report("st.nonpriv.sc0"));
+    assert!(!available.verdict && !available.has_race(), "{available:?}");
+    assert!(hidden.verdict && hidden.has_race(), "{hidden:?}");
+}

@@ -357,8 +357,9 @@ mod tests {
         let node = |kind, index| NodeId { kind, index };
         assert_eq!(levels.server(2, node(0, 3), LineAddr(5), &homes), node(2, 3));
         assert_eq!(levels.server(2, node(0, 1), LineAddr(5), &homes), node(2, 1));
-        assert_eq!(levels.server(3, node(2, 1), LineAddr(5), &homes), node(3, 5));
-        assert_eq!(levels.server(3, node(2, 3), LineAddr(6), &homes), node(3, 2));
+        // Line 5 is the third line of its chiplet, and line 6 the fourth.
+        assert_eq!(levels.server(3, node(2, 1), LineAddr(5), &homes), node(3, 6));
+        assert_eq!(levels.server(3, node(2, 3), LineAddr(6), &homes), node(3, 3));
         let served: Vec<u16> = levels.all_below(node(0, 2)).map(|node| node.index).collect();
         assert_eq!(served, [2, 3]);
         assert_eq!(levels.all_below(node(2, 3)).count(), 8);

@@ -32,7 +32,7 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
         store_buffer_entries: room,
         miss_registers: room,
     };
-    let (cus, banks) = (CUS as u16, 2u16.next_multiple_of(chiplets) / chiplets);
+    let (cus, banks) = (CUS as u16, 2u16.div_ceil(chiplets));
     let machine = |line_bytes, l1, l2| {
         Topology { chiplets, ..Topology::banked(cus, banks, line_bytes, l1, l2) }.of_kinds(kinds)
     };

@@ -169,7 +169,7 @@ mod tests {
         let said = [0, 1, 1023, 1024, 1536, 1 << 20, 5 << 30, u64::MAX].map(bytes);
         assert_eq!(
             said,
-            ["0 bytes", "1 bytes", "1023 bytes", "1.0 KiB", "1.5 KiB", "1.0 MiB", "5.0 GiB", "16.0 EiB"]
+            ["0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "1.5 KiB", "1.0 MiB", "5.0 GiB", "16.0 EiB"]
         );
     }
 }

@@ -12,6 +12,9 @@ use super::tree::{CHILDREN_MAX, Limits, Tree};
 /// No more nodes are visited when so many have been seen.
 const NODES_SEEN: usize = 1 << 16;
 
+/// So many heights are looked at below the part that was visited.
+const HEIGHTS_MAX: u32 = 1 << 14;
+
 /// How far a limit must be below the mean, in standard deviations.
 const DEVIATIONS: f64 = 10.0;
 
@@ -61,11 +64,13 @@ impl Tree {
     }
 
     /// The size of a subtree at each height from this one to the deepest. Nodes below
-    /// that do not count.
+    /// that do not count, nor do those that are very far down: so the size is no
+    /// more than it is.
     fn sizes(&self, first: u32, deepest: u64) -> Vec<Size> {
         let mut below = Size { mean: 0.0, spread: 0.0 };
         let mut sizes = Vec::new();
-        for height in (first..=u32::try_from(deepest).unwrap_or(u32::MAX)).rev() {
+        let farthest = first.saturating_add(HEIGHTS_MAX);
+        for height in (first..=u32::try_from(deepest).unwrap_or(u32::MAX).min(farthest)).rev() {
             let (children, variance) = self.moments(height);
             let mean = if children > 0.0 { 1.0 + children * below.mean } else { 1.0 };
             // The mean may be too large for a number; the ratio of two is not.
