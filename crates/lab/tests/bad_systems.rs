@@ -93,7 +93,7 @@ fn impossible_combinations_are_refused_where_they_stand() {
         12,
         &["expected a divisor of the number of compute units, 8"],
     );
-    assert_error("rows = 4", "rows = 2", 12, &["4 nodes", "8 compute units"]);
+    assert_error("rows = 4", "rows = 2", 12, &["4 nodes", "at least 8", "compute unit"]);
     assert_error("bytes = 1048576", "bytes = 1048577", 9, &["l2.bytes", "4 banks"]);
 }
 

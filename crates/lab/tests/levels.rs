@@ -73,7 +73,7 @@ fn what_is_wrong_with_a_level_is_said_with_its_place() {
         ("\"l3\"", "\"l2\"", "name = \"l2\"", "two levels `l2`"),
         ("ways = 8", "ways = 8\nbeside = \"l9\"", "name = \"l3\"", "beside `l9`"),
         ("ways = 8", "ways = 8\nbelow = \"l3\"", "name = \"l3\"", "over itself"),
-        ("ways = 8", "ways = 8\nread_pj = -1.0", "read_pj", "zero or above"),
+        ("ways = 8", "ways = 8\nread_pj = -1.0", "read_pj = -1.0", "zero or above"),
     ];
     for (from, to, place, part) in cases {
         let more = L3.replacen(from, to, 1);

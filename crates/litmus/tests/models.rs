@@ -412,8 +412,8 @@ fn a_write_that_is_not_made_available_races_in_vulkan() {
         );
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let model = litmus::cat::shipped("vulkan").expect("it is shipped").expect("it is a model");
-        let mut options = litmus::check::Options::default();
-        litmus::check::check(&program, &model, &mut options).unwrap_or_else(|e| panic!("{e}\n{text}"))
+        let mut options = Options::default();
+        check(&program, &model, &mut options).unwrap_or_else(|e| panic!("{e}\n{text}"))
     };
     let (available, hidden) = (report("st.av.wg.sc0"), report("st.nonpriv.sc0"));
     assert!(!available.verdict && !available.has_race(), "{available:?}");
