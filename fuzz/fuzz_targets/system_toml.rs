@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     match lab::systems::parse(Path::new("my.toml"), text) {
         Ok(system) => {
             assert!(system.problems().is_empty());
-            assert_eq!(system.shape().check(), Ok(()));
+            assert_eq!(system.topology().check(), Ok(()));
         }
         Err(error) => {
             let sentence = error.to_string();
