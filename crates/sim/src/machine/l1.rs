@@ -4,7 +4,7 @@
 //! cycle. A request that its station cannot answer yet waits inside the
 //! station; it does not block the port, until too many wait.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use proto::{Agent, ByteMask, LineAddr, LineData, Op, PlanKey, Slot, Uses};
 
@@ -91,6 +91,7 @@ const NO_PORT: u32 = u32::MAX;
 /// The ports of a machine, as they are made.
 pub(super) struct Doors<'a> {
     fabric: &'a dyn Fabric,
+    keys: Vec<PlanKey>,
     /// By station: how many requests may be under way, and enter in one cycle.
     room: Vec<(usize, u32)>,
     pub(super) ports: Vec<Port>,
@@ -101,7 +102,7 @@ pub(super) struct Doors<'a> {
 impl<'a> Doors<'a> {
     pub(super) fn new(fabric: &'a dyn Fabric, room: Vec<(usize, u32)>) -> Doors<'a> {
         let port_of = vec![NO_PORT; room.len()];
-        Doors { fabric, room, ports: Vec::new(), port_of }
+        Doors { fabric, keys: PlanKey::all().collect(), room, ports: Vec::new(), port_of }
     }
 
     /// Where an agent's requests enter, with ports there.
@@ -109,15 +110,17 @@ impl<'a> Doors<'a> {
     /// # Errors
     /// If the machine has no such station.
     pub(super) fn entry(&mut self, agent: Agent) -> Result<Entry, String> {
-        let mut ports = BTreeSet::new();
-        for key in PlanKey::all() {
-            let station = self.fabric.entry(agent, key)?;
-            ports.insert(self.port(station));
+        let first = self.fabric.entry(agent, PlanKey::PLAIN_LOAD)?;
+        let mut entry = Entry::One(self.port(first));
+        // Large machines have many agents, and there are many keys.
+        for at in 0..self.keys.len() {
+            let station = self.fabric.entry(agent, self.keys[at])?;
+            if station != first {
+                self.port(station);
+                entry = Entry::ByOperation(agent);
+            }
         }
-        Ok(match (ports.len(), ports.first()) {
-            (1, Some(&port)) => Entry::One(port),
-            _ => Entry::ByOperation(agent),
-        })
+        Ok(entry)
     }
 
     fn port(&mut self, station: StationId) -> u32 {
