@@ -1,4 +1,4 @@
-//! What a station is told, and what becomes of its effects.
+//! The inputs of a station, and the handling of its effects.
 
 use crate::nodes::{At, Nodes};
 use proto::{
@@ -6,7 +6,7 @@ use proto::{
     TimerClass, Uses, Way,
 };
 
-/// What a station is told. A driver writes requests, messages and answers as
+/// An input of a station. A driver writes requests, messages and answers as
 /// values, or as numbers of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Told<R, M, A> {
@@ -107,7 +107,7 @@ impl<P: Protocol> Nodes<P> {
     /// used, messages, operations on memory, timers, ways it waits for, answers.
     ///
     /// # Errors
-    /// What the protocol has broken. Then the driver is handed no more.
+    /// The rule that the protocol violates. The driver then gets no further effects.
     // A driver tells most inputs from a place of their own: only that is compiled there.
     #[inline(always)]
     pub fn tell(

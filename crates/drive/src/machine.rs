@@ -32,7 +32,7 @@ impl<P: Protocol> Machine<P> {
     /// the smallest driver.
     ///
     /// # Errors
-    /// What the protocol has broken.
+    /// The rule that the protocol violates.
     pub fn plain(self) -> Result<Plain<Self>, Arc<str>> {
         let timers = vec![0; self.stations.len()];
         let mut plain = Plain::new(self, Slot(0), timers);
@@ -72,7 +72,7 @@ impl<P: Protocol> Machine<P> {
     /// Tells a station something: what has it done?
     ///
     /// # Errors
-    /// What the protocol has broken.
+    /// The rule that the protocol violates.
     pub fn record(
         &mut self,
         at: At,

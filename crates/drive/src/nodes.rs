@@ -26,7 +26,7 @@ impl<P: Protocol> Nodes<P> {
     /// protocol as they are on a machine that says nothing.
     ///
     /// # Errors
-    /// What of the machine the protocol cannot use.
+    /// The property of the machine that the protocol does not support.
     pub fn new(topology: &Topology, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
         let setup = Setup::with(topology, &Settings::new(P::SETTINGS), homes)?;
         Ok(Nodes::with(topology, setup, mutation))

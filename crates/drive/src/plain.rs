@@ -43,7 +43,7 @@ pub trait Stage {
     /// once.
     ///
     /// # Errors
-    /// What the protocol has broken.
+    /// The rule that the protocol violates.
     fn tell(&mut self, at: At, told: Under<Self>, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>>;
     /// A way that may be given up, if an input waits for one.
     fn wanted(&mut self, at: At) -> Option<Way>;
@@ -103,7 +103,7 @@ impl<S: Stage> Plain<S> {
     /// Gives every station its first input.
     ///
     /// # Errors
-    /// What the protocol has broken.
+    /// The rule that the protocol violates.
     pub fn start(&mut self) -> Result<(), Arc<str>> {
         let count = self.stage.nodes().ids().len() as At;
         (0..count).try_for_each(|at| self.stage.tell(at, Told::Start, &mut self.ahead))
@@ -117,7 +117,7 @@ impl<S: Stage> Plain<S> {
     /// A boundary of a kernel, agent by agent.
     ///
     /// # Errors
-    /// What the protocol has broken, or that a request is not answered.
+    /// The rule that the protocol violates, or the request that gets no answer.
     pub fn boundary(
         &mut self,
         steps: [Boundary; 2],
@@ -136,7 +136,7 @@ impl<S: Stage> Plain<S> {
     /// with which bytes?
     ///
     /// # Errors
-    /// What the protocol has broken, or that the request is not answered.
+    /// The rule that the protocol violates, or that the request gets no answer.
     pub fn ask(&mut self, agent: Agent, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
         let at = self.stage.nodes().entry(agent, PlanKey::of(request))?;
         self.ask_at(at, request)
@@ -170,7 +170,7 @@ impl<S: Stage> Plain<S> {
     /// Whatever is left over comes to its end.
     ///
     /// # Errors
-    /// What the protocol has broken, or that something goes on without end.
+    /// The rule that the protocol violates, or that the machine never comes to rest.
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
             let Some((at, told)) = self.next() else { return Ok(()) };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::intern::Interner;
 
-/// What a station is told. Requests, messages and replies are numbers.
+/// An input of a station. Requests, messages and replies are numbers.
 pub(crate) type Told = drive::Told<u32, u32, u32>;
 
 /// What comes to a part from another one.

@@ -240,7 +240,7 @@ impl<P: Protocol> Stations<P> {
     /// The stations of a machine, before anything happened.
     ///
     /// # Errors
-    /// What of the machine this protocol cannot use.
+    /// The property of the machine that this protocol does not support.
     pub(crate) fn new(
         topology: &Topology,
         settings: &Settings,
