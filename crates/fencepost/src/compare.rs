@@ -202,13 +202,14 @@ fn cells(row: &Row, is_first: bool, several: bool, fastest: f64) -> Vec<String> 
         None if row.answer_ok => ("-".to_owned(), "the baseline has no right answer".to_owned()),
         None => ("-".to_owned(), "no right answer".to_owned()),
     };
+    let counted = |text: String| if row.is_counted { text } else { "-".to_owned() };
     let mut cells = vec![if is_first { row.workload.to_owned() } else { String::new() }];
     cells.extend(several.then(|| if is_first { row.system.clone() } else { String::new() }));
     cells.extend([
         row.scenario.clone(),
         grouped(row.cycles),
-        bytes(row.traffic_bytes),
-        energy(row.energy_pj),
+        counted(bytes(row.traffic_bytes)),
+        counted(energy(row.energy_pj)),
     ]);
     cells.push(speedup);
     cells.extend(row.intervals.map(|intervals| intervals.speedup.map_or("-".to_owned(), in_words)));

@@ -92,9 +92,13 @@ impl Drop for Live {
     }
 }
 
-/// Takes the line away for good.
+/// Takes the line away for good, at the end of the process. A line of results that
+/// another thread is writing is written first, and none is begun after it: the lock of
+/// standard output stays with the process. [`Live::aside`] takes the two locks in the
+/// same order.
 pub(crate) fn close() {
     let mut shown = lock();
+    std::mem::forget(io::stdout().lock());
     clear_echo(&mut shown);
     *shown = Line::Closed;
 }

@@ -6,6 +6,7 @@ fn main() -> ExitCode {
     human_panic::setup_panic!();
     fencepost::output::handle_panics();
     fencepost::output::handle_interrupts();
+    fencepost::output::fit_tables_to_terminal();
     // Neither stream is locked for the whole run: other threads write to the terminal too.
     ExitCode::from(fencepost::run(std::env::args_os(), &mut std::io::stdout(), &mut std::io::stderr()))
 }

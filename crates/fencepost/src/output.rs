@@ -7,12 +7,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::{Failure, live};
 
@@ -90,6 +91,25 @@ fn end() {
         wait.recv_timeout(LAST_WORDS).ok();
     }
     std::process::exit(INTERRUPT_CODE);
+}
+
+/// How wide the terminal behind standard output is; 0 where there is none, or none was
+/// looked for.
+static COLUMNS: AtomicUsize = AtomicUsize::new(0);
+
+/// Has tables fit the terminal behind standard output, if there is one.
+pub fn fit_tables_to_terminal() {
+    if let Some((Width(columns), _)) = terminal_size_of(io::stdout()) {
+        COLUMNS.store(usize::from(columns), Ordering::Relaxed);
+    }
+}
+
+/// No table is wider, if it can be helped.
+pub(crate) fn columns() -> usize {
+    match COLUMNS.load(Ordering::Relaxed) {
+        0 => usize::MAX,
+        columns => columns,
+    }
 }
 
 /// What is said when a signal ends the process.

@@ -101,6 +101,9 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
     let mut what = vec![format!("scale {}", results.scale), counted(seeds, "seed")];
     what.extend(results.settings.iter().map(|(name, value)| format!("{name}={value}")));
     writeln!(out, "{}\n{}\n", results.title, what.join(", "))?;
+    if results.claims.is_empty() {
+        return Ok(writeln!(out, "No claim is of what was asked for.")?);
+    }
     let mut table = Table::new(&[
         ("claim", Side::Left),
         ("published", Side::Right),

@@ -3,6 +3,8 @@
 pub(crate) use proto::words::{grouped, plural};
 use std::io::{self, Write};
 
+use crate::output;
+
 /// A number with its noun: "1 run", "2,000 runs".
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {}", grouped(count as u64), plural(count as u64, noun))
@@ -10,6 +12,12 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 
 /// No column is made narrower than this.
 const NARROWEST: usize = 12;
+
+/// No bar is made shorter, if it was longer.
+const SHORTEST_BAR: usize = 4;
+
+/// The parts of a letter of a bar, by eighths from one on.
+const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// To which side a column leans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +31,8 @@ pub(crate) enum Side {
 pub(crate) struct Table {
     sides: Vec<Side>,
     rows: Vec<Vec<String>>,
+    /// Blanks between columns.
+    gap: usize,
 }
 
 impl Table {
@@ -31,6 +41,7 @@ impl Table {
         Table {
             sides: columns.iter().map(|(_, side)| *side).collect(),
             rows: vec![columns.iter().map(|(heading, _)| (*heading).to_owned()).collect()],
+            gap: 2,
         }
     }
 
@@ -48,10 +59,55 @@ impl Table {
     }
 
     /// Breaks the texts of the widest columns, so that the table is not wider than so
-    /// many columns.
+    /// many columns, nor than the terminal.
     pub(crate) fn within(mut self, columns: usize) -> Table {
+        self.fit(columns.min(output::columns()));
+        self
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |column: usize| self.rows.iter().map(|row| letters(&row[column])).max().unwrap_or(0);
+        (0..self.sides.len()).map(width).collect()
+    }
+
+    /// How wide the table is, with the blanks between columns.
+    fn width(&self) -> usize {
+        self.widths().iter().sum::<usize>() + self.gap * self.sides.len().saturating_sub(1)
+    }
+
+    /// Makes the table as narrow as that, as far as it goes: bars are shortened, then
+    /// texts are broken, then columns stand closer.
+    fn fit(&mut self, columns: usize) {
+        for column in 0..self.sides.len() {
+            let too_wide = self.width().saturating_sub(columns);
+            self.shorten_bars(column, too_wide);
+        }
+        if self.width() > columns {
+            self.break_texts(columns);
+        }
+        if self.width() > columns {
+            self.gap = 1;
+        }
+    }
+
+    /// Shortens the bars of a column by so many letters, but not to nothing.
+    fn shorten_bars(&mut self, column: usize, letters_less: usize) {
+        let bars = || self.rows.iter().map(|row| &row[column]).filter(|cell| is_bar(cell));
+        let longest = bars().map(|bar| letters(bar)).max().unwrap_or(0);
+        let width = longest.saturating_sub(letters_less).max(SHORTEST_BAR);
+        if width >= longest {
+            return;
+        }
+        for row in &mut self.rows {
+            if is_bar(&row[column]) {
+                row[column] = bar(eighths_of(&row[column]) as f64 / (8 * longest) as f64, width);
+            }
+        }
+    }
+
+    fn break_texts(&mut self, columns: usize) {
         let mut widths = self.widths();
-        let gaps = 2 * widths.len().saturating_sub(1);
+        let gaps = self.gap * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > columns {
             let Some(widest) = widths.iter_mut().max() else { break };
             match widest.checked_sub(1) {
@@ -67,24 +123,20 @@ impl Table {
             (0..lines).map(line).collect::<Vec<Vec<String>>>()
         });
         self.rows = broken.collect();
-        self
     }
 
-    fn widths(&self) -> Vec<usize> {
-        let width = |column: usize| self.rows.iter().map(|row| letters(&row[column])).max().unwrap_or(0);
-        (0..self.sides.len()).map(width).collect()
-    }
-
-    /// Writes it, two blanks between columns and none at the ends of lines.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes it, blanks between columns and none at the ends of lines.
+    pub(crate) fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.fit(output::columns());
         let widths = self.widths();
+        let gap = " ".repeat(self.gap);
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, side), width) in row.iter().zip(&self.sides).zip(&widths) {
                 let padding = " ".repeat(width - letters(cell));
                 match side {
-                    Side::Left => line.extend([cell, padding.as_str(), "  "]),
-                    Side::Right => line.extend([padding.as_str(), cell, "  "]),
+                    Side::Left => line.extend([cell, padding.as_str(), &gap]),
+                    Side::Right => line.extend([padding.as_str(), cell, &gap]),
                 }
             }
             writeln!(out, "{}", line.trim_end())?;
@@ -113,7 +165,6 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 /// A bar of at most `width` letters for a share between zero and one, in
 /// eighths of a letter. Never empty for a share above zero.
 pub(crate) fn bar(share: f64, width: usize) -> String {
-    const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
     if !share.is_finite() || share <= 0.0 {
         return String::new();
     }
@@ -123,6 +174,18 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
         bar.push(EIGHTHS[eighths % 8 - 1]);
     }
     bar
+}
+
+fn is_bar(cell: &str) -> bool {
+    !cell.is_empty() && cell.chars().all(|letter| EIGHTHS.contains(&letter))
+}
+
+/// The length of a bar.
+fn eighths_of(bar: &str) -> usize {
+    bar.chars()
+        .filter_map(|letter| EIGHTHS.iter().position(|part| *part == letter))
+        .map(|part| part + 1)
+        .sum()
 }
 
 /// A size in the unit that leaves one to three digits before the point.
@@ -173,6 +236,48 @@ mod tests {
         assert_eq!(words.join(" "), text);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped("incomprehensible a", 5), ["incomprehensible", "a"]);
+    }
+
+    #[test]
+    fn a_table_with_bars_is_narrowed_by_its_bars_first_and_their_shares_stay() {
+        let table = |columns: usize| {
+            let heading =
+                [("cause", Side::Left), ("cycles", Side::Right), ("", Side::Left), ("meaning", Side::Left)];
+            let mut table = Table::new(&heading);
+            for (share, meaning) in
+                [(1.0, "waits for all others"), (0.5, "waits for memory"), (0.001, "issues")]
+            {
+                table.row(["load".to_owned(), "1,000".to_owned(), bar(share, 24), meaning.to_owned()]);
+            }
+            let mut out = Vec::new();
+            table.within(columns).write(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let bars = |text: &str| -> Vec<usize> {
+            let words = text.split_whitespace().filter(|word| is_bar(word));
+            words.map(eighths_of).collect()
+        };
+        assert_eq!(bars(&table(80)), [192, 96, 1]);
+        // 11 for two columns and 20 for the last, 6 between them.
+        let narrow = table(49);
+        assert_eq!(bars(&narrow), [96, 48, 1], "{narrow}");
+        assert_eq!(narrow.lines().map(|line| line.chars().count()).max(), Some(49), "{narrow}");
+        assert!(narrow.contains("waits for all others"), "{narrow}");
+        // The shortest bar, and a text in two lines.
+        let narrower = table(34);
+        assert_eq!(bars(&narrower), [32, 16, 1], "{narrower}");
+        assert!(narrower.lines().all(|line| line.chars().count() <= 34), "{narrower}");
+        assert!(narrower.contains("waits for all\n"), "{narrower}");
+    }
+
+    #[test]
+    fn columns_stand_closer_where_nothing_else_helps() {
+        let mut table =
+            Table::new(&[("accesses", Side::Right), ("hits", Side::Right), ("misses", Side::Right)]);
+        table.row(["1,000", "7", "993"].map(str::to_owned));
+        let mut out = Vec::new();
+        table.within(20).write(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "accesses hits misses\n   1,000    7    993\n");
     }
 
     #[test]

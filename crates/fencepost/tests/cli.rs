@@ -89,6 +89,12 @@ fn one_workload_is_shown_with_meaning_range_and_choices_of_its_settings() {
     }
     assert!(succeed(&["list", "workloads", "uts"]).contains("T1-small"));
     assert!(succeed(&["list", "papers", "hlrc"]).contains("hlrc.fig4.hlrc"));
+    let system = json(&["list", "systems", "hlrc-8cu", "--json"]);
+    assert_eq!(system["parameters"]["cu"]["count"], 8, "{system}");
+    let statements = json(&["list", "papers", "hlrc", "--json"])["statements"].clone();
+    assert_eq!(statements[0]["id"], "hlrc.fig4.scope-only", "{statements}");
+    assert!(succeed(&["list", "models", "drf"]).contains("claimed by  hlrc, "));
+    assert!(succeed(&["list", "protocols", "hlrc"]).contains("\nclaims   drf, opencl\n"));
     let file = scratch("listed-system").join("mine.toml");
     fs::write(&file, succeed(&["list", "systems", "hlrc-8cu"])).unwrap();
     let run = run(file.to_str().unwrap(), "vi", "vec-add", &["--json", SMALL[0], SMALL[1]]);
@@ -242,6 +248,10 @@ fn what_is_named_twice_is_refused() {
 fn an_unknown_machine_or_model_may_be_meant_for_a_file() {
     let machine = refused(&run("my-gpu", "vi", "reduce", &[]));
     assert!(machine.contains("unknown system `my-gpu`") && machine.contains("`./my-gpu.toml`"), "{machine}");
+    for name in ["", ".", "my gpu"] {
+        let sentence = refused(&run(name, "vi", "reduce", &[]));
+        assert!(sentence.ends_with("as `./my-gpu.toml`"), "{sentence}");
+    }
     let litmus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus/c11/SB.litmus");
     let model = refused(&["litmus", litmus, "--model", "mine"]);
     assert!(model.contains(". A model of your own is given by the path of a .cat file"), "{model}");
@@ -302,6 +312,10 @@ fn values_that_make_no_sense_are_refused_with_what_was_expected() {
         assert!(setting(value).contains("whole number from 1 to"), "{value}");
     }
     assert!(setting("n").contains("KEY=VALUE"));
+    let policy = refused(&run("hlrc-8cu", "vi", "reduce", &["--policy", ""]));
+    assert!(policy.contains("scenario `vi+` has an empty policy, expected NAME or NAME+POLICY"), "{policy}");
+    let model = refused(&["stress", "vi", "--model", "sc"]);
+    assert!(model.contains("model `sc`, expected one of hrf-direct, "), "{model}");
     for command in [
         "run -s hlrc-8cu -p vi -w reduce --patience",
         "compare -s hlrc-8cu --scenarios vi -w reduce --seeds",
@@ -352,6 +366,12 @@ fn a_machine_of_the_users_own_runs_and_its_mistakes_have_a_place() {
     let bad = own_system(&folder, "simd_units = 4", "simd_units = 0");
     let sentence = refused(&run(&bad, "vi", "vec-add", &[]));
     assert!(sentence.contains("mine.toml:19:14: ") && sentence.contains("`0`"), "{sentence}");
+    let nameless = own_system(&folder, "name = \"hlrc-8cu\"", "name = \" \"");
+    let sentence = refused(&run(&nameless, "vi", "vec-add", &[]));
+    assert!(
+        sentence.contains("mine.toml:10:") && sentence.contains("`name`: found an empty name"),
+        "{sentence}"
+    );
     let small = own_system(&folder, "bytes = 16384", "bytes = 32");
     assert!(
         refused(&run(&small, "vi", "vec-add", &[]))

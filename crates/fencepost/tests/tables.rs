@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use common::{json, refused, scratch, succeed};
+use common::{fencepost, json, refused, scratch, succeed};
 
 const COMPARE: [&str; 9] = [
     "compare",
@@ -72,6 +72,12 @@ fn seeds_give_the_means_of_single_runs_and_their_intervals() {
     }
     let text = succeed(&with(&COMPARE, &["--seeds", "3"]));
     assert!(text.contains("means over seeds 1 to 3") && text.contains("95% interval"), "{text}");
+    // Each row and each mean has its interval.
+    assert_eq!(
+        text.lines().filter(|line| line.contains("x  ") && line.contains(" to ")).count(),
+        6,
+        "{text}"
+    );
     assert!(json(&with(&COMPARE, &["--json"]))["rows"][0].get("intervals").is_none());
     assert_eq!(
         json(&with(&COMPARE, &["--json", "--seeds", "2", "--seed", "9"]))["seeds"],
@@ -126,6 +132,13 @@ fn a_run_is_a_row_of_a_table_with_every_counter() {
     for (name, count) in record["counters"].as_object().unwrap() {
         assert_eq!(cell(&format!("counters.{name}")), count.to_string());
     }
+    for (part, picojoules) in record["energy_pj"].as_object().unwrap() {
+        assert_eq!(cell(&format!("energy_pj.{part}")).parse::<f64>().unwrap(), picojoules.as_f64().unwrap());
+    }
+    succeed(&with(&RUN, &["--seed", "7", "--out", path.to_str().unwrap()]));
+    let text = fs::read_to_string(&path).unwrap();
+    let at = lines[0].iter().position(|column| *column == "seed").unwrap();
+    assert_eq!(text.lines().nth(1).unwrap().split(',').nth(at), Some("7"));
     let parquet = folder.join("run.parquet");
     succeed(&with(&RUN, &["--out", parquet.to_str().unwrap()]));
     let bytes = fs::read(&parquet).unwrap();
@@ -168,6 +181,62 @@ fn a_counter_has_a_course_that_adds_up() {
     let series = &json(&[&RUN[..], &asked, &["--json"]].concat())["series"];
     assert_eq!(series["counters"], serde_json::json!(["l1_hits", "noc_bytes_sent", "messages.Data"]));
     assert_eq!(series["values"].as_array().unwrap().len(), series["cycles"].as_array().unwrap().len());
+}
+
+#[test]
+fn a_level_is_shown_as_it_stands_and_what_is_left_out_is_counted() {
+    let asked = with(&RUN, &["--every", "60", "--counter", "requests_in_flight"]);
+    let series = &json(&with(&asked, &["--json"]))["series"];
+    let (ends, values) = (series["cycles"].as_array().unwrap(), series["values"].as_array().unwrap());
+    assert!(values[..40].iter().any(|value| value[0].as_u64().unwrap() > 0) && ends.len() > 40);
+    let shown = succeed(&asked);
+    let (_, table) = shown.split_once("until cycle").unwrap();
+    let rows: Vec<Vec<String>> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().take(2).map(|word| word.replace(',', "")).collect())
+        .collect();
+    let (last, rows) = rows.split_last().unwrap();
+    assert_eq!(rows.len(), 40, "{shown}");
+    for (row, (end, value)) in rows.iter().zip(ends.iter().zip(values)) {
+        assert_eq!(*row, [end.to_string(), value[0].to_string()]);
+    }
+    assert_eq!(*last, ["and".to_owned(), (ends.len() - 40).to_string()]);
+}
+
+#[test]
+fn a_time_line_is_the_same_with_a_counter_beside_it() {
+    let folder = scratch("time-line-and-counter");
+    let trace = |name: &str, more: &[&str]| {
+        let path = folder.join(name);
+        succeed(&[&RUN[..], &["--every", "500", "--perfetto", path.to_str().unwrap()], more].concat());
+        fs::read(path).unwrap()
+    };
+    let alone = trace("alone", &[]);
+    for name in ["DRAM channel 0", "L1 hit rate"] {
+        assert!(alone.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name}");
+    }
+    assert!(trace("beside", &["--counter", "l1.hits"]) == alone, "the traces differ");
+}
+
+#[test]
+fn a_run_that_is_given_up_has_neither_traffic_nor_energy() {
+    let (code, out, err) = fencepost(&[
+        "compare",
+        "-s",
+        "hlrc-8cu",
+        "--scenarios",
+        "vi",
+        "-w",
+        "spin-forever",
+        "--patience",
+        "9000",
+    ]);
+    assert_eq!(code, 1, "{err}");
+    let row: Vec<&str> =
+        out.lines().find(|line| line.starts_with("spin-forever")).unwrap().split("  ").collect();
+    let cells: Vec<&str> = row.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells[3..], ["-", "-", "-", "no right answer"], "{out}");
 }
 
 #[test]

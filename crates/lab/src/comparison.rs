@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::paper::statistics::{geometric_mean, interval};
+use crate::paper::statistics::{geometric_mean, interval_of_amounts};
 use crate::record::Record;
 use crate::results::Interval;
 
@@ -57,6 +57,9 @@ pub struct Row {
     /// Traffic and energy relative to the first scenario's, with their intervals.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
+    /// Are traffic and energy known? A run that was given up counts nothing.
+    #[serde(skip)]
+    pub is_counted: bool,
 }
 
 /// Means over the seeds with their 95% intervals.
@@ -159,9 +162,9 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
     let one = &records[0];
     let over_seeds = |value: fn(&Record) -> f64| {
         let values: Vec<f64> = records.iter().map(value).collect();
-        interval(&values).unwrap_or(Interval { mean: 0.0, low: 0.0, high: 0.0 })
+        interval_of_amounts(&values).unwrap_or(Interval { mean: 0.0, low: 0.0, high: 0.0 })
     };
-    let relative = |of| quotients(records, first, of).and_then(|values| interval(&values));
+    let relative = |of| quotients(records, first, of).and_then(|values| interval_of_amounts(&values));
     let speedup = relative(SPEEDUP);
     let intervals = Intervals {
         cycles: over_seeds(|record| record.cycles as f64),
@@ -183,6 +186,7 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
         answer_ok: wrong.is_none(),
         error: wrong.or(Some(one)).and_then(|record| record.error.clone()),
         intervals: (records.len() > 1).then_some(intervals),
+        is_counted: records.iter().all(|record| !record.counters.is_empty()),
         relative: [relative(TRAFFIC), relative(ENERGY)],
     }
 }
@@ -194,7 +198,7 @@ fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> O
         let each = each.collect::<Option<Vec<Vec<f64>>>>()?;
         let seeds = 0..each.first()?.len();
         let of_seed = |seed: usize| geometric_mean(&each.iter().map(|case| case[seed]).collect::<Vec<_>>());
-        interval(&seeds.map(of_seed).collect::<Option<Vec<f64>>>()?)
+        interval_of_amounts(&seeds.map(of_seed).collect::<Option<Vec<f64>>>()?)
     };
     let (speedup, relative) = (of(SPEEDUP)?, [of(TRAFFIC), of(ENERGY)]);
     Some(Mean {
@@ -289,6 +293,51 @@ mod tests {
         assert!((speedup.mean - 2.5).abs() < 1e-12);
         assert!((speedup.high - 3.7422).abs() < 1e-3 && (speedup.low - 1.2578).abs() < 1e-3, "{speedup:?}");
         assert_eq!((row.cycles, row.speedup), (43, Some(2.5)));
+    }
+
+    #[test]
+    fn intervals_of_amounts_end_at_zero() {
+        let cycles = [[100, 10], [300, 400]];
+        let records: Vec<Record> =
+            (0..2).flat_map(|scenario| cycles.map(|of_seed| record("a", of_seed[scenario], true))).collect();
+        for row in &compare(&[1, 2], &records).rows {
+            let of = row.intervals.unwrap();
+            let all = [Some(of.cycles), of.speedup, Some(of.traffic_bytes), Some(of.energy_pj)];
+            assert!(all.into_iter().chain(row.relative).all(|of| of.unwrap().low >= 0.0), "{row:?}");
+            assert!(of.cycles.low == 0.0 && of.cycles.high > 1000.0, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn traffic_and_energy_are_relative_each_to_its_own_and_means_have_intervals() {
+        let with = |workload, cycles, bytes, pj| Record {
+            counters: BTreeMap::from([("noc_bytes_sent".to_owned(), bytes)]),
+            energy_pj: BTreeMap::from([("total".to_owned(), pj)]),
+            ..record(workload, cycles, true)
+        };
+        let of = |workload| {
+            [(100, 10, 1.0), (100, 10, 1.0), (50, 20, 8.0), (25, 20, 8.0)]
+                .map(|(cycles, bytes, pj)| with(workload, cycles, bytes, pj))
+        };
+        let comparison = compare(&[1, 2], &[of("a"), of("b")].concat());
+        let means = |of: [Option<Interval>; 2]| of.map(|of| of.unwrap().mean);
+        assert_eq!(means(comparison.rows[1].relative), [2.0, 8.0]);
+        assert_eq!(means(comparison.means[1].relative).map(f64::round), [2.0, 8.0]);
+        let mean = &comparison.means[1];
+        assert_eq!([mean.traffic_ratio, mean.energy_ratio].map(|ratio| ratio.unwrap().round()), [2.0, 8.0]);
+        // The speedups of the seeds are 2 and 4, on both workloads.
+        let interval = mean.interval.unwrap();
+        assert!((interval.mean - 3.0).abs() < 1e-9 && (interval.high - 15.706).abs() < 1e-3, "{interval:?}");
+        assert!(compare(&[0], &[of("a")[0].clone(), of("a")[2].clone()]).means.is_empty());
+    }
+
+    #[test]
+    fn a_run_that_was_given_up_has_neither_traffic_nor_energy() {
+        let given_up =
+            Record { counters: BTreeMap::new(), energy_pj: BTreeMap::new(), ..record("a", 9, false) };
+        let records = [record("a", 9, true), record("a", 9, true), record("a", 9, true), given_up];
+        let rows = compare(&[1, 2], &records).rows;
+        assert_eq!((rows[0].is_counted, rows[1].is_counted), (true, false));
     }
 
     #[test]

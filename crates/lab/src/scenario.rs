@@ -5,7 +5,7 @@ use core::fmt;
 use proto::Info;
 use workloads::stealing::{for_machine, scenario};
 
-use crate::error::Error;
+use crate::error::{Error, printable};
 
 /// The protocols that the scenarios of the hLRC paper run on, where they have
 /// not the name of their protocol (section IV: the first three on the baseline
@@ -74,7 +74,10 @@ impl Scenario {
         let Some((name, policies)) = text.split_once('+') else { return Scenario::new(text, None) };
         let policies: Vec<&str> = policies.split('+').map(str::trim).collect();
         if policies.iter().any(|policy| policy.is_empty()) {
-            return Err(Error::unknown("policy", "", &["PROTOCOL+POLICY"]));
+            let text = printable(text);
+            return Err(Error::Impossible(format!(
+                "scenario `{text}` has an empty policy, expected NAME or NAME+POLICY"
+            )));
         }
         Scenario::new(name.trim(), Some(&policies.join(",")))
     }
@@ -105,7 +108,7 @@ mod tests {
     fn an_unknown_protocol_gets_the_nearest_name_and_an_empty_policy_is_refused() {
         let error = |text: &str| Scenario::parse(text).unwrap_err().to_string();
         assert_eq!(error("nol1+x"), "unknown protocol `nol1`, did you mean `no-l1`?");
-        assert!(error("vi+").contains("expected one of PROTOCOL+POLICY"));
+        assert_eq!(error("vi+"), "scenario `vi+` has an empty policy, expected NAME or NAME+POLICY");
         assert!(error("").starts_with("unknown protocol ``"));
     }
 

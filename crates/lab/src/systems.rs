@@ -82,7 +82,12 @@ impl Systems {
     fn unknown(&self, name: &str) -> Error {
         let unknown = Error::unknown("system", name, &self.names());
         let name = printable(name);
-        let path = if Path::new(&name).is_file() { name } else { format!("{name}.toml") };
+        let is_stem = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+        let path = match Path::new(&name).is_file() {
+            true => name,
+            false if is_stem => format!("{name}.toml"),
+            false => "my-gpu.toml".to_owned(),
+        };
         Error::Impossible(unknown.and(&format!("A machine of your own is given by its path, as `./{path}`")))
     }
 

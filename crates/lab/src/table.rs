@@ -222,6 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn a_parquet_file_of_several_groups_has_every_row_in_its_place() {
+        let rows = GROUP_ROWS as u64 + 3;
+        let mut out = Vec::new();
+        write(Format::Parquet, &[Column::count("n", (0..rows).collect())], &mut out).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
+        assert_eq!(reader.metadata().num_row_groups(), 2);
+        let found = reader.get_row_iter(None).unwrap();
+        let found = found.map(|row| row.unwrap().get_column_iter().next().unwrap().1.clone());
+        assert!(found.eq((0..rows).map(Field::ULong)));
+    }
+
+    #[test]
     fn a_table_without_rows_can_be_written() {
         let none = [Column::count("n", Vec::new())];
         for format in [Format::Csv, Format::Parquet] {

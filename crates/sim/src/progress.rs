@@ -161,6 +161,45 @@ fn hash(of: impl Hash) -> u64 {
 mod tests {
     use super::*;
 
+    fn least(change: impl FnOnce(&mut System)) -> u64 {
+        let mut system: System = toml::from_str(include_str!("../../../systems/hlrc-8cu.toml")).unwrap();
+        change(&mut system);
+        least_patience(&system)
+    }
+
+    #[test]
+    fn the_least_patience_is_sixteen_round_trips_or_four_periods_of_the_longest_timer() {
+        let usual = least(|_| {});
+        // One cycle more at a place that a round trip passes once.
+        let once: [fn(&mut System); 5] = [
+            |system| system.l1.latency_cycles += 1,
+            |system| system.l2.latency_cycles += 1,
+            |system| system.dram.base_latency_cycles += 1,
+            |system| system.dram.row_miss_cycles += 1,
+            |system| system.host.memory_latency_cycles += 1,
+        ];
+        assert_eq!(once.map(|slower| least(slower) - usual), [16; 5]);
+        // There and back over as many hops as the mesh has rows and columns.
+        assert_eq!(least(|system| system.noc.hop_latency_cycles += 1) - usual, 16 * 2 * 6);
+        assert_eq!(least(|system| system.noc.port_latency_cycles += 1) - usual, 16 * 2);
+        let timers: [fn(&mut System); 3] = [
+            |system| system.timers.drain_cycles = 1_000_000,
+            |system| system.timers.epoch_cycles = 1_000_000,
+            |system| system.timers.tick_cycles = 1_000_000,
+        ];
+        assert_eq!(timers.map(least), [4_000_000; 3]);
+        let level = "name = \"l3\"\nper = \"machine\"\nlatency_cycles = 7";
+        assert_eq!(least(|system| system.levels.push(toml::from_str(level).unwrap())) - usual, 16 * 7);
+        let two = least(|system| system.chiplets = 2);
+        assert_eq!(
+            least(|system| (system.chiplets, system.links.latency_cycles) =
+                (2, system.links.latency_cycles + 5))
+                - two,
+            16 * 2 * 5
+        );
+        assert!(two > usual, "a way between chiplets crosses two networks");
+    }
+
     #[test]
     fn repeating_operations_lose_patience_and_new_ones_do_not() {
         let mut watch = Watch::new(100);

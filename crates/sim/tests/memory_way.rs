@@ -4,6 +4,7 @@
 mod common;
 
 use core::num::NonZeroU32;
+use std::collections::BTreeMap;
 
 use common::{histogram, histogram_values, system, vec_add, vec_add_answer};
 use kernel::prelude::*;
@@ -13,9 +14,10 @@ use proto::{
     MemoryOp, MemoryTag, NoMessage, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings, Sharing,
     TableView, protocol_nodes,
 };
+use sim::attribution::Cause;
 use sim::config::System;
-use sim::error::{Cause, RunError};
-use sim::noc::Topology;
+use sim::error::{Cause as StuckBy, RunError};
+use sim::noc::{LinkEnds, Topology};
 use sim::{DropMessage, Outcome, RunOptions};
 
 /// A compute unit that sends every access to memory.
@@ -107,6 +109,42 @@ impl Protocol for Uncached {
     }
 }
 
+/// Every access goes to memory from one controller in the middle of the chip.
+mod hub {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub(crate) struct Hub;
+
+    protocol_nodes! { Hub: Port(Port), Host(Host) }
+
+    impl Protocol for Hub {
+        type Node = Node;
+        type Msg = Msg;
+        type Params = ();
+        const INFO: Info = Info { name: "hub", ..Uncached::INFO };
+        const KINDS: &'static [Kind] =
+            &[Kind::port("Port", "hub", Per::Machine), Kind::port("Host", "host", Per::Host)];
+
+        fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+            Ok(())
+        }
+        fn node(id: NodeId, _: &Levels, (): &()) -> Node {
+            if id.kind == 0 { Node::Port(Port) } else { Node::Host(Host) }
+        }
+        fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+            let kind = u8::from(matches!(agent, Agent::Host(_)));
+            NodeId { kind, index: 0 }
+        }
+        fn tables() -> Vec<TableView> {
+            Vec::new()
+        }
+        fn plans() -> Vec<PlansView> {
+            Vec::new()
+        }
+    }
+}
+
 fn on<P: Protocol>(system: &System, program: Program) -> Outcome {
     sim::run::<P, ()>(system, program, &RunOptions::default(), &mut ()).unwrap()
 }
@@ -164,6 +202,65 @@ fn has_links(system: &System) -> bool {
     !matches!(system.noc.topology, Topology::Crossbar { .. })
 }
 
+#[test]
+fn a_controller_in_the_middle_of_the_chip_crosses_it_as_well() {
+    for system in machines() {
+        let outcome = on::<hub::Hub>(&system, vec_add(500));
+        outcome.answer.expect("c", &vec_add_answer(500)).unwrap();
+        let count = |name: &str| outcome.counters[name];
+        let what = format!("{} on {:?}", system.name, system.noc.topology);
+        assert!(count("memory_ops") > 0 && count("noc_messages") == 2 * count("memory_ops"), "{what}");
+        let headers = 2 * count("memory_ops") * u64::from(system.noc.header_bytes);
+        assert_eq!(count("noc_bytes_sent"), headers + count("dram_bytes"), "{what}");
+        assert!(outcome.energy.noc > 0.0, "{what}");
+    }
+}
+
+/// Adds one to a word so many times.
+fn updates(times: u64) -> Program {
+    Program::new("updates", move |host| async move {
+        let data = host.alloc::<u32>("data", 1);
+        let kernel = Kernel::new("add", move |w: Wave| async move {
+            for _ in 0..times {
+                w.fetch_add(data, 0u64, 1, relaxed(Level::Device)).await;
+            }
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new().with("data", &host.read(data).await)
+    })
+}
+
+#[test]
+fn an_update_takes_its_word_to_memory_and_another_back_and_memory_reads_and_writes() {
+    for system in machines() {
+        let counters = |times: u64| on::<Uncached>(&system, updates(times)).counters;
+        let (one, four) = (counters(1), counters(4));
+        let three = |name: &str| four[name] - one[name];
+        let what = format!("{} on {:?}", system.name, system.noc.topology);
+        assert_eq!(three("memory_ops"), 3, "{what}");
+        assert_eq!(three("noc_bytes_sent"), 3 * (2 * u64::from(system.noc.header_bytes) + 4 + 4), "{what}");
+        assert_eq!(three("dram_bytes"), 3 * (u64::from(system.l1.line_bytes) + 4), "{what}");
+    }
+}
+
+#[test]
+fn a_byte_that_changes_in_memory_is_progress() {
+    // Two stores by turns: only memory tells one time from the next.
+    let program = Program::new("by-turns", |host| async move {
+        let data = host.alloc::<u32>("data", 1);
+        let kernel = Kernel::new("store", move |w: Wave| async move {
+            for turn in 0..401u32 {
+                w.store(data, 0u64, turn % 2 + 1).await;
+            }
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new().with("data", &host.read(data).await)
+    });
+    let options = RunOptions { patience_cycles: 1, ..RunOptions::default() };
+    let run = sim::run::<Uncached, ()>(&system("hlrc-8cu"), program, &options, &mut ());
+    run.expect("it gets somewhere").answer.expect("data", &[1u32]).unwrap();
+}
+
 /// Loads a word of each of `lines` lines, one after the other.
 fn chain(lines: u64, words_of_line: u64) -> Program {
     Program::new("chain", move |host| async move {
@@ -214,6 +311,60 @@ fn a_load_from_memory_takes_the_hops_there_and_back() {
     }
 }
 
+/// The node of the memory of a bank's lines. Compute units have the first ports of
+/// a crossbar.
+fn node_of_memory(system: &System, bank: u64) -> u64 {
+    match system.noc.topology {
+        Topology::Crossbar { .. } => {
+            let cus = u64::from(system.cu.count);
+            cus + bank % (system.noc.topology.nodes() - cus)
+        }
+        _ => bank * system.noc.topology.nodes() / u64::from(system.l2.banks),
+    }
+}
+
+#[test]
+fn a_load_leaves_by_the_ports_of_its_compute_unit_and_its_data_by_those_of_memory() {
+    for system in machines() {
+        let (lines, line_bytes) = (u64::from(system.l2.banks), u64::from(system.l1.line_bytes));
+        let outcome = on::<Uncached>(&system, chain(lines, line_bytes / 4));
+        let header = u64::from(system.noc.header_bytes);
+        // What goes in and out at each node.
+        let mut expected: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for bank in 0..lines {
+            for (node, sent, received) in [
+                (0, header, header + line_bytes),
+                (node_of_memory(&system, bank), header + line_bytes, header),
+            ] {
+                let ports = expected.entry(node).or_default();
+                *ports = (ports.0 + sent, ports.1 + received);
+            }
+        }
+        let mut found: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for (link, traffic) in outcome.links.iter().filter(|(_, traffic)| traffic.bytes > 0) {
+            match *link {
+                LinkEnds::Inject(node) => found.entry(u64::from(node.0)).or_default().0 += traffic.bytes,
+                LinkEnds::Eject(node) => found.entry(u64::from(node.0)).or_default().1 += traffic.bytes,
+                LinkEnds::Hop(..) | LinkEnds::Chiplets(..) => {}
+            }
+        }
+        assert_eq!(found, expected, "{} on {:?}", system.name, system.noc.topology);
+    }
+}
+
+#[test]
+fn what_queues_on_the_way_to_memory_and_at_memory_is_a_cause() {
+    let mut narrow = system("hlrc-8cu");
+    narrow.noc.link_bytes_per_cycle = NonZeroU32::new(1).unwrap();
+    let outcome = on::<Uncached>(&narrow, vec_add(2000));
+    assert!(outcome.attribution.of(Cause::QueueNoc) > outcome.cycles / 10, "{:?}", outcome.attribution);
+    let mut slow = system("hlrc-8cu");
+    slow.dram.channels = NonZeroU32::new(1).unwrap();
+    let outcome = on::<Uncached>(&slow, vec_add(2000));
+    assert!(outcome.counters["dram_queue_cycles"] > 0);
+    assert!(outcome.attribution.of(Cause::QueueDram) > 0, "{:?}", outcome.attribution);
+}
+
 #[test]
 fn banks_reach_the_memory_beside_them_without_the_network() {
     for system in machines() {
@@ -234,7 +385,7 @@ fn an_answer_of_memory_that_is_lost_is_found() {
         let options = RunOptions { drop: drop(name), patience_cycles: 20_000, ..RunOptions::default() };
         let run = sim::run::<Uncached, ()>(&system("hlrc-8cu"), vec_add(1000), &options, &mut ());
         let Err(RunError::Stuck(stuck)) = run else { panic!("{name}: it should be stuck, not {run:?}") };
-        assert_eq!(stuck.cause, Cause::NothingMoves);
+        assert_eq!(stuck.cause, StuckBy::NothingMoves);
         let text = stuck.to_string();
         assert!(text.contains(&format!("{name}, lost on purpose")) && text.contains("memory"), "{text}");
     }

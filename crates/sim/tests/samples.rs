@@ -5,6 +5,7 @@ mod common;
 use core::num::NonZeroU64;
 
 use common::{histogram, system};
+use kernel::prelude::*;
 use sim::RunOptions;
 use sim::perfetto::Timeline;
 use sim::probe::Probe;
@@ -41,6 +42,7 @@ fn samples_come_at_the_end_of_each_interval_and_add_up_to_the_run() {
         let ends: Vec<u64> = others.iter().map(|sample| sample.cycle).collect();
         let expected: Vec<u64> = (1..=others.len() as u64).map(|n| n * every).collect();
         assert_eq!(ends, expected);
+        assert!(ends.last().is_none_or(|end| *end < last.cycle), "the last interval is no empty one");
         assert!(last.cycle >= plain.cycles && last.cycle <= (others.len() as u64 + 1) * every);
         for (name, total) in &plain.counters {
             if name.starts_with("cycles.") {
@@ -65,6 +67,30 @@ fn a_level_is_what_is_under_way() {
     for level in LEVELS {
         assert!(kept.samples.iter().any(|sample| sample.count(level) > 0), "{level} is never above zero");
     }
+}
+
+#[test]
+fn each_level_is_of_what_its_name_says() {
+    // One line comes from memory, and then the L2 has it for every update.
+    let program = Program::new("updates", |host| async move {
+        let word = host.alloc::<u32>("word", 1);
+        let kernel = Kernel::new("add", move |w: Wave| async move {
+            for _ in 0..40 {
+                w.fetch_add(word, 0u64, 1, relaxed(Level::Device)).await;
+            }
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new().with("word", &host.read(word).await)
+    });
+    let mut kept = Kept { every: 5, samples: Vec::new() };
+    // Its L2 writes back late.
+    sim::run::<Vi, _>(&system("hrf-8cu"), program, &RunOptions::default(), &mut kept).unwrap();
+    let share = |level: &str| kept.samples.iter().filter(|sample| sample.count(level) > 0).count();
+    let [requests, messages, memory] = LEVELS.map(share);
+    assert!(
+        requests > messages && messages > memory && requests > 4 * memory && memory > 0,
+        "{requests} {messages} {memory}"
+    );
 }
 
 #[test]

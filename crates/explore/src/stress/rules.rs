@@ -25,7 +25,10 @@ impl Rules {
             ["opencl-rsp", ..] => Ok(Rules { remote: true, ..scoped }),
             // Who knows fences says nothing of scopes as hints.
             ["drf", ..] => Ok(Rules { hints: true, fences: false, ..scoped }),
-            [model, ..] => Err(format!("no episodes are made for the model `{model}`")),
+            [model, ..] => Err(format!(
+                "no episodes are made for the model `{model}`, expected one of hrf-direct, hrf-indirect, opencl, \
+                 opencl-rsp, drf"
+            )),
             [] => Err(String::from("the protocol claims no model")),
         }
     }

@@ -97,6 +97,36 @@ fn every_command_ends_on_terminals_of_40_80_and_200_columns() {
     });
 }
 
+/// Commands that print tables.
+const TABLES: &[&str] = &[
+    "list workloads",
+    "list workloads uts",
+    "list papers hlrc",
+    "run -s hlrc-8cu -p vi -w reduce --set n=4k --every 1000 --counter l1.hits",
+    "compare -s hlrc-8cu --scenarios vi,no-l1 -w histogram,reduce --set n=4k",
+    "compare -s hlrc-8cu --scenarios vi,no-l1 -w histogram,reduce --set n=4k --seeds 2",
+    "why vi no-l1 -s hlrc-8cu -w reduce --set n=4k",
+];
+
+#[test]
+fn no_row_of_a_table_is_wider_than_a_usual_terminal() {
+    let folder = home("tables");
+    for command in TABLES {
+        for columns in [80, 200] {
+            let left = Session::start(&words(command), &folder, &Setup { columns, ..USUAL }).end();
+            let text = left.screen.contents();
+            assert_eq!(left.code, Some(0), "{command}:\n{text}");
+            let rows = text.lines().count() as u16;
+            let wrapped = (0..rows).filter(|row| left.screen.row_wrapped(*row)).count();
+            assert_eq!(wrapped, 0, "{columns} columns, {command}:\n{text}");
+            // Bars are there on a narrow terminal, and have their full length on a wide one.
+            let longest = text.split_whitespace().map(|word| word.matches('█').count()).max();
+            let is_long = columns == 200 && command.starts_with("compare");
+            assert!(command.starts_with("list") || longest >= Some(if is_long { 24 } else { 3 }), "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
     let plain = |left: &Left| {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proto::words::counted;
+use proto::words::{counted, grouped};
 use serde_json::{Value, json};
 use workloads::graph::stand_in::Scale;
 
@@ -11,7 +11,7 @@ use super::expr::{At, Comparison, Expr, NoValue};
 use super::files::{Fold, Groups};
 use super::litmus::Litmus;
 use super::plan::Plan;
-use super::statistics::{geometric_mean, interval, mean, rank_correlation_of_means};
+use super::statistics::{geometric_mean, interval, interval_of_amounts, mean, rank_correlation_of_means};
 use super::{FigurePlan, Measure, What, score, shown};
 use crate::results::{
     Bar, Figure, Group, InputShown, Interval, Results, Row, RowKey, ScenarioShown, Scored, Shape, Status,
@@ -276,7 +276,7 @@ impl Evaluation<'_> {
             let mut missing = None;
             let values = plan.parts.iter().map(|(_, expr)| {
                 match self.folded(expr, (variant, scenario), inputs, fold) {
-                    Ok(values) => interval(&values),
+                    Ok(values) => interval_of(expr, &values),
                     Err(why) => {
                         missing.get_or_insert(why.to_string());
                         None
@@ -371,13 +371,17 @@ impl Evaluation<'_> {
             Fold::Max => |values| values.iter().copied().reduce(f64::max),
         };
         let values = self.folded(expr, here, &measure.inputs, fold)?;
-        let found = interval(&values).ok_or(NoValue::Undefined)?;
+        let found = interval_of(expr, &values).ok_or(NoValue::Undefined)?;
         scored.measured = json!(found.mean);
         scored.interval = Some([found.low, found.high]).filter(|_| values.len() > 1);
         if measure.fold == Fold::Mean && measure.inputs.len() > 1 {
             let geometric = self.folded(expr, here, &measure.inputs, geometric_mean).ok();
             scored.geometric = geometric.and_then(|values| mean(&values));
         }
+        scored.note = score::close_counts(claim).map(|ends| {
+            let [low, high] = ends.map(|end| grouped(end as u64));
+            format!("a count is scored by its logarithm: from {low} to {high} is as published")
+        });
         Ok(score::mean_figure(claim, found))
     }
 
@@ -398,7 +402,7 @@ impl Evaluation<'_> {
                 Err(NoValue::Undefined) => continue,
                 values => values?,
             };
-            found.push(self.of_input(claim, input, &values).ok_or(NoValue::Undefined)?);
+            found.push(self.of_input(claim, expr, input, &values).ok_or(NoValue::Undefined)?);
         }
         // The first of the worst.
         let worst = found.iter().rev().max_by_key(|of| of.status).ok_or(NoValue::Undefined)?;
@@ -417,7 +421,7 @@ impl Evaluation<'_> {
 
     /// How a figure is on one input: its mean over the seeds, or if it must be exact
     /// the first one that is wrong.
-    fn of_input(&self, claim: &Claim, input: &str, values: &[f64]) -> Option<OfInput> {
+    fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<OfInput> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
             let (low, high) =
@@ -445,7 +449,7 @@ impl Evaluation<'_> {
                 text,
             });
         }
-        let shown = interval(values)?;
+        let shown = interval_of(expr, values)?;
         let text = match range() {
             Some((low, high)) => {
                 let [mean, low, high] = to_one_decimal([rounded(shown.mean), low, high]);
@@ -493,7 +497,7 @@ impl Evaluation<'_> {
         for inputs in each {
             for comparison in order {
                 let side = |expr: &Expr| -> Result<Interval, NoValue> {
-                    interval(&self.folded(expr, here, inputs, mean)?).ok_or(NoValue::Undefined)
+                    interval_of(expr, &self.folded(expr, here, inputs, mean)?).ok_or(NoValue::Undefined)
                 };
                 let (left, right) = (side(&comparison.left)?, side(&comparison.right)?);
                 let outcome = score::compare(left, comparison.relation, right);
@@ -526,6 +530,11 @@ impl Evaluation<'_> {
         }
         Ok(status)
     }
+}
+
+/// The interval of the values of an expression.
+fn interval_of(expr: &Expr, values: &[f64]) -> Option<Interval> {
+    if expr.is_amount() { interval_of_amounts(values) } else { interval(values) }
 }
 
 /// A figure on one input.

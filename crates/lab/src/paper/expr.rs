@@ -99,6 +99,18 @@ impl fmt::Display for NoValue {
 }
 
 impl Expr {
+    /// Is the value of no run negative? All quantities are amounts.
+    pub(crate) fn is_amount(&self) -> bool {
+        match self {
+            Expr::Number(number) => *number >= 0.0,
+            Expr::Quantity(..) => true,
+            Expr::Binary('-', ..) => false,
+            Expr::Binary(_, left, right) => left.is_amount() && right.is_amount(),
+            Expr::Extreme(Extreme::Max, all) => all.iter().any(Expr::is_amount),
+            Expr::Extreme(Extreme::Min, all) => all.iter().all(Expr::is_amount),
+        }
+    }
+
     /// Reads a value.
     ///
     /// # Errors

@@ -97,6 +97,15 @@ fn number(unit: Unit, published: f64, measured: f64) -> Status {
     }
 }
 
+/// The smallest and the largest count that are close enough to a published one. The
+/// effect of a count is its logarithm, so they are far apart.
+pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
+    let published = claim.value.filter(|_| (claim.kind, claim.unit) == (Kind::Number, Unit::Count))?;
+    let effect = effect(Unit::Count, published);
+    let room = (SHARE * effect.abs()).max(CLOSE);
+    Some([(effect - room).exp().ceil(), (effect + room).exp().floor()])
+}
+
 /// Does a comparison hold? Reproduced if it does for all values of the two
 /// intervals, contradicted if for none of them.
 pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> Status {
@@ -159,6 +168,18 @@ mod tests {
         assert_eq!(share(0.4, 0.31), Status::Reproduced);
         assert_eq!(share(0.4, 0.2), Status::Direction);
         assert_eq!(share(-0.4, 0.4), Status::Contradicted);
+    }
+
+    #[test]
+    fn the_counts_that_are_close_enough_are_those_that_are_reproduced() {
+        let bytes = claim(Kind::Number, Unit::Count, 24_576.0);
+        let [low, high] = close_counts(&bytes).unwrap();
+        // The fourth root of 24,576 is 12.5206.
+        assert_eq!([low, high], [1963.0, 307_708.0]);
+        assert_eq!([low, high].map(|count| figure(&bytes, count)), [Status::Reproduced; 2]);
+        assert_eq!([low - 1.0, high + 1.0].map(|count| figure(&bytes, count)), [Status::Direction; 2]);
+        assert_eq!(close_counts(&claim(Kind::Number, Unit::Ratio, 2.0)), None);
+        assert_eq!(close_counts(&claim(Kind::Exact, Unit::Count, 2.0)), None);
     }
 
     #[test]

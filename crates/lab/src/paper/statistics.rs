@@ -47,6 +47,11 @@ pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
+/// The same of amounts, of which none can be negative: the interval ends at zero.
+pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
+    interval(values).map(|found| Interval { low: found.low.max(0.0), ..found })
+}
+
 /// How often values are drawn anew from those that were measured.
 const RESAMPLES: usize = 10_000;
 
@@ -138,6 +143,16 @@ mod tests {
         assert!((five.high - 4.9629).abs() < 1e-3 && (five.low - 1.0371).abs() < 1e-3, "{five:?}");
         assert_eq!(interval(&[7.0]), Some(Interval { mean: 7.0, low: 7.0, high: 7.0 }));
         assert_eq!(interval(&[]), None);
+    }
+
+    #[test]
+    fn the_interval_of_amounts_ends_at_zero_and_that_of_changes_does_not() {
+        // Half of the difference times 12.706: far below zero.
+        let (changes, amounts) = (interval(&[1.0, 3.0]).unwrap(), interval_of_amounts(&[1.0, 3.0]).unwrap());
+        assert!((changes.low + 10.706).abs() < 1e-9 && (changes.high - 14.706).abs() < 1e-9, "{changes:?}");
+        assert_eq!(amounts, Interval { low: 0.0, ..changes });
+        let sure = [100.0, 101.0, 102.0];
+        assert_eq!(interval_of_amounts(&sure), interval(&sure));
     }
 
     #[test]

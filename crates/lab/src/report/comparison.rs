@@ -118,15 +118,16 @@ fn numbers(comparison: &Comparison) -> Table {
         None => Cell::Number(text),
     };
     let row = |row: &Row| {
-        let intervals = row.intervals;
+        let intervals = row.intervals.filter(|_| row.is_counted);
+        let counted = |text: String| if row.is_counted { text } else { "-".to_owned() };
         vec![
             Cell::from(row.workload),
             Cell::from(row.system.as_str()),
             Cell::from(row.scenario.as_str()),
-            with(count(row.cycles), intervals.map(|i| i.cycles)),
-            with(count(row.traffic_bytes), intervals.map(|i| i.traffic_bytes)),
-            with(short(row.energy_pj / 1000.0), None),
-            with(row.speedup.map_or_else(|| "-".to_owned(), short), intervals.and_then(|i| i.speedup)),
+            with(count(row.cycles), row.intervals.map(|i| i.cycles)),
+            with(counted(count(row.traffic_bytes)), intervals.map(|i| i.traffic_bytes)),
+            with(counted(short(row.energy_pj / 1000.0)), None),
+            with(row.speedup.map_or_else(|| "-".to_owned(), short), row.intervals.and_then(|i| i.speedup)),
             Cell::from(if row.answer_ok { "right" } else { "WRONG" }),
         ]
     };

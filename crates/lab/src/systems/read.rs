@@ -41,6 +41,12 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
         };
         Err(Error::File { place, message })
     };
+    if system.name.trim().is_empty() {
+        return refuse(
+            &["name".to_owned()],
+            "`name`: found an empty name, expected one with letters".to_owned(),
+        );
+    }
     if let Some(problem) = system.problems().into_iter().next() {
         return refuse(&problem.path, format!("`{}`: {}", problem.key(), problem.message));
     }
