@@ -294,3 +294,46 @@ fn a_file_of_locks_beside_the_model_is_not_read() {
     let mut include = |_: &str| Ok("this is no model (".to_owned());
     Model::parse("own", "own.cat", "include \"lock.cat\" acyclic po | rf", &mut include).expect("a model");
 }
+
+#[test]
+fn an_addition_may_be_forbidden_by_a_value() {
+    let add = "int r0 = atomic_add_unless(x, 2, 4);";
+    let all = states(&test(&[add, add], "locations [0:r0; 1:r0; x]"));
+    // Both add, one after the other; neither is lost.
+    assert_eq!(all, BTreeSet::from(["0:r0=1; 1:r0=1; [x]=4;".to_owned()]));
+    let all =
+        states(&test(&["WRITE_ONCE(*x, 4); int r0 = atomic_add_unless(x, 2, 4);"], "locations [0:r0; x]"));
+    assert_eq!(all, BTreeSet::from(["0:r0=0; [x]=4;".to_owned()]));
+    let old = states(&test(&["int r0 = __atomic_add_unless(x, 2, 0 - 1);"], "locations [0:r0; x]"));
+    assert_eq!(old, BTreeSet::from(["0:r0=0; [x]=2;".to_owned()]));
+    // One that adds is fully ordered; one that does not is no fence.
+    let buffered = |unless: u32| {
+        let body = |own: &str, other: &str| {
+            format!(
+                "WRITE_ONCE(*{own}, 1); int r1 = atomic_add_unless(l, 1, {unless}); int r0 = READ_ONCE(*{other});"
+            )
+        };
+        let second = body("y", "x").replace("(l,", "(z,").replace("r1 =", "r2 =");
+        let text = test(&[&body("x", "y"), &second], "exists (0:r0=0 /\\ 1:r0=0)")
+            .replace("int *l", "int *l, int *z");
+        run(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).verdict
+    };
+    assert!(!buffered(7) && buffered(0));
+    let text = test(&["int r0 = READ_ONCE(*x);\n int r1 = atomic_add_unless(x, 1, r0);"], "exists (x=1)");
+    let error = parse(&text).expect_err("it is no number").to_string();
+    assert!(error.starts_with("line 4, column") && error.contains("expected a number"), "{error}");
+}
+
+#[test]
+fn fetching_updates_have_an_order_in_their_names() {
+    let passes = |write: &str| {
+        let first = format!("WRITE_ONCE(*x, 1); {write}");
+        let second = "int r0 = smp_load_acquire(y); int r1 = READ_ONCE(*x);";
+        let all = states(&test(&[&first, second], "exists (1:r0=1 /\\ 1:r1=0)"));
+        !all.iter().any(|state| state.starts_with("1:r0=1; 1:r1=0"))
+    };
+    assert!(passes("int r2 = atomic_fetch_add_release(1, y);") && passes("int r2 = atomic_fetch_inc(y);"));
+    assert!(!passes("int r2 = atomic_fetch_inc_relaxed(y);"));
+    let down = states(&test(&["int r0 = atomic_fetch_dec_acquire(x);"], "locations [0:r0; x]"));
+    assert_eq!(down, BTreeSet::from(["0:r0=0; [x]=-1;".to_owned()]));
+}

@@ -6,7 +6,7 @@ mod guard;
 
 use crate::exec::set::{EVENTS_MAX, EventSet};
 use crate::program::{
-    BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, Thread, ThreadId, UnaryOp, Value,
+    BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, RmwOp, Thread, ThreadId, UnaryOp, Value,
     address_value,
 };
 
@@ -188,7 +188,12 @@ pub(crate) fn numbers_of(program: &Program) -> Vec<Value> {
             Instr::Store { value, .. } | Instr::Assign { value, .. } | Instr::Await { value, .. } => {
                 of_expr(value);
             }
-            Instr::Rmw { operand, .. } => of_expr(operand),
+            Instr::Rmw { op, operand, .. } => {
+                of_expr(operand);
+                if let RmwOp::AddUnless(value) = op {
+                    of_expr(&Expr::Const(*value));
+                }
+            }
             Instr::Cas(cas) => {
                 of_expr(&cas.expected);
                 of_expr(&cas.desired);
