@@ -192,7 +192,13 @@ impl Column<'_> {
             id = Some(self.value()?);
         }
         if self.cursor.eat(",") {
-            quorum = Some(self.value()?);
+            let place = self.cursor.place();
+            let count = self.value()?;
+            if let Some(number) = count.as_const().filter(|&number| number < 1) {
+                let expected = "a number of threads, 1 or more, or a register";
+                return Err(TextError::expected(place, format!("`{number}`"), expected));
+            }
+            quorum = Some(count);
         }
         // One register alone names the resource; one number alone is both.
         let (instance, id) = match (first.as_const(), id) {
