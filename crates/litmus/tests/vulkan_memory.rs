@@ -105,8 +105,8 @@ fn availability_and_visibility_are_chained_through_domains() {
     let third = ["", "sg 2, wg 0, qf 0", "sg 0, wg 2, qf 0", "sg 0, wg 0, qf 2"];
     let first = "sg 0, wg 0, qf 0";
     for broad in 1..LEVELS.len() {
-        for narrow in 0..broad {
-            let (near, wide) = (LEVELS[narrow].0, LEVELS[broad].0);
+        for (narrow, (near, _)) in LEVELS.into_iter().enumerate().take(broad) {
+            let wide = LEVELS[broad].0;
             // The middle thread stands in the narrow domain, or just outside of it.
             for (level, expected) in [(narrow, true), (narrow + 1, false)] {
                 let middle = LEVELS[level].1[1];
