@@ -190,7 +190,10 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
                 return refuse(format!("P{t} uses another path to memory than ordinary loads and stores"));
             }
             match instr {
-                Instr::Rmw { op: RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec, .. } => {
+                Instr::Rmw {
+                    op: RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec | RmwOp::AddUnless(_),
+                    ..
+                } => {
                     return refuse(format!("P{t} has a read-modify-write that no cache performs"));
                 }
                 Instr::Barrier(barrier) => {

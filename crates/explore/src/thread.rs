@@ -507,6 +507,6 @@ pub fn rmw_kind(op: RmwOp) -> Option<RmwKind> {
         RmwOp::Min => RmwKind::MinS,
         RmwOp::Max => RmwKind::MaxS,
         RmwOp::Exchange => RmwKind::Exchange,
-        RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec => return None,
+        RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec | RmwOp::AddUnless(_) => return None,
     })
 }

@@ -169,6 +169,10 @@ fn tests_come_from_lists_and_from_standard_input() {
     let list = put(&folder, "all", "SB.litmus\n@other\n");
     let out = succeed(&[&format!("@{list}"), "--model", "sc"]);
     assert_eq!(out.lines().filter(|line| line.starts_with("Observation SB ")).count(), 2, "{out}");
+    let mut latin = STORE_BUFFERING.replacen("{}", "(* caf? *)\n{}", 1).into_bytes();
+    latin.iter_mut().filter(|byte| **byte == b'?').for_each(|byte| *byte = 0xe9);
+    let latin = put(&folder, "latin.litmus", latin);
+    assert!(succeed(&[&latin, "--model", "sc"]).contains("Observation SB Never 0 3"));
     put(&folder, "round", "@round\n");
     let error = refused(&[&format!("@{}/round", folder.display()), "--model", "sc"]);
     assert!(error.contains("lists name one another"), "{error}");

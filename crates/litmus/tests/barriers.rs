@@ -232,3 +232,22 @@ fn counted_barriers_end_as_every_interleaving_does() {
     }
     assert!(several > 50, "{several} programs have several outcomes");
 }
+
+#[test]
+fn counts_that_differ_complete_nothing() {
+    let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nbar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 3 ;\n\
+                   st.weak x, 1 | st.weak y, 1 ;";
+    let report = ptx(threads, "exists (x == 1)");
+    assert!(!report.verdict, "nobody goes on: {report:?}");
+    assert!(report.notes.iter().any(|note| note.contains("diverge at a barrier")), "{:?}", report.notes);
+}
+
+#[test]
+fn threads_at_another_resource_are_not_waited_for() {
+    let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nbar.cta.sync 1, 1 | bar.cta.sync 1, 2 ;\n\
+                   st.weak x, 1 | ld.weak r0, x ;";
+    let report = ptx(threads, "exists (P1:r0 == 0)");
+    assert!(report.verdict && report.notes.is_empty(), "{:?}", report.notes);
+    let one = ptx(&threads.replace("1, 2", "1, 1"), "exists (P1:r0 == 0)");
+    assert!(one.verdict && one.notes.is_empty(), "they meet, and then race: {one:?}");
+}

@@ -187,6 +187,75 @@ fn cross_tries_every_combination() {
     assert_eq!(counts(SB, &two.replace("po | loc", "po | ext")), (0, 0));
 }
 
+/// Orders of other events than writes, and orders of writes that extend different relations.
+#[test]
+fn cross_combines_orders_of_any_events() {
+    let test =
+        "LISA two\n{ x = 0; y = 0; }\nP0 | P1 ;\nr[] r0 x | w[] x 1 ;\nr[] r1 x | w[] y 1 ;\nexists (0:r0=0)";
+    // Two reads have two orders, one of which goes against program order.
+    let reads = "with order from cross (linearisations(R, 0) ++ {})";
+    let some = counts(test, &format!("{reads} empty (po & R * R) \\ order"));
+    assert_eq!(some, counts(test, "empty 0"));
+    assert_eq!(some, counts(test, &format!("{reads} empty order \\ (po^-1 & R * R)")));
+    let extends = "with order from cross (linearisations(R, po) ++ {}) empty order \\ (po^-1 & R * R)";
+    assert_eq!(counts(test, extends), (0, 0));
+    // x and y are ordered on their own, one of them by program order, one against it.
+    let three =
+        "LISA words\n{ x = 0; y = 0; }\nP0 ;\nw[] x 1 ;\nw[] x 2 ;\nw[] y 1 ;\nw[] y 2 ;\nexists (x=1)";
+    let both = |x: &str, y: &str| {
+        format!(
+            "let of-x = loc2events('x) & W \\ IW let of-y = loc2events('y) & W \\ IW
+             with order from cross (linearisations(of-x, {x}) ++ (linearisations(of-y, {y}) ++ {{}}))
+             empty (order & po) \\ (of-y * of-y) empty (order \\ po) \\ (of-x * of-x) empty 0"
+        )
+    };
+    let total = |counts: (u64, u64)| counts.0 + counts.1;
+    assert!(total(counts(three, &both("po^-1", "po"))) > 0);
+    assert_eq!(total(counts(three, &both("po", "po"))), 0);
+    assert_eq!(total(counts(three, &both("po^-1", "po^-1"))), 0);
+}
+
+#[test]
+fn generated_orders_lie_among_their_writes() {
+    let outside = "with mo from generate_orders(W & A, co0) empty mo \\ ((W & A) * (W & A))";
+    let mixed = "C mixed\n{}\nP0(atomic_int* x) { *x = 1; }\nP1(int* x) { *x = 2; }\nexists ([x]=1)";
+    let (all, none) = (counts(mixed, outside), counts(mixed, "empty 0"));
+    assert!(all.0 > 0 && all.1 > 0 && none.0 + none.1 >= all.0 + all.1);
+}
+
+#[test]
+fn a_swap_depends_on_what_it_compares() {
+    let test = "C swap\n{}\nP0(atomic_int* x, int* e) { *e = 0; atomic_compare_exchange_strong_explicit(x, e, 1, memory_order_relaxed, memory_order_relaxed); }\nexists ([x]=1)";
+    assert_eq!(counts(test, "acyclic po | rf | co | fr empty rmw \\ ctrl"), (1, 0));
+    // An exchange writes what it is given.
+    let test = "C swap\n{}\nP0(atomic_int* x) { int r0 = atomic_exchange_explicit(x, 1, memory_order_relaxed); }\nexists ([x]=1)";
+    assert_eq!(counts(test, "acyclic po | rf | co | fr empty rmw & data"), (1, 0));
+    assert_eq!(
+        counts(&test.replace("exchange", "fetch_add"), "acyclic po | rf | co | fr empty rmw \\ data"),
+        (1, 0)
+    );
+}
+
+#[test]
+fn a_set_is_split_around_its_middle() {
+    let deep = "let rec depth set = match set with
+           || {} -> 0 || before | e ++ after -> (depth before; po?) | (depth after; po?) | ({e} * R) end
+         acyclic (depth(W) & po) | rf | co | fr";
+    assert_eq!(counts(SB, deep), (0, 3));
+}
+
+/// Models titled PTX, and those with the option, leave writes unordered.
+#[test]
+fn a_title_makes_the_coherence_order_partial() {
+    let coherence = "acyclic po-loc | rf | co | fr empty 0";
+    let two = "C two\n{}\nP0(atomic_int* x) { *x = 1; }\nP1(atomic_int* x) { *x = 2; }\nexists ([x]=1)";
+    assert_eq!(counts(two, coherence), (1, 1));
+    for title in ["PTX", "\"PTX\"", "OWN partialco", "PTX \"own\""] {
+        // Ordered either way, or apart with either last.
+        assert_eq!(counts(two, &format!("{title}\n{coherence}")), (2, 2), "{title}");
+    }
+}
+
 #[test]
 fn a_definition_may_mix_sets_and_relations() {
     // As the kernel's model pairs its critical sections: what is paired is left

@@ -83,3 +83,36 @@ fn a_hash_depends_on_state_code_and_observed_terms() {
         assert_ne!(of(&base.replace(from, to)), first, "{from}");
     }
 }
+
+/// A hash in the header is taken as it stands.
+#[test]
+fn a_header_may_give_the_hash() {
+    let test = |line: &str| format!("LISA t\n{line}\n{{ x = 0; }}\n P0 ;\n w[once] x 1 ;\nexists (x=1)\n");
+    let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
+    assert_eq!(of(&test("Hash=abc123")), "abc123");
+    assert_eq!(of(&test("\"Hash=abc123\"")), "abc123");
+    // One without a value gives none, nor does one behind the header.
+    let computed = of(&test("\"d\""));
+    assert_eq!(computed.len(), 32);
+    assert_eq!(of(&test("Hash=")), computed);
+    assert_eq!(of(&test("\"d\"").replace("exists", "(* Hash=abc123 *) exists")), computed);
+}
+
+/// Terms count as a set: registers by thread, then memory by name, elements of arrays last.
+#[test]
+fn the_order_of_observed_terms_does_not_count() {
+    let of = |ask: &str| {
+        let text = format!(
+            "C t\n{{ int a[2]; int z; }}\nP0(int* a, int* z, int* b) {{ int r1 = *z; int r0 = *b; *z = 1; }}\n{ask}\n"
+        );
+        hash(&text, &parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
+    };
+    let first = of("locations [0:r0; 0:r1; b; z; a[0]; a[1]] exists (z=1)");
+    for ask in [
+        "locations [a[1]; a[0]; z; b; 0:r1; 0:r0] exists (z=1)",
+        "locations [b; b; a[1]] exists (0:r1=1 /\\ a[0]=1 /\\ 0:r0=1 /\\ z=1)",
+    ] {
+        assert_eq!(of(ask), first, "{ask}");
+    }
+    assert_ne!(of("locations [0:r0; 0:r1; b; z; a[0]] exists (z=1)"), first);
+}

@@ -209,3 +209,131 @@ fn a_thread_that_waits_for_a_lock_mixes_no_accesses() {
     let mixed = run(&test(&[body, "int r0 = READ_ONCE(*l);"], "exists (x=1)")).expect("it fits");
     assert_eq!(mixed.flags.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["mixed-lock-accesses"]);
 }
+
+/// The annotations that a declaration allows, on a small test.
+#[test]
+fn declarations_of_one_kind_add_up() {
+    let judged = |bell: &str, body: &str| {
+        let bell = Prelude { file: "own.bell", text: bell };
+        let mut include = |file: &str| Err(format!("no {file}"));
+        let text = "acyclic po | rf | co | fr";
+        let model = Model::parse_after(&[bell], "own", "own.cat", text, &mut include).expect("a model");
+        let program = parse(&test(&[body], "exists (x=1)")).unwrap_or_else(|e| panic!("{e}"));
+        check(&program, &model, &mut Options::default()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let load = "int r0 = smp_load_acquire(x);";
+    for (bell, allowed) in [
+        ("instructions R[{'once}]", false),
+        ("instructions R[{'once}] instructions R[{'acquire}]", true),
+        ("if \"never\" instructions R[{'acquire}] end instructions R[{'once}]", true),
+        ("instructions W[{'once}]", true),
+        ("enum A = 'once instructions R[A]", false),
+        ("enum A = 'once || 'acquire instructions R[A]", true),
+        ("let A = {'once} instructions R[A]", true),
+        ("instructions R[{'once} | {'acquire}]", true),
+    ] {
+        assert_eq!(judged(bell, load).is_ok(), allowed, "{bell}");
+    }
+    // A full exchange is a plain one between two fences.
+    let exchange = "int r0 = xchg(x, 1);";
+    for (bell, allowed) in [
+        ("instructions RMW[{'once}] instructions F[{'mb}]", true),
+        ("instructions RMW[{'once}] instructions F[{'rmb}]", false),
+        ("instructions RMW[{'acquire}] instructions F[{'mb}]", false),
+        ("instructions RMW[{'mb}]", true),
+    ] {
+        assert_eq!(judged(bell, exchange).is_ok(), allowed, "{bell}");
+    }
+    let section = "int r0 = srcu_read_lock(l); srcu_read_unlock(l, r0);";
+    assert!(judged("instructions F[{'mb}]", section).is_ok());
+    let refused = judged("instructions SRCU[{'srcu-lock}]", section).expect_err("it is not declared");
+    assert!(refused.contains("`srcu-unlock`"), "{refused}");
+    assert!(
+        judged("instructions R[{'once}] instructions W[{'once}]", "spin_lock(l); spin_unlock(l);").is_ok()
+    );
+}
+
+/// Where a read-modify-write acquires, its write is plain, and where it releases, its read.
+#[test]
+fn only_one_half_has_the_annotation() {
+    let halves = |call: &str, wanted: &str| {
+        let tags = "enum Tags = 'once || 'acquire || 'release || 'mb";
+        let text = format!("{tags} empty {wanted} empty rmw \\ po");
+        let model = Model::parse("own", "own.cat", &text, &mut |_| Err("none".into())).expect("a model");
+        let program = parse(&test(&[call], "exists (x=1)")).unwrap_or_else(|e| panic!("{e}"));
+        check(&program, &model, &mut Options::default()).expect("it fits").states.is_empty()
+    };
+    let acquire = "int r0 = xchg_acquire(x, 1);";
+    assert_eq!(
+        ["Acquire & R", "Once & W", "Acquire & W"].map(|set| halves(acquire, set)),
+        [true, true, false]
+    );
+    let release = "int r0 = xchg_release(x, 1);";
+    assert!(halves(release, "Release & W") && halves(release, "Once & R") && !halves(release, "Release & R"));
+    let full = "int r0 = xchg(x, 1);";
+    assert!(halves(full, "[Mb & F]; po; [R]") && halves(full, "[W \\ IW]; po; [Mb & F]"));
+}
+
+#[test]
+fn a_failed_update_only_looks() {
+    let passes = |read: &str| {
+        let second = format!("{read} int r1 = READ_ONCE(*x);");
+        let all = states(&test(
+            &["WRITE_ONCE(*x, 1); smp_store_release(y, 1);", &second],
+            "exists (1:r0=1 /\\ 1:r1=0)",
+        ));
+        !all.iter().any(|state| state.starts_with("1:r0=1; 1:r1=0"))
+    };
+    assert!(passes("int r0 = cmpxchg_acquire(y, 1, 5);"));
+    assert!(!passes("int r0 = cmpxchg_acquire(y, 7, 5);"));
+}
+
+/// The tool's own file of locks stands in for another one.
+#[test]
+fn a_file_of_locks_beside_the_model_is_not_read() {
+    let mut include = |_: &str| Ok("this is no model (".to_owned());
+    Model::parse("own", "own.cat", "include \"lock.cat\" acyclic po | rf", &mut include).expect("a model");
+}
+
+#[test]
+fn an_addition_may_be_forbidden_by_a_value() {
+    let add = "int r0 = atomic_add_unless(x, 2, 4);";
+    let all = states(&test(&[add, add], "locations [0:r0; 1:r0; x]"));
+    // Both add, one after the other; neither is lost.
+    assert_eq!(all, BTreeSet::from(["0:r0=1; 1:r0=1; [x]=4;".to_owned()]));
+    let all =
+        states(&test(&["WRITE_ONCE(*x, 4); int r0 = atomic_add_unless(x, 2, 4);"], "locations [0:r0; x]"));
+    assert_eq!(all, BTreeSet::from(["0:r0=0; [x]=4;".to_owned()]));
+    let old = states(&test(&["int r0 = __atomic_add_unless(x, 2, 0 - 1);"], "locations [0:r0; x]"));
+    assert_eq!(old, BTreeSet::from(["0:r0=0; [x]=2;".to_owned()]));
+    // One that adds is fully ordered; one that does not is no fence.
+    let buffered = |unless: u32| {
+        let body = |own: &str, other: &str| {
+            format!(
+                "WRITE_ONCE(*{own}, 1); int r1 = atomic_add_unless(l, 1, {unless}); int r0 = READ_ONCE(*{other});"
+            )
+        };
+        let second = body("y", "x").replace("(l,", "(z,").replace("r1 =", "r2 =");
+        let text = test(&[&body("x", "y"), &second], "exists (0:r0=0 /\\ 1:r0=0)")
+            .replace("int *l", "int *l, int *z");
+        run(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).verdict
+    };
+    assert!(!buffered(7) && buffered(0));
+    let text = test(&["int r0 = READ_ONCE(*x);\n int r1 = atomic_add_unless(x, 1, r0);"], "exists (x=1)");
+    let error = parse(&text).expect_err("it is no number").to_string();
+    assert!(error.starts_with("line 4, column") && error.contains("expected a number"), "{error}");
+}
+
+#[test]
+fn fetching_updates_have_an_order_in_their_names() {
+    let passes = |write: &str| {
+        let first = format!("WRITE_ONCE(*x, 1); {write}");
+        let second = "int r0 = smp_load_acquire(y); int r1 = READ_ONCE(*x);";
+        let all = states(&test(&[&first, second], "exists (1:r0=1 /\\ 1:r1=0)"));
+        !all.iter().any(|state| state.starts_with("1:r0=1; 1:r1=0"))
+    };
+    assert!(passes("int r2 = atomic_fetch_add_release(1, y);") && passes("int r2 = atomic_fetch_inc(y);"));
+    assert!(!passes("int r2 = atomic_fetch_inc_relaxed(y);"));
+    let down = states(&test(&["int r0 = atomic_fetch_dec_acquire(x);"], "locations [0:r0; x]"));
+    assert_eq!(down, BTreeSet::from(["0:r0=0; [x]=-1;".to_owned()]));
+}

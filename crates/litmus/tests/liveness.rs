@@ -94,3 +94,78 @@ fn a_run_is_drawn_with_the_steps_that_it_takes_for_ever() {
     assert!(drawn.contains("line 6") && drawn.contains("cluster_p1"), "{drawn}");
     assert_eq!(ask("vulkan", Scheduler::Fair, test).dot(&program, "t"), None);
 }
+
+/// Two threads `a` and `b` that buffer their stores, so that both may have read zero, which no
+/// interleaving shows; `observer` spins if so and if its `further` conditions hold; `writer`
+/// ends the spinning. The writer stands in front of the others or behind them.
+fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer: &[&str]) -> String {
+    let a = ["st.relaxed.gpu x, 1", "ld.relaxed.gpu r0, y", "beq r0, 1, A", "st.relaxed.gpu a, 1", "A:"];
+    let b = ["st.relaxed.gpu y, 1", "ld.relaxed.gpu r0, x", "beq r0, 1, B", "st.relaxed.gpu b, 1", "B:"];
+    let mut observer = vec!["ld.relaxed.gpu r0, a", "bne r0, 1, E", "ld.relaxed.gpu r1, b", "bne r1, 1, E"];
+    let place = if further.first().is_some_and(|line| line.starts_with("bar")) { 0 } else { observer.len() };
+    observer.splice(place..place, further.iter().copied());
+    observer.extend(["L:", "ld.relaxed.gpu r2, z", "bne r2, 1, L", "E:", end]);
+    let mut columns: Vec<&[&str]> = vec![&a, &b, &observer];
+    columns.insert(if writer_first { 0 } else { 3 }, writer);
+    let mut text = String::from("PTX weak\n{ x=0; y=0; z=0; a=0; b=0; w=0; q=0; }\n");
+    let heads = (0..4).map(|thread| format!("P{thread}@cta 0,gpu 0")).collect::<Vec<_>>();
+    text += &format!("{} ;\n", heads.join(" | "));
+    for row in 0..columns.iter().map(|column| column.len()).max().unwrap_or(0) {
+        let cells: Vec<&str> = columns.iter().map(|c| c.get(row).copied().unwrap_or("")).collect();
+        text += &format!("{} ;\n", cells.join(" | "));
+    }
+    text + "exists (x == 1)"
+}
+
+/// Who is promised to go on, by the definitions of the schedulers.
+#[test]
+fn a_thread_that_has_not_begun_may_be_left_aside() {
+    let test = |first| spins_on_weak_memory(first, &[], "", &["st.relaxed.gpu z, 1"]);
+    // The writer is the last thread: only the fair scheduler lets it begin for certain.
+    assert_eq!(ends("ptx-7.5", &test(false)), ["fair"]);
+    // The writer is the first thread: those that prefer lower numbers let it begin, too.
+    assert_eq!(ends("ptx-7.5", &test(true)), ["fair", "hsa", "lobe", "hsa-obe"]);
+}
+
+/// HSA promises steps to the lowest thread alone, so another stops wherever it stands.
+#[test]
+fn hsa_may_leave_a_thread_behind_any_of_its_steps() {
+    let others = ["fair", "obe", "lobe", "hsa-obe"];
+    // Behind a write that the spinning thread has seen.
+    let seen = ["ld.relaxed.gpu r3, w", "bne r3, 1, E"];
+    let writes = ["st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1"];
+    assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &seen, "", &writes)), others);
+    // Behind a barrier that both have passed.
+    let meets = ["bar.cta.sync 1, 1, 2", "st.relaxed.gpu z, 1"];
+    assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &["bar.cta.sync 1, 1, 2"], "", &meets)), others);
+    // Not behind a write that it only does once the spinning thread has ended.
+    let guarded =
+        ["ld.relaxed.gpu r0, q", "bne r0, 5, W", "st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1", "W:"];
+    let all = ["fair", "obe", "hsa", "lobe", "hsa-obe"];
+    let test = spins_on_weak_memory(false, &seen, "st.relaxed.gpu q, 5", &guarded);
+    assert_eq!(ends("ptx-7.5", &test), all);
+}
+
+#[test]
+fn an_await_spins_on_a_last_write_that_it_does_not_want() {
+    let test = "PTX await\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
+                st.relaxed.gpu x, 1 | await.acquire.gpu r0, x, 2 ;\n st.relaxed.gpu x, 2 | ;\nexists (x == 2)";
+    assert_eq!(ends("ptx-7.5", test), ["fair", "hsa", "lobe", "hsa-obe"]);
+    let wanted = "PTX await\n{ x=0; }\nP0@cta 0,gpu 0 ;\nawait.acquire.gpu r0, x, 0 ;\nexists (x == 0)";
+    assert_eq!(ends("ptx-7.5", wanted), ["fair", "obe", "hsa", "lobe", "hsa-obe"]);
+    assert_eq!(ends("ptx-7.5", &wanted.replace("x, 0 ;", "x, 1 ;")), Vec::<&str>::new());
+}
+
+#[test]
+fn a_thread_that_waits_at_a_barrier_is_owed_no_step() {
+    let places = "P0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;";
+    let spins = format!(
+        "VULKAN spins\n{{ x=0; }}\n{places}\nL: | cbar.wg 0, 0, 2 ;\nld.atom.wg.sc0 r0, x | ;\nbne r0, 1, L | ;\nexists (x == 0)"
+    );
+    assert_eq!(ends("vulkan", &spins), Vec::<&str>::new());
+    // Two threads do not complete a barrier for three, behind which one of them would spin.
+    let waits = format!(
+        "VULKAN waits\n{{ x=0; }}\n{places}\ncbar.wg 0, 0, 3 | cbar.wg 0, 0, 3 ;\nL: | ;\nld.atom.wg.sc0 r0, x | ;\nbne r0, 1, L | ;\nexists (x == 0)"
+    );
+    assert_eq!(ends("vulkan", &waits), ["fair", "obe", "hsa", "lobe", "hsa-obe"]);
+}

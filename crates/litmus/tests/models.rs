@@ -318,6 +318,31 @@ fn ptx_fences_of_too_small_a_scope_do_not_order() {
 }
 
 #[test]
+fn fences_of_ptx_order_where_each_holds_the_other() {
+    let test = "PTX SB\n{ x=0; y=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\nst.weak x, 1 | st.weak y, 1 ;\n\
+                fence.sc.gpu | fence.sc.cta ;\nld.weak r0, y | ld.weak r0, x ;\nexists (P0:r0 == 0 /\\ P1:r0 == 0)";
+    for model in ["ptx-6.0", "ptx-7.5"] {
+        assert!(allows(model, test), "{model}");
+    }
+}
+
+#[test]
+fn a_failed_compare_and_swap_has_the_order_of_a_failure() {
+    let test = |failure: &str| {
+        let read = format!(
+            "int e = 7; atomic_compare_exchange_strong_explicit(y, &e, 9, memory_order_acquire, {failure}); \
+             int r1 = {LD}(x, memory_order_relaxed);"
+        );
+        let write = format!("{ST}(x, 1, memory_order_relaxed); {ST}(y, 1, memory_order_release);");
+        c11(&write, &read, "exists (1:e=1 /\\ 1:r1=0)")
+    };
+    for model in ["c11", "rc11"] {
+        assert!(allows(model, &test("memory_order_relaxed")), "{model}");
+        assert!(!allows(model, &test("memory_order_acquire")), "{model}");
+    }
+}
+
+#[test]
 fn ptx_coherence_leaves_weak_writes_of_other_threads_apart() {
     // Both writes may be last, and a reader may see them in either order.
     let test = "PTX apart\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nst.weak x, 1 | st.weak x, 2 ;\nforall (x == 1 \\/ x == 2)";

@@ -115,7 +115,11 @@ fn threads_and_placements_fit_together() {
     );
     assert_eq!(
         error("OPENCL t\n{}\nP0@wg -1 (global int* x) {}\nexists (x=1)"),
-        "line 3, column 7: found `-1`, expected a number that is not negative"
+        "line 3, column 7: found `-1`, expected a number from 0 to 4294967295"
+    );
+    assert_eq!(
+        error("PTX t\n{ x=0; }\nP0@cta 99999999999,gpu 0 ;\nst.weak x, 1 ;\nexists (x=1)"),
+        "line 3, column 8: found `99999999999`, expected a number from 0 to 4294967295"
     );
     assert_eq!(
         error("OPENCL t\n{}\nP0 (global int* x) {}\nscopeTree (device (work_group P0 P7))\nexists (x=1)"),
@@ -254,6 +258,34 @@ fn conditions_are_checked() {
     assert_eq!(
         ask("maybe (x=1)"),
         "line 4, column 1: found `maybe`, expected `exists`, `~exists`, `forall`, `filter` or `locations`"
+    );
+}
+
+#[test]
+fn a_barrier_is_for_one_thread_at_least() {
+    for count in ["0", "-1"] {
+        let expected =
+            format!("column 22: found `{count}`, expected a number of threads, 1 or more, or a register");
+        assert_eq!(
+            ptx(&format!("bar.cta.sync 1, 1, {count} | ;")),
+            format!("line 4, {}", expected.replace("22", "20"))
+        );
+        assert_eq!(
+            vulkan(&format!("cbar.wg 1, 1, {count} | ;")),
+            format!("line 4, {}", expected.replace("22", "15"))
+        );
+    }
+}
+
+#[test]
+fn characters_that_cannot_be_seen_are_written_out() {
+    assert_eq!(
+        error("C t\n{}\nP0(int* x) { *x\0= 1; }\nexists (x=1)"),
+        "line 3, column 16: found `\\0`, expected a word, a number or punctuation"
+    );
+    assert_eq!(
+        error("C t\n{}\nP0(int* x) { \u{7f}*x = 1; }\nexists (x=1)"),
+        "line 3, column 14: found `\\u{7f}`, expected a word, a number or punctuation"
     );
 }
 

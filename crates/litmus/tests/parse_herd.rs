@@ -2,6 +2,7 @@
 
 use litmus::check::{Options, check};
 use litmus::parse::parse;
+use litmus::program::{Level, Program, Region};
 
 fn block(text: &str) -> String {
     let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
@@ -84,11 +85,20 @@ regions: x: global, y: local
 exists (x=1)",
     )
     .expect("a test");
-    let devices = program.scopes.iter().filter(|(_, s)| s.kind == "device").count();
-    assert_eq!(devices, 2);
+    // Each instance has its threads, and a number among those of its level.
+    let named = |program: &Program| -> Vec<(String, u64)> {
+        let outer =
+            program.scopes.iter().filter(|(_, s)| s.level > Level::WorkItem && s.level < Level::System);
+        let mut named: Vec<_> = outer.map(|(id, s)| (program.scopes.name(id), s.members.0)).collect();
+        named.sort();
+        named
+    };
+    let expected = [("device 0", 1), ("device 1", 2), ("work_group 0", 1), ("work_group 1", 2)]
+        .map(|(n, m)| (n.to_owned(), m));
+    assert_eq!(named(&program), expected);
     let region = |name: &str| program.loc(program.location(name).expect("it is there")).region;
-    assert_eq!(region("x"), litmus::program::Region::Global);
-    assert_eq!(region("y"), litmus::program::Region::Local);
+    assert_eq!(region("x"), Region::Global);
+    assert_eq!(region("y"), Region::Local);
     let error =
         parse("LISA t\n{ x = 0; }\nP0 ;\nw[] x 1 ;\nregions: z: global\nexists (x=1)").expect_err("no z");
     assert_eq!(error.to_string(), "line 5, column 10: the test has no location `z`");
@@ -97,5 +107,39 @@ exists (x=1)",
 scopeTree (device (work_group P0)) (device (work_group P1))\nexists (x=1)",
     )
     .expect("a test");
-    assert_eq!(program.scopes.iter().filter(|(_, s)| s.kind == "device").count(), 2);
+    assert_eq!(named(&program), expected);
+    let deeper = parse(
+        "LISA t\n{ x = 0; }\nP0 | P1 | P2 ;\nw[] x 1 | w[] x 2 | w[] x 3 ;
+scopes: (gpu (wg P0 P1)) (gpu (wg P2))\nexists (x=1)",
+    )
+    .expect("a test");
+    let expected = [("gpu 0", 3), ("gpu 1", 4), ("work_group 0", 3), ("work_group 1", 4)];
+    assert_eq!(named(&deeper), expected.map(|(n, m)| (n.to_owned(), m)));
+    let global = "OPENCL t\n{}\nP0(atomic_int* x, atomic_int* y) { *x = 1; *y = 1; }\nregions: x: global\nexists (x=1)";
+    let program = parse(global).expect("a test");
+    let region = |name: &str| program.loc(program.location(name).expect("it is there")).region;
+    assert_eq!((region("x"), region("y")), (Region::Global, Region::Unqualified));
+}
+
+#[test]
+fn a_system_of_some_threads_is_a_scope_of_its_own() {
+    let test = "LISA t\n{ x = 0; }\nP0 | P1 ;\nw[system] x 1 | w[system] x 2 ;\nscopes: (system P0) (system P1)\nexists (x=1)";
+    let program = parse(test).expect("a test");
+    let systems = program.scopes.iter().filter(|(_, s)| s.kind == "system").map(|(_, s)| s.members.0);
+    assert_eq!(systems.collect::<Vec<_>>(), [3, 1, 2]);
+}
+
+#[test]
+fn comparisons_are_of_six_kinds() {
+    for (holds, fails) in [
+        ("y = 7", "y = 6"),
+        ("y <> 6", "y <> 7"),
+        ("y < 8", "y < 7"),
+        ("y <= 7", "y <= 6"),
+        ("y > 6", "y > 7"),
+        ("y >= 7", "y >= 8"),
+    ] {
+        assert!(ends(&format!("exists ({holds})")).contains("\nOk\n"), "{holds}");
+        assert!(ends(&format!("exists ({fails})")).contains("\nNo\n"), "{fails}");
+    }
 }

@@ -239,3 +239,88 @@ fn a_verdict_that_may_change_is_undecided() {
     );
     assert_eq!(report.json(&litmus::parse::parse(text).expect("a test"), "lock")["decided"], false);
 }
+
+#[test]
+fn of_a_forbidden_condition_the_witnesses_are_those_without_it() {
+    let block = |model: &str| run(&SB.replace("exists", "~exists"), model).1.herd_block();
+    let tso = block("tso");
+    assert!(tso.starts_with("Test SB Forbidden\n"), "{tso}");
+    let end = "Condition ~exists (0:r0=0 /\\ 1:r0=0)\n";
+    assert!(tso.contains("\nNo\nWitnesses\nPositive: 3 Negative: 1\n") && tso.contains(end), "{tso}");
+    // The observation counts the property itself.
+    assert!(tso.ends_with("Observation SB Sometimes 1 3\n"), "{tso}");
+    let sc = block("sc");
+    assert!(sc.contains("\nOk\nWitnesses\nPositive: 3 Negative: 0\n"), "{sc}");
+    assert!(sc.ends_with("Observation SB Never 0 3\n"), "{sc}");
+}
+
+#[test]
+fn states_that_differ_in_terms_of_the_filter_alone_are_one() {
+    let (_, report) =
+        run(&SB.replace("exists (0:r0=0 /\\ 1:r0=0)", "filter (1:r0 >= 0) exists (0:r0=0)"), "tso");
+    let states: Vec<String> = report.states.iter().map(ToString::to_string).collect();
+    assert_eq!(states, ["0:r0=0;", "0:r0=1;"]);
+    assert_eq!(report.states.iter().map(|s| s.count).collect::<Vec<_>>(), [2, 2]);
+    let (_, report) =
+        run(&SB.replace("exists (0:r0=0 /\\ 1:r0=0)", "filter (1:r0 = 1) exists (0:r0=0)"), "tso");
+    assert_eq!((report.positive, report.negative), (1, 1), "what the filter refuses is not counted");
+}
+
+#[test]
+fn a_test_that_only_filters_asks_whether_a_state_passes() {
+    for (filter, verdict) in [("0:r0=0 /\\ 1:r0=0", false), ("0:r0=1 /\\ 1:r0=0", true)] {
+        let test = SB.replace("exists (0:r0=0 /\\ 1:r0=0)", &format!("filter ({filter})"));
+        let (program, report) = run(&test, "sc");
+        assert_eq!(report.verdict, verdict, "{filter}");
+        assert_eq!(program.condition.quantifier, litmus::program::Quantifier::Exists);
+    }
+}
+
+#[test]
+fn threads_that_wait_for_ever_pass_no_filter() {
+    let test = |filter: &str| {
+        format!(
+            "OPENCL t\n{{}}\nP0@wg 0, dev 0 (global int* x, global atomic_int* f) {{ *x = 1; }}\n\
+             P1@wg 0, dev 0 (global int* x, global atomic_int* f) {{ *x = 2; await(f == 1); }}\n{filter}exists (x=1)"
+        )
+    };
+    assert!(run(&test(""), "opencl").1.has_race());
+    assert!(!run(&test("filter (x=1) "), "opencl").1.has_race());
+}
+
+#[test]
+fn a_flag_of_several_checks_is_printed_once() {
+    let text = "flag ~empty R as mine flag ~empty W as mine";
+    let model =
+        litmus::cat::Model::parse("own", "own.cat", text, &mut litmus::cat::shipped_file).expect("a model");
+    let program = litmus::parse::parse(SB).expect("a test");
+    let block = check(&program, &model, &mut Options::default()).expect("the model fits").herd_block();
+    assert_eq!(block.matches("Flag mine\n").count(), 1, "{block}");
+}
+
+#[test]
+fn names_of_one_word_hold_one_value() {
+    let test = "PTX alias\n{ x=0; y @ generic aliases x; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n\
+                st.weak x, 1 | st.weak x, 2 ;\nlocations [x; y;]\nforall (x == y)";
+    let (_, report) = run(test, "ptx-7.5");
+    let states: Vec<String> = report.states.iter().map(ToString::to_string).collect();
+    assert_eq!(states, ["[x]=1; [y]=1;", "[x]=2; [y]=2;"]);
+}
+
+#[test]
+fn ways_of_too_many_events_leave_the_answer_open() {
+    // One of two ways has too many events; the other neither meets the condition nor refutes it.
+    let many = "atomic_store_explicit(y, 1, memory_order_relaxed); ".repeat(130);
+    let test = |ask: &str| {
+        format!(
+            "C wide\n{{}}\nP0(atomic_int* x, atomic_int* y) {{ int r0 = atomic_load(x); if (r0) {{ {many} }} }}\n\
+             P1(atomic_int* x) {{ atomic_store(x, 1); }}\n{ask}"
+        )
+    };
+    for (ask, word) in
+        [("exists (0:r0=1)", "Undecided"), ("~exists (0:r0=0)", "No"), ("forall (0:r0=0)", "Undecided")]
+    {
+        let (_, report) = run(&test(ask), "sc");
+        assert!(!report.complete && report.verdict_word() == word, "{ask}: {}", report.herd_block());
+    }
+}

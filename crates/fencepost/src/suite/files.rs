@@ -45,26 +45,24 @@ pub(super) struct Tests {
     pub(super) outside: usize,
 }
 
-/// Reads a text of at most a mebibyte.
+/// Reads a test or a model of at most a mebibyte.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
-    read(path, TEXT_BYTES_MAX)
+    text_of(read_bytes(path, TEXT_BYTES_MAX)?, &path.display().to_string())
+}
+
+/// Bytes that are no UTF-8 are taken for Latin-1, as older files have it in comments, if
+/// none of them is a control character of binary files.
+fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
+    let is_text = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
+    if core::str::from_utf8(&bytes).is_err() && bytes.iter().all(is_text) {
+        return Ok(bytes.into_iter().map(char::from).collect());
+    }
+    utf8(bytes, shown)
 }
 
 /// Reads a table.
 pub(crate) fn read_table(path: &Path) -> Result<String, String> {
-    read(path, TABLE_BYTES_MAX)
-}
-
-/// Reads a model. Bytes that are no UTF-8 are taken for Latin-1, as older models
-/// have it in comments.
-pub(crate) fn read_model(path: &Path) -> Result<String, String> {
-    let bytes = read_bytes(path, TEXT_BYTES_MAX)?;
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.as_bytes().iter().map(|&b| char::from(b)).collect()))
-}
-
-fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
-    utf8(read_bytes(path, bytes_max)?, &path.display().to_string())
+    utf8(read_bytes(path, TABLE_BYTES_MAX)?, &path.display().to_string())
 }
 
 fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
@@ -160,7 +158,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
         if path == Path::new("-") {
             let text = read_input(std::io::stdin().lock(), "standard input", TEXT_BYTES_MAX);
             let expected = Expected::default();
-            let text = text.and_then(|bytes| utf8(bytes, "-")).map_err(Failure::BadInput)?;
+            let text = text.and_then(|bytes| text_of(bytes, "-")).map_err(Failure::BadInput)?;
             tests.list.push(Test { path: path.clone(), expected, trouble: None, text: Some(text) });
             continue;
         }

@@ -9,7 +9,7 @@ use litmus::parse::Macros;
 use litmus::progress::Scheduler;
 use litmus::suite::{Judge, Method};
 
-use super::files::read_model;
+use super::files::read_text;
 use crate::Failure;
 use crate::args::{LitmusArguments, Property, RelaxedAs, SyncOrder};
 
@@ -113,16 +113,16 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
         let error = lab::Error::unknown("model", name, &model_names());
         return Err(Failure::BadInput(error.and("A model of your own is given by the path of a .cat file")));
     }
-    let text = read_model(path).map_err(Failure::BadInput)?;
+    let text = read_text(path).map_err(Failure::BadInput)?;
     let folders: Vec<&Path> =
         path.parent().into_iter().chain(arguments.include.iter().map(PathBuf::as_path)).collect();
     let mut include = |file: &str| {
         let found = folders.iter().map(|folder| folder.join(file)).find(|path| path.exists());
-        found.map_or_else(|| shipped_file(file), |path| read_model(&path))
+        found.map_or_else(|| shipped_file(file), |path| read_text(&path))
     };
     let mut bell = None;
     if let Some(path) = &arguments.bell {
-        bell = Some((path.display().to_string(), read_model(path).map_err(Failure::BadInput)?));
+        bell = Some((path.display().to_string(), read_text(path).map_err(Failure::BadInput)?));
     }
     let preludes: Vec<Prelude<'_>> = bell.iter().map(|(file, text)| Prelude { file, text }).collect();
     Model::parse_after(&preludes, name, name, &text, &mut include)
@@ -133,6 +133,6 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
 pub(super) fn macros(arguments: &LitmusArguments) -> Result<Macros, Failure> {
     let Some(path) = &arguments.macros else { return Ok(Macros::kernel().clone()) };
     let file = path.display().to_string();
-    let text = read_model(path).map_err(Failure::BadInput)?;
+    let text = read_text(path).map_err(Failure::BadInput)?;
     Macros::parse(&text).map_err(|error| Failure::BadInput(error.in_file(&file).to_string()))
 }

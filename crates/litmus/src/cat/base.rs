@@ -3,7 +3,7 @@
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
 use crate::exec::skeleton::{Rows, Skeleton};
-use crate::program::{Dialect, FenceProxy, Level, Order, Proxy, Region, ThreadId};
+use crate::program::{Dialect, FenceProxy, Instr, Level, Order, Proxy, Region, ThreadId};
 
 use super::graph::Chosen;
 use super::vulkan;
@@ -230,12 +230,14 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let has = |e: &Event| e.tags.iter().any(fits);
     let in_code = on.program.threads.iter().flat_map(|t| &t.code).any(|instr| {
         let tags = match instr {
-            crate::program::Instr::Fence(fence) => Some(&fence.tags),
+            Instr::Fence(fence) => Some(&fence.tags),
             _ => instr.access().map(|access| &access.tags),
         };
         tags.is_some_and(|tags| tags.iter().any(fits))
     });
-    in_code.then(|| on.set(has))
+    // The halves of a read-modify-write may have other annotations than the whole.
+    let in_halves = || on.events.iter().any(has);
+    (in_code || in_halves()).then(|| on.set(has))
 }
 
 fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {

@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+mod recursion;
+
 use crate::exec::matrix;
 use crate::exec::set::{EventSet, Word};
 use crate::parse::Place;
@@ -130,8 +132,6 @@ pub(crate) struct Diverges {
 
 /// The most nodes of one graph.
 pub(crate) const NODES_MAX: usize = 100_000;
-/// The most recursive definitions of one graph.
-const GROUPS_MAX: usize = 64;
 
 impl<W: Word> Graph<W> {
     pub(crate) fn new(events: usize) -> Graph<W> {
@@ -363,59 +363,6 @@ impl<W: Word> Graph<W> {
         self.operate(Op::Range(a), true, &[a])
     }
 
-    /// Opens a recursive definition of `count` variables.
-    pub(crate) fn open_group(&mut self, name: &str, place: Place, sets: &[bool]) -> Option<u16> {
-        if self.groups.len() >= GROUPS_MAX {
-            return None;
-        }
-        let group = self.groups.len() as u16;
-        let mut of = Group { name: name.to_owned(), place, monotone: true, ..Group::default() };
-        for (index, &set) in sets.iter().enumerate() {
-            of.vars.push(self.push(Op::Var(group, index as u16), set, 0, 1 << group));
-        }
-        self.groups.push(of);
-        Some(group)
-    }
-
-    /// Closes it with the bodies of its variables; gives its solutions.
-    pub(crate) fn close_group(&mut self, group: u16, bodies: Vec<NodeId>) -> Result<Vec<NodeId>, Diverges> {
-        let bit = 1u64 << group;
-        let deps = bodies.iter().fold(0, |deps, &b| deps | self.node(b).deps);
-        let outer = bodies.iter().fold(0, |vars, &b| vars | self.node(b).vars) & !bit;
-        let inner = (0..self.nodes.len() as u32)
-            .map(NodeId)
-            .filter(|&id| self.node(id).vars & bit != 0 && !matches!(self.node(id).op, Op::Var(..)));
-        let inner: Vec<_> = inner.collect();
-        let monotone = self.is_monotone(group, &inner);
-        let sets: Vec<_> = bodies.iter().map(|&b| self.node(b).set).collect();
-        let of = &mut self.groups[usize::from(group)];
-        (of.bodies, of.inner, of.monotone) = (bodies, inner, monotone);
-        let whole = if monotone { 0 } else { DEP_WHOLE };
-        let mut solutions: Vec<NodeId> = Vec::new();
-        for (index, &set) in sets.iter().enumerate() {
-            let deps = if deps == 0 { 0 } else { deps | whole };
-            solutions.push(self.push(Op::Fix(group, index as u16), set, deps, outer));
-        }
-        if deps == 0 && outer == 0 {
-            self.solve(group)?;
-            for (index, solution) in solutions.iter_mut().enumerate() {
-                let var = self.groups[usize::from(group)].vars[index];
-                let rows = self.value(var).to_vec();
-                *solution = self.constant(sets[index], rows);
-            }
-        }
-        Ok(solutions)
-    }
-
-    /// Is no variable of the group used where more of it means less?
-    fn is_monotone(&self, group: u16, inner: &[NodeId]) -> bool {
-        let bit = 1u64 << group;
-        inner.iter().all(|&id| match self.node(id).op {
-            Op::Minus(_, b) => self.node(b).vars & bit == 0,
-            _ => true,
-        })
-    }
-
     /// Computes a node from its operands, which are computed.
     #[inline]
     pub(crate) fn compute(&mut self, id: NodeId) {
@@ -462,40 +409,6 @@ impl<W: Word> Graph<W> {
             Op::Range(a) => out[0] = matrix::range(&before[place(a)..][..self.events]),
             Op::Const(_) | Op::Chosen(..) | Op::Var(..) | Op::Fix(..) => {}
         }
-    }
-
-    /// Solves a recursive definition whose outer operands are computed.
-    pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
-        let of = core::mem::take(&mut self.groups[usize::from(group)]);
-        for &var in &of.vars {
-            let (at, size) = (self.node(var).at as usize, self.size(self.node(var).set));
-            self.arena[at..at + size].fill(EventSet::EMPTY);
-        }
-        // A monotone definition adds at least one pair a round.
-        let rounds_max = of.vars.len() * self.events * self.events + 2;
-        let mut settled = false;
-        for _ in 0..rounds_max {
-            for &id in &of.inner {
-                self.refresh(id)?;
-            }
-            let mut changed = false;
-            for (&var, &body) in of.vars.iter().zip(&of.bodies) {
-                let size = self.size(self.node(var).set);
-                let (to, from) = (self.node(var).at as usize, self.node(body).at as usize);
-                for row in 0..size {
-                    let new = self.arena[from + row];
-                    changed |= self.arena[to + row] != new;
-                    self.arena[to + row] = new;
-                }
-            }
-            if !changed {
-                settled = true;
-                break;
-            }
-        }
-        let diverges = Diverges { name: of.name.clone(), place: of.place };
-        self.groups[usize::from(group)] = of;
-        if settled { Ok(()) } else { Err(diverges) }
     }
 
     /// Computes a node, solving it first if it is a recursive definition's.

@@ -1,6 +1,6 @@
 //! Models as tokens.
 
-use crate::parse::scanner::Scanner;
+use crate::parse::scanner::{Scanner, shown};
 use crate::parse::{Place, TextError};
 
 /// What a token is.
@@ -131,5 +131,5 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
     if let Some(mark) = scanner.mark(&MARKS) {
         return Ok(Kind::Mark(mark));
     }
-    Err(TextError::expected(place, format!("`{first}`"), "a name, an operator or a keyword"))
+    Err(TextError::expected(place, shown(first), "a name, an operator or a keyword"))
 }

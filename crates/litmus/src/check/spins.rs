@@ -13,7 +13,7 @@ use crate::progress::Scheduler;
 
 use super::execution::Execution;
 use super::search::{self, Found, Halt, Setting, Visitor};
-use super::{Options, fence_orders};
+use super::{Options, fence_orders, for_each_meeting};
 use crate::exec::sym::Sym;
 
 /// After so many combinations of ways it is asked whether to go on.
@@ -163,8 +163,13 @@ fn combine(
                         && !skeleton.divergent
                         && skeleton.is_plausible()
                         && !skeleton.goes_on(&traces);
+                    too_many |= fits && skeleton.undivided;
                     if fits {
-                        search(&skeleton, model, &chosen, setting, into)?;
+                        for_each_meeting(skeleton, &mut |skeleton| {
+                            let Some(skeleton) = skeleton else { return Ok(true) };
+                            search(&skeleton, model, &chosen, setting, into)?;
+                            Ok(into.found.is_none() && !into.stopped)
+                        })?;
                     }
                 }
                 Err(_) => too_many = true,

@@ -48,113 +48,69 @@ pub trait Word:
     fn widen(self) -> u128;
 }
 
-impl Word for u64 {
-    const BITS: usize = 64;
-    const NONE: u64 = 0;
+/// The operators of a word of a type. `$lowest` finds the lowest bit.
+macro_rules! word {
+    ($word:ty, $lowest:expr) => {
+        impl Word for $word {
+            const BITS: usize = <$word>::BITS as usize;
+            const NONE: $word = 0;
 
-    #[inline]
-    fn bit(at: usize) -> u64 {
-        1 << at
-    }
+            #[inline]
+            fn bit(at: usize) -> $word {
+                1 << at
+            }
 
-    #[inline]
-    fn all(condition: bool) -> u64 {
-        u64::from(condition).wrapping_neg()
-    }
+            #[inline]
+            fn all(condition: bool) -> $word {
+                <$word>::from(condition).wrapping_neg()
+            }
 
-    #[inline]
-    fn below(count: usize) -> u64 {
-        if count >= 64 { u64::MAX } else { (1 << count) - 1 }
-    }
+            #[inline]
+            fn below(count: usize) -> $word {
+                if count >= <Self as Word>::BITS { <$word>::MAX } else { (1 << count) - 1 }
+            }
 
-    #[inline]
-    fn has(self, at: usize) -> bool {
-        self >> at & 1 == 1
-    }
+            #[inline]
+            fn has(self, at: usize) -> bool {
+                self >> at & 1 == 1
+            }
 
-    #[inline]
-    fn ones(self) -> u32 {
-        self.count_ones()
-    }
+            #[inline]
+            fn ones(self) -> u32 {
+                self.count_ones()
+            }
 
-    #[inline]
-    fn pop(&mut self) -> Option<usize> {
-        let at = self.lowest()?;
-        *self &= *self - 1;
-        Some(at)
-    }
+            #[inline]
+            fn pop(&mut self) -> Option<usize> {
+                let at = self.lowest()?;
+                *self &= *self - 1;
+                Some(at)
+            }
 
-    #[inline]
-    fn lowest(self) -> Option<usize> {
-        if self == 0 { None } else { Some(self.trailing_zeros() as usize) }
-    }
+            #[inline]
+            fn lowest(self) -> Option<usize> {
+                $lowest(self)
+            }
 
-    #[inline]
-    fn narrow(wide: u128) -> u64 {
-        wide as u64
-    }
+            #[inline]
+            fn narrow(wide: u128) -> $word {
+                wide as $word
+            }
 
-    #[inline]
-    fn widen(self) -> u128 {
-        u128::from(self)
-    }
-}
-
-impl Word for u128 {
-    const BITS: usize = 128;
-    const NONE: u128 = 0;
-
-    #[inline]
-    fn bit(at: usize) -> u128 {
-        1 << at
-    }
-
-    #[inline]
-    fn all(condition: bool) -> u128 {
-        u128::from(condition).wrapping_neg()
-    }
-
-    #[inline]
-    fn below(count: usize) -> u128 {
-        if count >= 128 { u128::MAX } else { (1 << count) - 1 }
-    }
-
-    #[inline]
-    fn has(self, at: usize) -> bool {
-        self >> at & 1 == 1
-    }
-
-    #[inline]
-    fn ones(self) -> u32 {
-        self.count_ones()
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<usize> {
-        let at = self.lowest()?;
-        *self &= *self - 1;
-        Some(at)
-    }
-
-    #[inline]
-    fn lowest(self) -> Option<usize> {
-        // The halves one after the other: most sets have their members in the lower.
-        match (self as u64).lowest() {
-            Some(at) => Some(at),
-            None => ((self >> 64) as u64).lowest().map(|at| at + 64),
+            #[inline]
+            fn widen(self) -> u128 {
+                u128::from(self)
+            }
         }
-    }
-
-    #[inline]
-    fn narrow(wide: u128) -> u128 {
-        wide
-    }
-
-    #[inline]
-    fn widen(self) -> u128 {
-        self
-    }
+    };
 }
+
+word!(u64, |word: u64| if word == 0 { None } else { Some(word.trailing_zeros() as usize) });
+// The halves one after the other: most sets have their members in the lower.
+word!(u128, |word: u128| match (word as u64).lowest() {
+    Some(at) => Some(at),
+    None => ((word >> 64) as u64).lowest().map(|at| at + 64),
+});
 
 /// A set of events, by their numbers below the width of its word: [`EVENTS_MAX`],
 /// if no other word is named.

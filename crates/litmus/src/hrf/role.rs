@@ -3,7 +3,9 @@
 
 use super::scoping::Role;
 use super::{CheckError, Model, Place, Reading, RelaxedAs};
-use crate::program::{Access, Fence, Instr, Order, Program, Proxy, Region, ScopeId, ThreadId, ThreadSet};
+use crate::program::{
+    Access, Fence, Instr, Order, Program, Proxy, Region, RmwOp, ScopeId, ThreadId, ThreadSet,
+};
 
 /// The roles of an instruction: when it succeeds, and when it is a
 /// compare-and-swap that fails.
@@ -37,6 +39,9 @@ pub(crate) fn roles(
             reader.access(access, access.order, Kind::Read).map(same)
         }
         Instr::Store { access, .. } => reader.access(access, access.order, Kind::Write).map(same),
+        Instr::Rmw { op: RmwOp::AddUnless(_), .. } => {
+            Err(reader.undefined("an addition that may write nothing".to_owned()))
+        }
         Instr::Rmw { access, .. } => reader.access(access, access.order, Kind::Both).map(same),
         Instr::Cas(cas) => Ok(Roles {
             success: reader.access(&cas.access, cas.access.order, Kind::Both)?,

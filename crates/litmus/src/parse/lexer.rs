@@ -1,7 +1,7 @@
 //! Litmus tests as tokens with places.
 
 use super::error::{Place, TextError};
-use super::scanner::Scanner;
+use super::scanner::{Scanner, shown};
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,7 +226,7 @@ fn token(scanner: &mut Scanner<'_>, words: Words) -> Result<Kind, TextError> {
     if let Some(mark) = scanner.mark(&MARKS) {
         return Ok(Kind::Mark(mark));
     }
-    Err(TextError::expected(place, format!("`{first}`"), "a word, a number or punctuation"))
+    Err(TextError::expected(place, shown(first), "a word, a number or punctuation"))
 }
 
 fn number(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {

@@ -21,7 +21,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     let mut locations = Locations::new();
     let inits = init::block(&mut cursor, Dialect::Lisa, &mut locations)?;
     super::c::skip_placement(&mut cursor)?;
-    let (header, count) = super::ptx::header(&mut cursor)?;
+    let (header, count) = super::columns::header(&mut cursor)?;
     let (tree, found) = tree;
     let placement = if found { &tree } else { &header };
     let scopes = placement.scopes(count, &[], place)?;

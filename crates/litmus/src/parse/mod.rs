@@ -5,6 +5,7 @@
 //! column, what was found and what was expected there.
 
 mod c;
+mod columns;
 mod condition;
 mod cursor;
 mod error;

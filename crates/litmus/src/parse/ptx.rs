@@ -1,17 +1,16 @@
 //! PTX tests: `st.release.gpu x, 1`, `atom.acq_rel.sys.add r0, x, 1`.
 
 use crate::program::{
-    Access, Barrier, BinaryOp, Cas, Condition, Dialect, Expr, Fence, FenceProxy, Instr, Order, Program, Prop,
-    Proxy, Quantifier, Reg, RmwOp, ScopeId, Scopes, Thread, ThreadId, Value,
+    Access, Barrier, BinaryOp, Cas, Dialect, Expr, Fence, FenceProxy, Instr, Order, Program, Proxy, RmwOp,
+    ScopeId,
 };
 
-use super::condition;
-use super::cursor::{Cursor, thread_number};
+use super::columns::{self, Column, Form};
+use super::cursor::Cursor;
 use super::error::{Place, TextError};
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
-use super::scopes::Placement;
-use super::table::{self, Labels};
+use super::table::Labels;
 
 /// Without a placement, each thread is a CTA of one GPU.
 const PTX_ALONE: [(&str, bool); 2] = [("cta", false), ("gpu", true)];
@@ -22,91 +21,14 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     let mut locations = Locations::new();
     let inits = init::block(&mut cursor, Dialect::Ptx, &mut locations)?;
     let place = cursor.place();
-    let (placement, count) = header(&mut cursor)?;
+    let (placement, count) = columns::header(&mut cursor)?;
     let scopes = placement.scopes(count, &PTX_ALONE, place)?;
-    columns(cursor, lexed.name, Form { dialect: Dialect::Ptx, locations, inits, scopes }, |column, labels| {
-        column.instruction(labels)
-    })
-}
-
-/// What a test in columns has read before its code.
-pub(super) struct Form {
-    pub(super) dialect: Dialect,
-    pub(super) locations: Locations,
-    pub(super) inits: Vec<init::RegisterInit>,
-    pub(super) scopes: Scopes,
-}
-
-/// Reads one instruction of a column.
-pub(super) type Reader = fn(&mut Column<'_>, &mut Labels) -> Result<(), TextError>;
-
-/// Reads the code in columns and what the test asks.
-pub(super) fn columns(
-    mut cursor: Cursor,
-    name: String,
-    form: Form,
-    reader: Reader,
-) -> Result<Program, TextError> {
-    let Form { dialect, mut locations, inits, scopes } = form;
-    let count = scopes.threads();
-    let mut threads = init::threads(&inits, count)?;
-    let table = table::cells(&mut cursor, count)?;
-    let after = cursor.position();
-    for (number, column) in table.columns.iter().enumerate() {
-        let thread = core::mem::take(&mut threads[number]);
-        let id = init::thread_id(number);
-        let column_reader =
-            Column { cursor: &mut cursor, id, scopes: &scopes, locations: &mut locations, thread };
-        threads[number] = column_reader.read(column, reader)?;
-    }
-    cursor.seek(after);
-    let mut program = Program {
-        name,
-        dialect,
-        locations: locations.list,
-        scopes,
-        threads,
-        system_order: Vec::new(),
-        filter: None,
-        condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
-        observed: Vec::new(),
-    };
-    init::finish(&mut program);
-    condition::closing(&mut cursor, &mut program)?;
-    Ok(program)
-}
-
-/// Reads `P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;`.
-pub(super) fn header(cursor: &mut Cursor) -> Result<(Placement, usize), TextError> {
-    let mut placement = Placement::default();
-    let mut count = 0;
-    loop {
-        let number = match cursor.peek() {
-            Kind::Word(word) => thread_number(word),
-            _ => None,
-        };
-        let Some(number) = number else { return Err(cursor.expected(format!("`P{count}`"))) };
-        count = super::c::next_thread(cursor, number, count)?;
-        cursor.advance();
-        if cursor.is("@") {
-            placement.header(cursor, number)?;
-        }
-        if cursor.eat(";") {
-            return Ok((placement, count));
-        }
-        if !cursor.eat("|") {
-            return Err(cursor.expected("`|` or `;`"));
-        }
-    }
-}
-
-/// One thread while it is read.
-pub(super) struct Column<'p> {
-    pub(super) cursor: &'p mut Cursor,
-    pub(super) id: ThreadId,
-    pub(super) scopes: &'p Scopes,
-    pub(super) locations: &'p mut Locations,
-    pub(super) thread: Thread,
+    columns::columns(
+        cursor,
+        lexed.name,
+        Form { dialect: Dialect::Ptx, locations, inits, scopes },
+        |column, labels| column.instruction(labels),
+    )
 }
 
 /// An opcode such as `atom.acq_rel.sys.add`, taken apart.
@@ -153,52 +75,6 @@ fn opcode(text: &str, place: Place) -> Opcode {
 }
 
 impl Column<'_> {
-    fn read(mut self, cells: &[usize], reader: Reader) -> Result<Thread, TextError> {
-        let mut labels = Labels::default();
-        for &cell in cells {
-            self.cursor.seek(cell);
-            labels.read(self.cursor, self.thread.code.len())?;
-            if !table::at_cell_end(self.cursor) {
-                reader(&mut self, &mut labels)?;
-            }
-            table::cell_end(self.cursor)?;
-        }
-        labels.resolve(self.id, &mut self.thread.code)?;
-        Ok(self.thread)
-    }
-
-    /// An instruction that only computes or jumps.
-    pub(super) fn local(&mut self, word: &str, labels: &mut Labels) -> Result<Option<Instr>, TextError> {
-        Ok(Some(match word {
-            "mov" => {
-                let dst = self.register()?;
-                self.comma()?;
-                Instr::Assign { dst, value: self.value()? }
-            }
-            "add" | "sub" | "mul" | "div" | "and" | "or" | "xor" => self.arithmetic(word)?,
-            "goto" | "bra" => {
-                labels.jump(self.cursor, self.thread.code.len())?;
-                Instr::Jump { target: 0 }
-            }
-            "beq" | "bne" | "blt" | "bgt" | "ble" | "bge" => {
-                let cmp = comparison(word);
-                let left = self.value()?;
-                self.comma()?;
-                let right = self.value()?;
-                self.comma()?;
-                labels.jump(self.cursor, self.thread.code.len())?;
-                Instr::Branch { cond: Expr::binary(cmp, left, right), target: 0, join: None }
-            }
-            _ => return Ok(None),
-        }))
-    }
-
-    pub(super) fn emit(&mut self, line: u32, instr: Instr) -> usize {
-        self.thread.code.push(instr);
-        self.thread.lines.push(line);
-        self.thread.code.len() - 1
-    }
-
     fn instruction(&mut self, labels: &mut Labels) -> Result<(), TextError> {
         let place = self.cursor.place();
         let line = place.line;
@@ -224,47 +100,6 @@ impl Column<'_> {
         };
         self.emit(line, instr);
         Ok(())
-    }
-
-    pub(super) fn comma(&mut self) -> Result<(), TextError> {
-        self.cursor.expect(",")
-    }
-
-    pub(super) fn register(&mut self) -> Result<Reg, TextError> {
-        let name = self.cursor.word("a register")?;
-        Ok(init::register(&mut self.thread, &name))
-    }
-
-    /// A number or a register that the thread has.
-    pub(super) fn value(&mut self) -> Result<Expr, TextError> {
-        if let Kind::Word(name) = self.cursor.peek().clone() {
-            let place = self.cursor.place();
-            self.cursor.advance();
-            return match self.thread.register(&name) {
-                Some(reg) => Ok(Expr::Reg(reg)),
-                None => Err(TextError::meaning(
-                    place,
-                    format!("thread P{} has no register `{name}` here", self.id.0),
-                )),
-            };
-        }
-        self.cursor.number("a number or a register").map(Expr::Const)
-    }
-
-    /// `x`, `[x]`, or a register that holds an address.
-    pub(super) fn address(&mut self) -> Result<Expr, TextError> {
-        let bracket = self.cursor.eat("[");
-        let place = self.cursor.place();
-        let name = self.cursor.word("a location")?;
-        let address = match (self.locations.find(&name), self.thread.register(&name)) {
-            (Some(loc), _) => Expr::Addr(loc),
-            (None, Some(reg)) => Expr::Reg(reg),
-            (None, None) => Expr::Addr(table::new_location(self.locations, self.id, &name, place)?),
-        };
-        if bracket {
-            self.cursor.expect("]")?;
-        }
-        Ok(address)
     }
 
     fn scope(&self, op: &Opcode) -> Result<ScopeId, TextError> {
@@ -483,50 +318,6 @@ impl Column<'_> {
         }))
     }
 
-    /// Reads `instance [, id [, quorum]]`.
-    pub(super) fn barrier_operands(
-        &mut self,
-        place: Place,
-    ) -> Result<(Value, Expr, Option<Expr>), TextError> {
-        let first = self.value()?;
-        let (mut id, mut quorum) = (None, None);
-        if self.cursor.eat(",") {
-            id = Some(self.value()?);
-        }
-        if self.cursor.eat(",") {
-            quorum = Some(self.value()?);
-        }
-        // One register alone names the resource; one number alone is both.
-        let (instance, id) = match (first.as_const(), id) {
-            (Some(instance), Some(id)) => (instance, id),
-            (Some(instance), None) => (instance, Expr::Const(instance)),
-            (None, None) => (-1, first),
-            (None, Some(_)) => {
-                let sentence = "the first operand of a barrier with two is a number";
-                return Err(TextError::meaning(place, sentence));
-            }
-        };
-        Ok((instance, id, quorum))
-    }
-
-    fn arithmetic(&mut self, word: &str) -> Result<Instr, TextError> {
-        let dst = self.register()?;
-        self.comma()?;
-        let left = self.value()?;
-        self.comma()?;
-        let right = self.value()?;
-        let operator = match word {
-            "add" => BinaryOp::Add,
-            "sub" => BinaryOp::Sub,
-            "mul" => BinaryOp::Mul,
-            "div" => BinaryOp::Div,
-            "and" => BinaryOp::And,
-            "or" => BinaryOp::Or,
-            _ => BinaryOp::Xor,
-        };
-        Ok(Instr::Assign { dst, value: Expr::binary(operator, left, right) })
-    }
-
     /// `await.acquire.gpu r0, x, 1`: waits until `x` holds 1.
     fn wait(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let dst = self.register()?;
@@ -536,16 +327,5 @@ impl Column<'_> {
         let value = self.value()?;
         let access = self.access(op, address, &[Order::Relaxed, Order::Acquire])?;
         Ok(Instr::Await { dst: Some(dst), access, cmp: BinaryOp::Eq, value })
-    }
-}
-
-fn comparison(text: &str) -> BinaryOp {
-    match text {
-        "beq" => BinaryOp::Eq,
-        "bne" => BinaryOp::Ne,
-        "blt" => BinaryOp::Lt,
-        "bgt" => BinaryOp::Gt,
-        "ble" => BinaryOp::Le,
-        _ => BinaryOp::Ge,
     }
 }

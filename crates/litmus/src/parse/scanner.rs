@@ -72,3 +72,8 @@ impl<'t> Scanner<'t> {
         }
     }
 }
+
+/// A character in quotes; one that cannot be seen is written out.
+pub(crate) fn shown(c: char) -> String {
+    if c.is_control() { format!("`{}`", c.escape_debug()) } else { format!("`{c}`") }
+}

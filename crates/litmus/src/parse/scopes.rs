@@ -47,7 +47,7 @@ impl Placement {
             let number_place = cursor.place();
             let number = cursor.number("the number of the instance")?;
             let number = u32::try_from(number).map_err(|_| {
-                TextError::expected(number_place, format!("`{number}`"), "a number that is not negative")
+                TextError::expected(number_place, format!("`{number}`"), "a number from 0 to 4294967295")
             })?;
             levels.push((kind, number));
             if !cursor.eat(",") {

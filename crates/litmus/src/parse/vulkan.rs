@@ -8,11 +8,11 @@ use crate::program::{
     ThreadSet,
 };
 
+use super::columns::{self, Column, Form};
 use super::cursor::Cursor;
 use super::error::{Place, TextError};
 use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
-use super::ptx::{self, Column, Form};
 use super::table::Labels;
 
 /// Without a placement, each thread is a work-group of one queue family.
@@ -35,7 +35,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
         system_order(&mut cursor, &mut order)?;
     }
     let place = cursor.place();
-    let (placement, count) = ptx::header(&mut cursor)?;
+    let (placement, count) = columns::header(&mut cursor)?;
     let mut scopes = placement.scopes(count, &ALONE, place)?;
     if !scopes.iter().any(|(_, scope)| scope.level == Level::Device) {
         scopes.add(Level::Device, "device", 0, ThreadSet::first(count));
@@ -50,7 +50,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
         system_order.push((ThreadId(first as u8), ThreadId(later as u8)));
     }
     let form = Form { dialect: Dialect::Vulkan, locations, inits, scopes };
-    let mut program = ptx::columns(cursor, lexed.name, form, instruction)?;
+    let mut program = columns::columns(cursor, lexed.name, form, instruction)?;
     program.system_order = system_order;
     Ok(program)
 }

@@ -80,6 +80,8 @@ pub enum RmwOp {
     Dec,
     /// The operand.
     Exchange,
+    /// The sum, unless this value is found: then nothing is written.
+    AddUnless(Value),
 }
 
 impl RmwOp {
@@ -101,6 +103,8 @@ impl RmwOp {
             RmwOp::Dec if old == 0 || old > operand => operand,
             RmwOp::Dec => old.wrapping_sub(1),
             RmwOp::Exchange => operand,
+            RmwOp::AddUnless(value) if old == value => old,
+            RmwOp::AddUnless(_) => old.wrapping_add(operand),
         }
     }
 }

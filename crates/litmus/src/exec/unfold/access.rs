@@ -6,7 +6,7 @@ use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
 use crate::exec::sym::Sym;
 use crate::program::{
-    Access, BinaryOp, Dialect, Expr, Instr, LocId, RmwOp, Section, UnaryOp, Value, address_value,
+    Access, BinaryOp, Dialect, Expr, Instr, LocId, Order, Reg, RmwOp, Section, UnaryOp, Value, address_value,
     value_address,
 };
 
@@ -119,6 +119,9 @@ impl Run<'_> {
             let expected = evaluate(state, &cas.expected);
             self.cas_failure(state, cas, event.clone(), &expected, addr);
         }
+        if let Instr::Rmw { dst, op: RmwOp::AddUnless(value), .. } = &self.thread.code[pc] {
+            self.add_failure(state, *dst, *value, event.clone(), addr);
+        }
         event.rmw = is_rmw;
         if let Some(fence) = &fence {
             push(state, fence.clone(), Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
@@ -150,12 +153,22 @@ impl Run<'_> {
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = evaluate(state, operand);
                 push(state, event, read.clone(), addr, EventSet::EMPTY);
+                if let RmwOp::AddUnless(value) = op {
+                    let differs = Sym::binary(BinaryOp::Ne, read.clone(), Sym::Const(*value));
+                    if !self.admit(state, differs) {
+                        return Next::Stop;
+                    }
+                }
                 let new = Sym::rmw(*op, read, operand.value);
                 let mut data = operand.from;
                 if *op != RmwOp::Exchange {
                     data |= read_register.from;
                 }
                 push(state, write, new, addr, data);
+                if matches!(op, RmwOp::AddUnless(_)) {
+                    let last = state.trace.events.len() - 1;
+                    state.trace.ctrl[last] |= read_register.from;
+                }
                 if let Some(dst) = dst {
                     state.registers[usize::from(dst.0)] = read_register;
                 }
@@ -178,6 +191,29 @@ impl Run<'_> {
             push(state, fence, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
         }
         Next::Go
+    }
+
+    /// The way on which an addition finds the value that forbids it, and only reads.
+    fn add_failure(
+        &mut self,
+        state: &State,
+        dst: Option<Reg>,
+        value: Value,
+        mut event: Event,
+        addr: EventSet,
+    ) {
+        let mut state = state.clone();
+        let at = state.trace.events.len();
+        let read = Sym::Read(at as u16);
+        event.order = Order::Relaxed;
+        event.tags = vec![String::from("once")];
+        push(&mut state, event, read.clone(), addr, EventSet::EMPTY);
+        if self.admit(&mut state, Sym::binary(BinaryOp::Eq, read.clone(), Sym::Const(value))) {
+            if let Some(dst) = dst {
+                state.registers[usize::from(dst.0)] = Register { value: read, from: EventSet::only(at) };
+            }
+            self.pending.push(state);
+        }
     }
 
     /// The way on which a compare-and-swap only reads.

@@ -1,11 +1,12 @@
 //! Threads as traces: every way through the code, with values left open.
 
 mod access;
+mod barrier;
 mod guard;
 
 use crate::exec::set::{EVENTS_MAX, EventSet};
 use crate::program::{
-    Barrier, BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, Thread, ThreadId, UnaryOp, Value,
+    BinaryOp, Dialect, Expr, Instr, LocId, Order, Program, Proxy, RmwOp, Thread, ThreadId, UnaryOp, Value,
     address_value,
 };
 
@@ -187,7 +188,12 @@ pub(crate) fn numbers_of(program: &Program) -> Vec<Value> {
             Instr::Store { value, .. } | Instr::Assign { value, .. } | Instr::Await { value, .. } => {
                 of_expr(value);
             }
-            Instr::Rmw { operand, .. } => of_expr(operand),
+            Instr::Rmw { op, operand, .. } => {
+                of_expr(operand);
+                if let RmwOp::AddUnless(value) = op {
+                    of_expr(&Expr::Const(*value));
+                }
+            }
             Instr::Cas(cas) => {
                 of_expr(&cas.expected);
                 of_expr(&cas.desired);
@@ -427,95 +433,6 @@ impl Run<'_> {
             local: false,
             meeting: None,
             tags: Vec::new(),
-        }
-    }
-
-    fn barrier(&mut self, state: &mut State, pc: usize, barrier: &Barrier) -> Next {
-        let Register { value: id, from } = evaluate(state, &barrier.id);
-        let quorum = barrier.quorum.as_ref().map(|q| evaluate(state, q));
-        if !from.is_empty() {
-            state.deciding.push((from, None));
-        }
-        if let Some(quorum) = &quorum
-            && !quorum.from.is_empty()
-        {
-            state.deciding.push((quorum.from, None));
-        }
-        // Of an open number each number of the program is tried.
-        let tried = |value: &Sym| value.constant().map_or_else(|| self.numbers.clone(), |value| vec![value]);
-        let ids = tried(&id);
-        let counts = match &quorum {
-            Some(quorum) => tried(&quorum.value).into_iter().map(Some).collect(),
-            None => vec![None],
-        };
-        if let (&[id], &[count]) = (&ids[..], &counts[..]) {
-            self.pass_barrier(state, pc, barrier, id, count);
-            return Next::Go;
-        }
-        for &number in &ids {
-            for &count in &counts {
-                let mut other = state.clone();
-                let mut goes =
-                    self.admit(&mut other, Sym::binary(BinaryOp::Eq, id.clone(), Sym::Const(number)));
-                if let (Some(quorum), Some(count)) = (&quorum, count) {
-                    let same = Sym::binary(BinaryOp::Eq, quorum.value.clone(), Sym::Const(count));
-                    goes = goes && self.admit(&mut other, same);
-                }
-                if goes {
-                    self.pass_barrier(&mut other, pc, barrier, number, count);
-                    self.pending.push(other);
-                }
-            }
-        }
-        Next::Stop
-    }
-
-    fn pass_barrier(
-        &mut self,
-        state: &mut State,
-        pc: usize,
-        barrier: &Barrier,
-        id: Value,
-        quorum: Option<Value>,
-    ) {
-        let round = match state.rounds.iter_mut().find(|(i, n, _)| (*i, *n) == (barrier.instance, id)) {
-            Some((_, _, round)) => {
-                *round += 1;
-                *round
-            }
-            None => {
-                state.rounds.push((barrier.instance, id, 0));
-                0
-            }
-        };
-        let meeting = Meeting {
-            group: barrier.group,
-            instance: barrier.instance,
-            id,
-            round,
-            quorum,
-            arrive: barrier.arrive,
-        };
-        if !barrier.arrive {
-            self.stand(state, Stand::Barrier(meeting));
-        }
-        let kinds: &[EventKind] = if self.program.dialect == Dialect::OpenCl {
-            &[EventKind::BarrierEntry, EventKind::BarrierExit]
-        } else {
-            &[EventKind::Barrier]
-        };
-        for &kind in kinds {
-            let mut event = self.event(kind, pc);
-            event.order = match kind {
-                EventKind::BarrierEntry => Order::Release,
-                EventKind::BarrierExit => Order::Acquire,
-                _ => barrier.order,
-            };
-            event.scope = Some(barrier.scope);
-            (event.global, event.local) = (barrier.global, barrier.local);
-            event.meeting = Some(meeting);
-            event.tags = barrier.tags.clone();
-            push(state, event, Sym::Const(0), EventSet::EMPTY, EventSet::EMPTY);
         }
     }
 }

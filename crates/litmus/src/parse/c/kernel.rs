@@ -78,6 +78,21 @@ impl Function<'_> {
                 let old = self.update(line, address, op, operand.clone(), tag);
                 Expr::binary(sign, old, operand)
             }
+            "__atomic_add_unless" => {
+                let address = self.expression()?;
+                let operand = self.operand()?;
+                self.cursor.expect(",")?;
+                let place = self.cursor.place();
+                let unless = self.expression()?;
+                let mut known = true;
+                unless.for_each_reg(&mut |_| known = false);
+                let value = if known { unless.eval(&[]).ok() } else { None };
+                let Some(value) = value else {
+                    let expected = "a number: the value to which nothing is added";
+                    return Err(TextError::expected(place, "an expression with registers", expected));
+                };
+                self.update(line, address, RmwOp::AddUnless(value), operand, "mb")
+            }
             "__lock" => self.take_lock(line)?,
             "__trylock" => {
                 let address = self.expression()?;

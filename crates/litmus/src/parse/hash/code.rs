@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::parse::cursor::Cursor;
 use crate::parse::error::TextError;
 use crate::parse::lexer::{self, Kind, Words};
-use crate::parse::{c, ptx, table};
+use crate::parse::{c, columns, table};
 
 use super::initial::split;
 
@@ -153,7 +153,7 @@ pub(super) fn columns(text: &str) -> Result<String, TextError> {
         cursor.advance();
     }
     c::skip_placement(&mut cursor)?;
-    let (_, count) = ptx::header(&mut cursor)?;
+    let (_, count) = columns::header(&mut cursor)?;
     let cells = table::cells(&mut cursor, count)?;
     let mut labels = BTreeMap::new();
     let mut columns: Vec<Vec<Cell>> = (0..count).map(|_| Vec::new()).collect();

@@ -1,0 +1,288 @@
+//! The clauses of the Vulkan memory model, one by one: availability, visibility and what follows. Each verdict
+//! follows from the section of the appendix "Memory Model" of the Vulkan specification that
+//! heads the test.
+
+#[path = "common/passing.rs"]
+mod passing;
+
+use passing::{
+    ACQUIRE, LEVELS, ONE_DV, ONE_QF, ONE_SG, READ, RELEASE, WRITE, is_ordered, lines, orders, run, thread,
+};
+
+/// "Availability and Visibility": what is not made available and visible is not ordered,
+/// and an operation reaches the domain of its scope.
+#[test]
+fn writes_are_made_available_and_visible_to_a_shared_domain() {
+    for (at, (level, places)) in LEVELS.into_iter().enumerate() {
+        let message = |write: &str, read: &str| {
+            let writer = format!("st.{write}.sc0 x, 1; {RELEASE}");
+            let reader = format!("{ACQUIRE}; ld.{read}.sc0 r1, x");
+            is_ordered(&places, &[&writer, &reader], 1)
+        };
+        for (other, (scope, _)) in LEVELS.into_iter().enumerate() {
+            let (write, read) = (format!("av.{scope}"), format!("vis.{scope}"));
+            assert_eq!(message(&write, "vis.dv"), other >= at, "{scope}, {level}");
+            assert_eq!(message("av.dv", &read), other >= at, "{scope}, {level}");
+            assert_eq!(message(&write, &read), other >= at, "{scope}, {level}");
+        }
+        assert!(!message("nonpriv", "vis.dv") && !message("av.dv", "nonpriv"), "{level}");
+        // Atomics make available and visible.
+        assert!(message("atom.dv", "vis.dv") && message("av.dv", "atom.dv"), "{level}");
+    }
+    // An access without a storage class is of class 0.
+    assert!(orders(&thread(&["st.av.dv x, 1", RELEASE]), &thread(&[ACQUIRE, "ld.vis.dv r1, x"])));
+}
+
+/// "Availability and Visibility Semantics": a barrier's include the accesses of its storage
+/// classes before or behind it.
+#[test]
+fn semantics_make_accesses_of_their_classes_available_and_visible() {
+    let make = "membar.rel.dv.semsc0.semav; st.atom.dv.sc0 f, 1";
+    let see = "ld.atom.dv.sc0 r0, f; membar.acq.dv.semsc0.semvis";
+    let (write, read) = ("st.nonpriv.sc0 x, 1", "ld.nonpriv.sc0 r1, x");
+    assert!(orders(&thread(&[write, make]), &thread(&[see, read])));
+    assert!(!orders(&thread(&[write, &make.replace(".semav", "")]), &thread(&[see, read])));
+    assert!(!orders(&thread(&[write, make]), &thread(&[&see.replace(".semvis", ""), read])));
+    assert!(orders(&thread(&[write, "st.atom.rel.dv.sc0.semsc0.semav f, 1"]), &thread(&[see, read])));
+    assert!(orders(&thread(&[write, make]), &thread(&["ld.atom.acq.dv.sc0.semsc0.semvis r0, f", read])));
+    // Private accesses are not ordered.
+    assert!(!orders(&thread(&["st.sc0 x, 1", make]), &thread(&[see, read])));
+    assert!(!orders(&thread(&[write, make]), &thread(&[see, "ld.sc0 r1, x"])));
+    // The release and the acquire order both classes; what makes available has one.
+    let release = "st.atom.rel.dv.sc0.semsc0.semsc1 f, 1";
+    let acquire = "ld.atom.acq.dv.sc0.semsc0.semsc1 r0, f";
+    for (class, expected) in [(1, true), (0, false)] {
+        let write = format!("st.nonpriv.sc{class} x, 1");
+        let writer = thread(&[&write, "membar.rel.dv.semsc1.semav", release]);
+        assert_eq!(orders(&writer, &thread(&[acquire, "ld.vis.dv.sc1 r1, x"])), expected, "{class}");
+        let read = format!("ld.nonpriv.sc{class} r1, x");
+        let reader = thread(&[acquire, "membar.acq.dv.semsc1.semvis", &read]);
+        assert_eq!(orders(&thread(&["st.av.dv.sc1 x, 1", release]), &reader), expected, "{class}");
+    }
+}
+
+/// "Availability and Visibility Semantics": an access that makes available or visible
+/// includes the accesses of its reference before or behind it.
+#[test]
+fn an_access_includes_those_of_its_reference() {
+    for (name, expected) in [("x", false), ("z", true)] {
+        let writer = format!("st.nonpriv.sc0 {name}, 1; st.av.dv.sc0 x, 2; {RELEASE}");
+        let threads = [lines(&writer), lines(&thread(&[ACQUIRE, READ]))];
+        let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)");
+        assert_eq!(report.has_race(), expected, "{name}");
+        let reader = format!("{ACQUIRE}; ld.vis.dv.sc0 r2, x; ld.nonpriv.sc0 r1, {name}");
+        let threads = [lines(&thread(&[WRITE, RELEASE])), lines(&reader)];
+        let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)");
+        // The first read is ordered, and the second comes behind it.
+        assert_eq!((report.has_race(), report.verdict), (expected, false), "{name}");
+    }
+    assert!(!orders(&thread(&[WRITE, RELEASE]), &thread(&[ACQUIRE, "ld.vis.dv.sc0 r1, z"])));
+    for (name, expected) in [("x", true), ("z", false)] {
+        let writer = format!("st.nonpriv.sc0 z, 1; st.av.dv.sc0 {name}, 2; {RELEASE}");
+        let threads = [lines(&writer), lines(&thread(&[ACQUIRE, "ld.vis.dv.sc0 r1, z"]))];
+        let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)");
+        assert_eq!(report.verdict, expected, "{name}");
+    }
+    // A read makes nothing available, and a write nothing visible.
+    let races = |writer: &str, reader: &str| {
+        let threads = [lines(writer), lines(reader)];
+        run("", &ONE_SG, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)").has_race()
+    };
+    assert!(races(
+        &format!("st.nonpriv.sc0 x, 1; ld.vis.dv.sc0 r2, x; {RELEASE}"),
+        &thread(&[ACQUIRE, READ])
+    ));
+    let writes = format!("{ACQUIRE}; st.av.dv.sc0 x, 5; ld.nonpriv.sc0 r1, x");
+    assert!(races(&thread(&[WRITE, RELEASE]), &writes));
+    assert!(!races(&thread(&[WRITE, RELEASE]), &writes.replace("; ld", "; ld.vis.dv.sc0 r2, x; ld")));
+}
+
+/// "Availability and Visibility": a thread in the narrower domain carries a write on to a
+/// broader one, or from it.
+#[test]
+fn availability_and_visibility_are_chained_through_domains() {
+    // A third thread that shares the scope with both others, but nothing smaller.
+    let third = ["", "sg 2, wg 0, qf 0", "sg 0, wg 2, qf 0", "sg 0, wg 0, qf 2"];
+    let first = "sg 0, wg 0, qf 0";
+    for broad in 1..LEVELS.len() {
+        for (narrow, (near, _)) in LEVELS.into_iter().enumerate().take(broad) {
+            let wide = LEVELS[broad].0;
+            // The middle thread stands in the narrow domain, or just outside of it.
+            for (level, expected) in [(narrow, true), (narrow + 1, false)] {
+                let middle = LEVELS[level].1[1];
+                let carry = format!(
+                    "ld.atom.acq.dv.sc0.semsc0 r0, h; membar.acq_rel.{wide}.semsc0.semav.semvis; {RELEASE}"
+                );
+                let carried = |places: [&str; 3], write: &str, read: &str| {
+                    let writer = format!("st.av.{write}.sc0 x, 1; st.atom.rel.dv.sc0.semsc0 h, 1");
+                    let reader = format!("{ACQUIRE}; ld.vis.{read}.sc0 r1, x");
+                    let ask = "filter (P1:r0 == 1 /\\ P2:r0 == 1) exists (P2:r1 == 0)";
+                    let report = run("", &places, &[lines(&writer), lines(&carry), lines(&reader)], ask);
+                    (report.verdict, report.has_race())
+                };
+                let answer = (!expected, !expected);
+                assert_eq!(carried([first, middle, third[broad]], near, wide), answer, "{near}, {wide}");
+                // A reader sees what its neighbour has made visible.
+                assert_eq!(carried([third[broad], middle, first], wide, near), answer, "{wide}, {near}");
+            }
+        }
+    }
+}
+
+/// "Location-Ordered": by program order and one reference, however private; a read before a
+/// write by happens-before alone, if both are non-private.
+#[test]
+fn reads_and_one_thread_need_no_availability() {
+    let own = |read: &str| {
+        let code = format!("st.sc0 x, 1; ld.sc0 r1, {read}");
+        let report = run("", &["sg 0, wg 0, qf 0"], &[lines(&code)], "exists (P0:r1 == 0)");
+        (report.verdict, report.has_race())
+    };
+    assert_eq!(own("x"), (false, false));
+    assert_eq!(own("z"), (true, true), "another reference");
+    let later = |read: &str, write: &str| {
+        let threads =
+            [lines(&format!("{read} r1, x; {RELEASE}")), lines(&format!("{ACQUIRE}; {write} x, 1"))];
+        let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P0:r1 == 1)");
+        (report.verdict, report.has_race())
+    };
+    assert_eq!(later("ld.nonpriv.sc0", "st.nonpriv.sc0"), (false, false));
+    assert!(later("ld.sc0", "st.nonpriv.sc0").1 && later("ld.nonpriv.sc0", "st.sc0").1);
+}
+
+/// "Location-Ordered": of two writes the first is made available; "Acyclicity" and the last
+/// write follow that order.
+#[test]
+fn writes_are_ordered_by_availability() {
+    let both = |first: &str, ask: &str| {
+        let threads =
+            [lines(&format!("{first} x, 1; {RELEASE}")), lines(&format!("{ACQUIRE}; st.nonpriv.sc0 x, 2"))];
+        let report = run("", &ONE_QF, &threads, ask);
+        (report.verdict, report.has_race())
+    };
+    let first_is_last = "filter (P1:r0 == 1) exists (x == 1)";
+    assert_eq!(both("st.av.dv.sc0", first_is_last), (false, false));
+    assert_eq!(both("st.nonpriv.sc0", first_is_last), (true, true));
+}
+
+/// "System-Synchronizes-With", and the availability and visibility operations of the device.
+#[test]
+fn the_system_synchronizes_through_device_operations() {
+    let message = |order: &str, writer: &str, reader: &str| {
+        let threads = [lines(&format!("st.sc0 x, 1; {writer}")), lines(&format!("{reader}; ld.sc0 r1, x"))];
+        let report = run(order, &ONE_DV, &threads, "exists (P1:r1 == 0)");
+        assert_eq!(report.verdict, report.has_race(), "{writer}, {reader}");
+        !report.verdict
+    };
+    assert!(message("{ ssw 0 1; }", "avdevice", "visdevice"));
+    assert!(!message("", "avdevice", "visdevice"));
+    assert!(!message("{ ssw 0 1; }", "", "visdevice") && !message("{ ssw 0 1; }", "avdevice", ""));
+    // The other way round the read comes first.
+    let threads = [lines("st.sc0 x, 1; avdevice"), lines("visdevice; ld.sc0 r1, x")];
+    let report = run("{ ssw 1 0; }", &ONE_DV, &threads, "exists (P1:r1 == 1)");
+    assert!(!report.verdict && !report.has_race());
+    // The operations stand in the wrong order.
+    let threads = [lines("avdevice; st.sc0 x, 1"), lines("visdevice; ld.sc0 r1, x")];
+    assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
+    let threads = [lines("st.sc0 x, 1; avdevice"), lines("ld.sc0 r1, x; visdevice")];
+    assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
+    // Availability to the device's domain takes its operation.
+    for (make, expected) in [("avdevice", false), ("st.av.dv.sc0 x, 2", true)] {
+        let threads = [lines(&format!("st.sc0 x, 1; {make}")), lines("visdevice; ld.sc0 r1, x")];
+        assert_eq!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").verdict, expected, "{make}");
+    }
+    // A write behind needs no visibility; a read before needs neither.
+    let writes = |first: &str| {
+        let threads = [lines(first), lines("st.sc0 x, 2")];
+        run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (x == 1)").has_race()
+    };
+    assert!(!writes("st.sc0 x, 1; avdevice") && writes("st.sc0 x, 1") && !writes("ld.sc0 r1, x"));
+}
+
+/// "Acyclicity": atomics of one reference read in modification order, and what an ordered
+/// read has seen is not older than what was ordered before it.
+#[test]
+fn reads_follow_the_order_of_writes() {
+    let pair = |reader: &str| {
+        let threads = [lines("st.atom.dv.sc0 f, 1; st.atom.dv.sc0 f, 2"), lines(reader)];
+        run("", &ONE_QF, &threads, "exists (P1:r0 == 2 /\\ P1:r1 == 1)").verdict
+    };
+    assert!(!pair("ld.atom.dv.sc0 r0, f; ld.atom.dv.sc0 r1, f"));
+    // Other threads' writes: the two readers agree on their order.
+    let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0", "sg 0, wg 3, qf 0"];
+    let reader = lines("ld.atom.dv.sc0 r0, f; ld.atom.dv.sc0 r1, f");
+    let threads = [lines("st.atom.dv.sc0 f, 1"), lines("st.atom.dv.sc0 f, 2"), reader.clone(), reader];
+    let apart = "exists (P2:r0 == 1 /\\ P2:r1 == 2 /\\ P3:r0 == 2 /\\ P3:r1 == 1)";
+    assert!(!run("", &places, &threads, apart).verdict);
+    // A write behind a read comes behind what was read.
+    let threads = [lines("st.atom.dv.sc0 f, 1"), lines("ld.atom.dv.sc0 r0, f; st.atom.dv.sc0 f, 2")];
+    assert!(!run("", &ONE_QF, &threads, "exists (P1:r0 == 1 /\\ f == 1)").verdict);
+    // A thread does not read what it writes later.
+    let threads = [lines("ld.atom.dv.sc0 r0, f; st.atom.dv.sc0 f, 1"), lines("ld.atom.dv.sc0 r0, f")];
+    assert!(!run("", &ONE_QF, &threads, "exists (P0:r0 == 1)").verdict);
+    // Of two ordered writes the first is hidden from an ordered read.
+    let writer = format!("st.av.dv.sc0 x, 1; st.av.dv.sc0 x, 2; {RELEASE}");
+    let threads = [lines(&writer), lines(&thread(&[ACQUIRE, READ]))];
+    let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 1)");
+    assert!(!report.verdict && !report.has_race());
+}
+
+/// "Acyclicity": a read comes before the writes that are ordered behind the one it reads,
+/// unless it races with that one.
+#[test]
+fn an_ordered_read_comes_before_later_writes() {
+    // The last read is private, so the other thread's write is not ordered before it; the
+    // read in front of it has seen that write.
+    let last = format!("{ACQUIRE}; ld.vis.dv.sc0 r2, x; ld.sc0 r1, x");
+    let seen = "exists (P1:r2 == 2 /\\ P1:r1 == 1)";
+    let own = format!("st.av.dv.sc0 x, 1; st.atom.rel.dv.sc0.semsc0 h, 1; {last}");
+    let other = format!("ld.atom.acq.dv.sc0.semsc0 r0, h; st.av.dv.sc0 x, 2; {RELEASE}");
+    let ask = format!("filter (P0:r0 == 1 /\\ P1:r0 == 1) {seen}");
+    assert!(!run("", &ONE_QF, &[lines(&other), lines(&own)], &ask).verdict);
+    let both = format!("st.sc0 x, 1; st.av.dv.sc0 x, 2; {RELEASE}");
+    assert!(run("", &ONE_QF, &[lines(&both), lines(&last)], &format!("filter (P1:r0 == 1) {seen}")).verdict);
+}
+
+/// "Visible-To": a write that is ordered before another, which is ordered before a read, is
+/// hidden from it, unless the read is an atomic.
+#[test]
+fn a_hidden_write_is_read_by_atomics_only() {
+    for (read, expected) in [("ld.vis.dv.sc0", false), ("ld.atom.dv.sc0", true)] {
+        // The first write is private, so it is not ordered before the read itself.
+        let writer = format!("st.sc0 x, 1; st.av.dv.sc0 x, 2; {RELEASE}");
+        let reader = format!("{ACQUIRE}; {read} r1, x");
+        let report =
+            run("", &ONE_QF, &[lines(&writer), lines(&reader)], "filter (P1:r0 == 1) exists (P1:r1 == 1)");
+        assert_eq!(report.verdict, expected, "{read}");
+    }
+}
+
+/// "Atomic Operation": nothing comes between the halves of a read-modify-write, of those
+/// with which it is mutually ordered.
+#[test]
+fn updates_are_atomic_for_mutually_ordered_writes() {
+    let lost = |update: &str| {
+        let threads = [lines("rmw.atom.dv.sc0.add r0, f, 1"), lines(update)];
+        run("", &ONE_QF, &threads, "exists (P0:r0 == 0 /\\ P1:r0 == 0)").verdict
+    };
+    assert!(!lost("rmw.atom.dv.sc0.add r0, f, 1"));
+    assert!(!lost("rmw.atom.dv.sc0.cas r0, f, 0, 3"));
+    assert!(lost("rmw.atom.dv.sc0.add r0, g, 1"), "another reference");
+    assert!(lost("rmw.atom.wg.sc0.add r0, f, 1"), "its scope does not hold the other thread");
+}
+
+/// "Data Race": conflicting accesses that are neither mutually ordered nor location-ordered,
+/// in either order.
+#[test]
+fn a_race_needs_a_write_and_no_order() {
+    let races = |first: &str, second: &str| {
+        let threads = [lines(first), lines(second)];
+        run("", &ONE_QF, &threads, "exists (x == 0)").has_race()
+    };
+    assert!(!races("ld.sc0 r0, x", "ld.sc0 r0, x"));
+    assert!(races("ld.sc0 r0, x", "st.sc0 x, 1") && races("st.sc0 x, 1", "ld.sc0 r0, x"));
+    assert!(races("st.sc0 x, 1", "st.sc0 x, 2"));
+    assert!(!races("st.atom.dv.sc0 x, 1", "rmw.atom.dv.sc0 r0, x, 2"));
+    assert!(races("st.atom.wg.sc0 x, 1", "st.atom.dv.sc0 x, 2"));
+    assert!(!races("st.sc0 x, 1", "st.sc0 f, 1"));
+}

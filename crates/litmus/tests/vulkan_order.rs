@@ -1,0 +1,212 @@
+//! The clauses of the Vulkan memory model, one by one: what synchronizes and happens before. Each verdict
+//! follows from the section of the appendix "Memory Model" of the Vulkan specification that
+//! heads the test.
+
+#[path = "common/passing.rs"]
+mod passing;
+
+use passing::{
+    ACQUIRE, LEVELS, ONE_QF, ONE_WG, READ, RELEASE, WRITE, is_ordered, lines, orders, run, thread,
+};
+
+/// Message passing with other instructions for the release and the acquire.
+#[track_caller]
+fn passes(release: &str, acquire: &str) -> bool {
+    orders(&thread(&[WRITE, release]), &thread(&[acquire, READ]))
+}
+
+/// "Synchronizes-With": release and acquire operations, and barriers beside atomics.
+#[test]
+fn atomics_and_barriers_synchronize() {
+    let store = "st.atom.dv.sc0 f, 1";
+    let load = "ld.atom.dv.sc0 r0, f";
+    let before = format!("membar.rel.dv.semsc0; {store}");
+    let behind = format!("{load}; membar.acq.dv.semsc0");
+    for release in [RELEASE, &before] {
+        for acquire in [ACQUIRE, &behind] {
+            assert!(passes(release, acquire), "{release}, {acquire}");
+        }
+    }
+    for release in ["st.atom.dv.sc0 f, 1", "st.atom.dv.sc0 f, 1; membar.rel.dv.semsc0"] {
+        assert!(!passes(release, ACQUIRE), "{release}");
+    }
+    for acquire in ["ld.atom.dv.sc0 r0, f", "membar.acq.dv.semsc0; ld.atom.dv.sc0 r0, f"] {
+        assert!(!passes(RELEASE, acquire), "{acquire}");
+    }
+    // A barrier that only acquires releases nothing, and the other way round.
+    assert!(!passes("membar.acq.dv.semsc0; st.atom.dv.sc0 f, 1", ACQUIRE));
+    assert!(!passes(RELEASE, "ld.atom.dv.sc0 r0, f; membar.rel.dv.semsc0"));
+}
+
+/// "Synchronizes-With": the storage class of the atomic is in the barrier's semantics.
+#[test]
+fn a_barrier_orders_with_atomics_of_its_classes_only() {
+    let write = "st.av.dv.sc1 x, 1";
+    let read = "ld.vis.dv.sc1 r1, x";
+    let both = "sc0.semsc0.semsc1";
+    let release = format!("st.atom.rel.dv.{both} f, 1");
+    let acquire = format!("ld.atom.acq.dv.{both} r0, f");
+    for (class, expected) in [(1, true), (0, false)] {
+        // The other side has both classes, so only the barrier's decides.
+        let before = format!("membar.rel.dv.semsc1; st.atom.dv.sc{class} f, 1");
+        assert_eq!(orders(&thread(&[write, &before]), &thread(&[&acquire, read])), expected);
+        let behind = format!("ld.atom.dv.sc{class} r0, f; membar.acq.dv.semsc1");
+        assert_eq!(orders(&thread(&[write, &release]), &thread(&[&behind, read])), expected);
+    }
+    for class in 0..4 {
+        let writer =
+            format!("st.av.dv.sc{class} x, 1; membar.rel.dv.semsc{class}; st.atom.dv.sc{class} f, 1");
+        let reader =
+            format!("ld.atom.dv.sc{class} r0, f; membar.acq.dv.semsc{class}; ld.vis.dv.sc{class} r1, x");
+        assert!(orders(&writer, &reader), "sc{class}");
+        let other = reader.replace(&format!("semsc{class}"), &format!("semsc{}", (class + 1) % 4));
+        assert!(!orders(&writer, &other), "sc{class}");
+    }
+}
+
+/// "Synchronizes-With": the scopes of both include the other's invocation.
+#[test]
+fn scopes_include_one_another() {
+    for (level, places) in LEVELS {
+        for (wide, _) in LEVELS {
+            let message = |release: &str, acquire: &str| {
+                let writer = format!("{WRITE}; st.atom.rel.{release}.sc0.semsc0 f, 1");
+                let reader = format!("ld.atom.acq.{acquire}.sc0.semsc0 r0, f; {READ}");
+                is_ordered(&places, &[&writer, &reader], 1)
+            };
+            let at = |name: &str| LEVELS.iter().position(|(own, _)| *own == name);
+            assert_eq!(message(wide, "dv"), at(wide) >= at(level), "{wide}, {level}");
+            assert_eq!(message("dv", wide), at(wide) >= at(level), "{wide}, {level}");
+        }
+    }
+    // Each step of the sequence has its scopes, but those of its ends do not fit.
+    let places = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0", "sg 0, wg 1, qf 0"];
+    for (scope, expected) in [("wg", false), ("dv", true)] {
+        let writer = format!("{WRITE}; st.atom.rel.{scope}.sc0.semsc0 f, 1");
+        let update = "rmw.atom.dv.sc0.add r0, f, 1";
+        let reader = thread(&[ACQUIRE, READ]);
+        assert_eq!(is_ordered(&places, &[&writer, update, &reader], 2), expected, "{scope}");
+    }
+}
+
+/// "Release Sequence": read-modify-writes continue it, plain atomic writes do not.
+#[test]
+fn a_release_sequence_consists_of_read_modify_writes() {
+    let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
+    let ordered = |middle: &str, flag: u32| {
+        is_ordered(&places, &[&thread(&[WRITE, RELEASE]), middle, &thread(&[ACQUIRE, READ])], flag)
+    };
+    assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1", 2));
+    assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1; rmw.atom.dv.sc0.add r1, f, 1", 3));
+    // The update reads the other write, which heads no release sequence. Both come behind
+    // the release.
+    for (middle, flag) in
+        [("st.atom.dv.sc0 f, 2", 2), ("st.atom.dv.sc0 f, 5; rmw.atom.dv.sc0.add r0, f, 1", 6)]
+    {
+        let threads = [lines(&thread(&[WRITE, RELEASE])), lines(middle), lines(&thread(&[ACQUIRE, READ]))];
+        let ask = format!("filter (P2:r0 == {flag} /\\ f == {flag}) exists (P2:r1 == 0)");
+        let report = run("", &places, &threads, &ask);
+        assert!(report.verdict && report.has_race(), "{middle}");
+    }
+    // A read of an update that read the initial value sees no release.
+    assert!(!ordered("rmw.atom.dv.sc0.add r0, f, 7", 7));
+}
+
+/// "Atomic Operation": mutually ordered atomics use one reference to the location.
+#[test]
+fn atomics_of_other_references_are_not_mutually_ordered() {
+    for (name, expected) in [("f", false), ("g", true)] {
+        let load = format!("ld.atom.dv.sc0 r0, {name}");
+        let report = run("", &ONE_QF, &[lines("st.atom.dv.sc0 f, 1"), lines(&load)], "exists (P1:r0 == 1)");
+        assert_eq!(report.has_race(), expected, "{name}");
+    }
+    let message = |load: &str| {
+        let threads = [lines(&thread(&[WRITE, RELEASE])), lines(&thread(&[load, READ]))];
+        run("", &ONE_QF, &threads, "exists (P1:r0 == 1 /\\ P1:r1 == 0)").verdict
+    };
+    assert!(!message(ACQUIRE));
+    assert!(message("ld.atom.acq.dv.sc0.semsc0 r0, g"), "no release is read by its own reference");
+}
+
+/// "Synchronizes-With": memory barriers around a control barrier.
+#[test]
+fn a_control_barrier_synchronizes_barriers() {
+    let met = |writer: &str, reader: &str| {
+        let threads = [lines(&format!("{WRITE}; {writer}")), lines(&format!("{reader}; {READ}"))];
+        let report = run("", &ONE_WG, &threads, "exists (P1:r1 == 0)");
+        assert_eq!(report.verdict, report.has_race(), "{writer}, {reader}");
+        !report.verdict
+    };
+    let full = "cbar.acq_rel.wg.semsc0 0";
+    let (release, acquire) = ("membar.rel.wg.semsc0; cbar.wg 0", "cbar.wg 0; membar.acq.wg.semsc0");
+    for writer in [full, release] {
+        for reader in [full, acquire] {
+            assert!(met(writer, reader), "{writer}, {reader}");
+        }
+    }
+    assert!(!met("cbar.wg 0", full) && !met(full, "cbar.wg 0"));
+    assert!(!met("cbar.wg 0; membar.rel.wg.semsc0", full), "it releases behind the barrier");
+    assert!(!met(full, "membar.acq.wg.semsc0; cbar.wg 0"), "it acquires before the barrier");
+    // Barriers whose scopes do not hold the other thread.
+    assert!(!met(&release.replace("rel.wg", "rel.sg"), acquire));
+    assert!(!met(release, &acquire.replace("acq.wg", "acq.sg")));
+}
+
+/// "Inter-Thread-Happens-Before": accesses of the storage classes, operations with the
+/// semantics of all of them.
+#[test]
+fn operations_order_accesses_of_their_classes() {
+    let message = |write: u32, semantics: [&str; 2], read: u32| {
+        let writer = format!("st.av.dv.sc{write} x, 1; st.atom.rel.dv.sc0.{} f, 1", semantics[0]);
+        let reader = format!("ld.atom.acq.dv.sc0.{} r0, f; ld.vis.dv.sc{read} r1, x", semantics[1]);
+        orders(&writer, &reader)
+    };
+    for a in 0..4 {
+        for b in 0..4 {
+            let name = |class: u32| format!("semsc{class}");
+            let both = if a == b { name(a) } else { format!("{}.{}", name(a), name(b)) };
+            assert!(message(a, [&both, &both], b), "{a}, {b}");
+            if a != b {
+                // One operation lacks one of the classes.
+                assert!(!message(a, [&name(a), &both], b), "{a}, {b}");
+                assert!(!message(a, [&both, &name(b)], b), "{a}, {b}");
+                assert!(!message(a, [&name(a), &name(b)], b), "{a}, {b}");
+                assert!(!message(a, [&name(b), &name(b)], b), "{a}, {b}");
+                assert!(!message(b, [&name(b), &name(b)], a), "{a}, {b}");
+            }
+        }
+    }
+    // Three classes: the operations must have the two of the accesses.
+    assert!(message(0, ["semsc0.semsc1.semsc2", "semsc0.semsc2"], 2));
+    assert!(message(1, ["semsc1.semsc3", "semsc0.semsc1.semsc2.semsc3"], 3));
+}
+
+/// "Inter-Thread-Happens-Before" is transitive through operations with the semantics.
+#[test]
+fn a_chain_of_operations_keeps_its_classes() {
+    let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
+    for (semantics, expected) in [("semsc0.semsc1", true), ("semsc1", false)] {
+        // The barrier in between carries both atomics, which are of class 1.
+        let middle = format!("ld.atom.dv.sc1 r0, h; membar.acq_rel.dv.{semantics}; st.atom.dv.sc1 f, 1");
+        let writer = format!("{WRITE}; membar.rel.dv.semsc0.semsc1; st.atom.dv.sc1 h, 1");
+        let reader = format!("ld.atom.dv.sc1 r0, f; membar.acq.dv.semsc0.semsc1; {READ}");
+        let threads = [lines(&writer), lines(&middle), lines(&reader)];
+        let ask = "filter (P1:r0 == 1 /\\ P2:r0 == 1) exists (P2:r1 == 0)";
+        let report = run("", &places, &threads, ask);
+        assert_eq!((report.verdict, report.has_race()), (!expected, !expected), "{semantics}");
+    }
+    // A barrier that makes available, before a release of another class.
+    let release = "st.atom.rel.dv.sc1.semsc0.semsc1 f, 1";
+    let acquire = "ld.atom.acq.dv.sc1.semsc0.semsc1 r0, f";
+    let writer = thread(&["st.nonpriv.sc0 x, 1", "membar.rel.dv.semsc0.semav", release]);
+    assert!(orders(&writer, &thread(&[acquire, READ])));
+    // A barrier that makes available or visible, but is of another class than the release
+    // and the acquire.
+    for (semantics, expected) in [("semsc0.semsc1", true), ("semsc1", false)] {
+        let barrier = format!("membar.acq_rel.dv.{semantics}");
+        let reader = format!("{ACQUIRE}; {barrier}.semvis; ld.nonpriv.sc1 r1, x");
+        assert_eq!(orders(&thread(&[WRITE, RELEASE]), &reader), expected, "{semantics}");
+        let writer = format!("st.nonpriv.sc1 x, 1; {barrier}.semav; {RELEASE}");
+        assert_eq!(orders(&writer, &thread(&[ACQUIRE, READ])), expected, "{semantics}");
+    }
+}
