@@ -13,10 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{
-    Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Slot, Symbol as _, TimerClass, Way,
-    Width,
-};
+use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -25,10 +22,9 @@ use crate::controllers::{Controllers, Did, Told, Word};
 use crate::drain::{self, Rest};
 use crate::intern::Interner;
 use crate::kernels::{self, Steps};
-use crate::known::{Does, FAULT, Known, Local};
-use crate::moves::Move;
+use crate::known::{Does, FAULT, Known};
 use crate::placement::{Placement, Unsupported};
-use crate::thread::{Code, Offer, PENDING_MAX, ThreadState, Trouble};
+use crate::thread::{Code, PENDING_MAX, ThreadState};
 
 /// All that belongs to one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +72,7 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) bounds: Bounds,
     pub(crate) known: Known,
     pub(crate) parts: Interner<Part>,
-    threads: Interner<ThreadState>,
+    pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
     /// What memory holds when the kernel has ended, by stations and memory.
@@ -104,16 +100,6 @@ pub(crate) struct Machine<P: Protocol> {
     /// What threads have been answered, if somebody listens: the thread, what
     /// it asked, and the value it read.
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
-}
-
-/// What comes of issuing.
-pub(crate) enum Issued {
-    /// The thread has nothing to issue.
-    Nothing,
-    /// The part becomes that one.
-    Here(u32),
-    /// The part becomes `rest`, and a controller of another part is asked.
-    Elsewhere { rest: u32, to: u8, told: u32 },
 }
 
 /// Whatever keeps the moves of one part from being found.
@@ -378,195 +364,10 @@ impl<P: Protocol> Machine<P> {
         self.settled(part)
     }
 
-    /// Finds the moves of a part.
-    fn learn_moves(&mut self, number: u32) {
-        let part = self.parts.thing(number).clone();
-        let node = part.node;
-        let mut locals = Vec::new();
-        let add = |locals: &mut Vec<Local>, mv, whim, does| locals.push(Local { mv, whim, does });
-        for at in 0..part.threads.len() {
-            let (thread, _) = part.threads[at];
-            let stage = self.code.placement.stages.get(usize::from(thread));
-            if !self.steps.runs(part.step, stage) {
-                continue;
-            }
-            let does = match self.issue(&part, at) {
-                Ok(Issued::Nothing) => continue,
-                Ok(Issued::Here(to)) => Does::Go(to),
-                Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
-                Err(why) => Does::Fault(self.known.fault(&why)),
-            };
-            add(&mut locals, Move::Issue { thread }, false, does);
-        }
-        self.boundary_moves(&part, &mut locals);
-        self.deliveries(&part, &mut locals);
-        self.crossings(&part, &mut locals);
-        for (at, &(line, op)) in part.ops.iter().enumerate() {
-            if part.ops[..at].iter().all(|(other, _)| *other != line) {
-                let mut rest = part.clone();
-                rest.ops.remove(at);
-                let rest = self.parts.number(rest);
-                add(&mut locals, Move::Serve { node, line }, false, Does::Serve { rest, op });
-            }
-        }
-        for (at, &(line, reply)) in part.replies.iter().enumerate() {
-            if part.replies[..at].iter().all(|(other, _)| *other != line) {
-                let mut rest = part.clone();
-                rest.replies.remove(at);
-                let does = self.goes(rest, Told::Memory { reply });
-                add(&mut locals, Move::Answer { node, line }, false, does);
-            }
-        }
-        let runs = |class: &TimerClass| part.timers >> class.index() & 1 == 1;
-        for timer in TimerClass::ALL.iter().copied().filter(runs) {
-            let class = timer.index() as u8;
-            let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
-            let does = self.goes(rest, Told::Timer(timer));
-            add(&mut locals, Move::Timer { node, class }, false, does);
-        }
-        let look = self.controllers.look(part.station);
-        let whim = !look.needs_way;
-        if self.bounds.evictions || !whim {
-            for way in look.victims.clone() {
-                let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
-                add(&mut locals, Move::Evict { node, way }, whim, does);
-            }
-        }
-        let done = self.has_done_step(&part);
-        let full = self.is_full(&part);
-        let more = self.steps.has_more(part.step);
-        self.known.set_info(number, &locals, (full, done, more), part.ahead);
-    }
-
-    fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
-        let from = part.node;
-        for at in 0..part.out.len() {
-            let (to, msg) = part.out[at];
-            let earlier = part.out[..at].iter().filter(|(other, _)| *other == to);
-            let nth = earlier.clone().count() as u8;
-            let hidden = match P::INFO.channels {
-                Channels::Fifo => nth > 0,
-                Channels::Unordered => earlier.clone().any(|&(_, other)| other == msg),
-            };
-            if hidden {
-                continue;
-            }
-            let mut rest = part.clone();
-            rest.out.remove(at);
-            let rest = self.parts.number(rest);
-            let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
-            let mv = Move::Deliver { from, to, nth };
-            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
-        }
-    }
-
-    fn crossings(&mut self, part: &Part, locals: &mut Vec<Local>) {
-        let from = part.node;
-        for (at, &(to, told)) in part.wires.iter().enumerate() {
-            let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
-            let mut rest = part.clone();
-            rest.wires.remove(at);
-            let rest = self.parts.number(rest);
-            let mv = Move::Cross { from, to, nth };
-            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
-        }
-    }
-
-    /// Is a request that a core has kept back on its way?
-    fn asks_elsewhere(&self, part: &Part) -> bool {
-        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::Told(_)))
-    }
-
-    /// Does some queue of the part hold as much as it should?
-    fn is_full(&self, part: &Part) -> bool {
-        let most = usize::from(self.bounds.queue_max);
-        let is_long = |queue: &[(u8, u32)]| {
-            queue.len() >= most
-                && queue.iter().any(|(to, _)| queue.iter().filter(|(other, _)| other == to).count() >= most)
-        };
-        is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
-    }
-
-    fn goes(&mut self, rest: Part, told: Told) -> Does {
-        let after = self.told(rest, told).and_then(|part| self.settled(part));
-        match after {
-            Ok(to) => Does::Go(to),
-            Err(why) => Does::Fault(self.known.fault(&why)),
-        }
-    }
-
-    /// The thread issues its next operation, if it has one to issue.
-    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
-        let (thread, state) = part.threads[at];
-        let t = usize::from(thread);
-        let offer =
-            self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
-        let mut part = part.clone();
-        let (id, request, mut next, is_sent) = match offer {
-            Offer::Nothing => return Ok(Issued::Nothing),
-            Offer::Silent(next) => {
-                part.threads[at].1 = self.threads.number(next);
-                return self.settled(part).map(Issued::Here);
-            }
-            // A kept request that is on its way was issued before.
-            Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
-                return Ok(Issued::Nothing);
-            }
-            Offer::Send { id, request, next } => (id, request, next, true),
-            Offer::Keep { id, request, next } => (id, request, next, false),
-        };
-        self.note_write(&request);
-        let key = PlanKey::of(&request);
-        self.note_key(key);
-        let to = self.controllers.entry(self.code.placement.agents[t], key).map_err(Arc::from)?;
-        let request = self.controllers.request(request);
-        if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
-            pending.request = request;
-        }
-        part.threads[at].1 = self.threads.number(next);
-        if is_sent {
-            let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            let told = Told::Ask { slot: Slot(slot), request };
-            if to != part.node {
-                let told = self.words.number(Word::Told(told));
-                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
-            }
-            part = self.told(part, told)?;
-        }
-        self.settled(part).map(Issued::Here)
-    }
-
-    /// Why a thread cannot go on, in words.
-    fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
-        match trouble {
-            Trouble::Protocol(why) => Arc::from(why),
-            Trouble::Beyond(why) => {
-                let why = self.beyond.get_or_insert(why);
-                Arc::from(why.as_str())
-            }
-            Trouble::Astray(why) => {
-                let why: Arc<str> = Arc::from(why);
-                self.astray.insert(why.clone());
-                why
-            }
-        }
-    }
-
     pub(crate) fn note_key(&mut self, key: PlanKey) {
         if !self.keys.contains(&key) {
             self.keys.push(key);
         }
-    }
-
-    fn note_write(&mut self, request: &proto::Request) {
-        let Some(offset) = request.mask.first() else { return };
-        let word = request.data.read(offset, Width::W4) as u32;
-        let wrote = match request.op {
-            Op::Store => Wrote::Value(word),
-            Op::Rmw(rmw) => Wrote::Update(rmw, word),
-            _ => return,
-        };
-        self.writes.insert((self.code.location(request), wrote));
     }
 
     /// Tells the part's station something and carries out what it does.
@@ -599,21 +400,6 @@ impl<P: Protocol> Machine<P> {
         }
         part.wires.sort_unstable();
         Ok(part)
-    }
-
-    /// A thread of the part goes on with its answer. A store that it has kept back
-    /// until now is returned, if it enters the part's own controller.
-    fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
-        let Some((slot, request)) = self.reply(part, slot, data)? else { return Ok(None) };
-        let agent = self.code.placement.agents[(slot / PENDING_MAX) as usize];
-        let key = PlanKey::of(self.controllers.request_of(request));
-        let told = Told::Ask { slot: Slot(slot), request };
-        let to = self.controllers.entry(agent, key).map_err(Arc::from)?;
-        if to == part.node {
-            return Ok(Some(told));
-        }
-        part.wires.push((to, self.words.number(Word::Told(told))));
-        Ok(None)
     }
 
     /// A part gets what comes from another one.
@@ -651,50 +437,6 @@ impl<P: Protocol> Machine<P> {
             part.ops.push((line, op));
         }
         part.ops.sort_by_key(|(line, _)| *line);
-    }
-
-    /// A thread goes on with its answer. Returns the slot and the number of a store
-    /// that it has kept back until now.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u32, u32)>> {
-        let (thread, id) = ((slot / PENDING_MAX) as u8, (slot % PENDING_MAX) as u8);
-        let at = part.threads.iter().position(|(t, _)| *t == thread);
-        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
-        let mut state = self.threads.thing(part.threads[at].1).clone();
-        let pending = state.pending.iter().find(|p| p.id == id).copied();
-        let pending =
-            pending.ok_or_else(|| Arc::from(format!("P{thread} is answered, but has asked for nothing")))?;
-        let request = *self.controllers.request_of(pending.request);
-        let data: Option<LineData> = data.map(|data| *self.controllers.line_of(data));
-        let completed = self
-            .code
-            .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
-            .map_err(|trouble| self.note_trouble(trouble))?;
-        self.reads.extend(completed.read);
-        if let Some(heard) = &mut self.heard {
-            heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
-        }
-        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
-        let send = send.map(|p| (u32::from(thread) * PENDING_MAX + u32::from(p.id), p.request));
-        part.threads[at].1 = self.threads.number(state);
-        Ok(send)
-    }
-
-    /// The number of a part, once its threads have passed the barriers that
-    /// they may pass.
-    pub(crate) fn settled(&mut self, mut part: Part) -> Found<u32> {
-        if self.code.has_barriers() {
-            let mut threads: Vec<(usize, ThreadState)> = part
-                .threads
-                .iter()
-                .map(|&(t, state)| (usize::from(t), self.threads.thing(state).clone()))
-                .collect();
-            if self.code.meet(&mut threads).map_err(|trouble| self.note_trouble(trouble))? {
-                for (at, (_, state)) in threads.into_iter().enumerate() {
-                    part.threads[at].1 = self.threads.number(state);
-                }
-            }
-        }
-        Ok(self.parts.number(part))
     }
 }
 
