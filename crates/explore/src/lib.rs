@@ -20,6 +20,7 @@
 //!   `machine` learns it: parts are a station, its threads and what is under way.
 //!   `offers` finds the moves of a part, `threads` lets its threads issue and go on;
 //!   `thread` is one of them, `operation` the request of its instruction.
+//!   `preempt` takes work-groups to other parts, `kernels` has kernels follow one another.
 //!   `controllers` tells stations things, and remembers what they did.
 //!
 //! ```
@@ -62,6 +63,7 @@ mod outcome;
 mod parallel;
 mod placement;
 mod play;
+mod preempt;
 mod programs;
 mod progress;
 mod reason;
@@ -71,6 +73,8 @@ pub mod results;
 mod rows;
 mod run;
 mod sampled;
+mod slots;
+mod stages;
 mod store;
 pub mod stress;
 mod subject;

@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use litmus::program::{LocId, Program, Value};
+use litmus::program::{LocId, Program, ThreadSet, Value};
 use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -24,7 +24,9 @@ use crate::intern::Interner;
 use crate::kernels::{self, Steps};
 use crate::known::{Does, FAULT, Known};
 use crate::placement::{Placement, Unsupported};
-use crate::thread::{Code, PENDING_MAX, ThreadState};
+use crate::preempt;
+use crate::slots::Slots;
+use crate::thread::{Code, ThreadState};
 
 /// All that belongs to one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +71,8 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) controllers: Controllers<P>,
     pub(crate) code: Code,
     pub(crate) steps: Steps,
+    pub(crate) slots: Slots,
+    pub(crate) groups: Vec<ThreadSet>,
     pub(crate) bounds: Bounds,
     pub(crate) known: Known,
     pub(crate) parts: Interner<Part>,
@@ -79,8 +83,6 @@ pub(crate) struct Machine<P: Protocol> {
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Does the next kernel find what the host has written, by stations?
     begun: FxHashMap<Vec<u32>, Found<()>>,
-    /// Where each thread's ordinary loads go: to the node whose part it is of.
-    pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
     shared: u64,
     owners: FxHashMap<u8, u8>,
@@ -121,13 +123,15 @@ impl<P: Protocol> Machine<P> {
         let topology = bounds.topology(placement.compute_units(), code.line_bytes).of_kinds(P::KINDS);
         let steps = Steps::of(program, placement, &code.words, topology.cus)?;
         let controllers = kernels::controllers(&topology, bounds.homes(&topology), &steps, mutation, learnt)?;
-        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent, PlanKey::PLAIN_LOAD));
-        let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
+        let groups = preempt::groups(program, placement, bounds.preemptions)?;
+        let slots = Slots::new(&controllers, placement, bounds.preemptions).map_err(Unsupported)?;
         let known = Known::new::<P>(controllers.nodes.ids().len(), bounds.skew_ticks);
         Ok(Machine {
             controllers,
             code,
             steps,
+            slots,
+            groups,
             bounds,
             known,
             parts: Interner::default(),
@@ -136,7 +140,6 @@ impl<P: Protocol> Machine<P> {
             words: Interner::default(),
             drained: FxHashMap::default(),
             begun: FxHashMap::default(),
-            entries,
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
             is_stale: false,
@@ -163,8 +166,8 @@ impl<P: Protocol> Machine<P> {
         let mut state = Vec::new();
         for node in 0..self.controllers.nodes.ids().len() as u8 {
             let mut threads = SmallVec::new();
-            for thread in 0..self.entries.len() {
-                if self.entries[thread] == node {
+            for thread in 0..self.code.program.threads.len() {
+                if self.slots.first(thread) == node {
                     let start = self.code.start(thread).map_err(|trouble| Unsupported(trouble.why()))?;
                     threads.push((thread as u8, self.threads.number(start)));
                 }
@@ -233,8 +236,13 @@ impl<P: Protocol> Machine<P> {
             return known.clone();
         }
         let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
-        let ended =
-            drain::end(&mut self.controllers, self.entries.len(), self.steps.last.0, rest, &mut self.rows);
+        let ended = drain::end(
+            &mut self.controllers,
+            self.slots.of_boundaries(),
+            self.steps.last.0,
+            rest,
+            &mut self.rows,
+        );
         drain::end_keys().for_each(|key| self.note_key(key));
         let lines: Drained = ended.and_then(|rest| {
             let lines = Arc::from(rest.lines.as_slice());
@@ -251,7 +259,8 @@ impl<P: Protocol> Machine<P> {
         if let Some(known) = self.begun.get(&key) {
             return known.clone();
         }
-        let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), self.steps.last.1, rest);
+        let begun =
+            drain::next_kernel(&mut self.controllers, self.slots.of_boundaries(), self.steps.last.1, rest);
         self.begun.insert(key, begun.clone());
         begun
     }
@@ -320,7 +329,7 @@ impl<P: Protocol> Machine<P> {
 
     pub(crate) fn learn_told(&mut self, receiver: u32, told: u32) {
         if self.known.told(receiver, told).is_none() {
-            let after = self.hand(receiver, *self.words.thing(told));
+            let after = self.hand(receiver, self.words.thing(told).clone());
             let after = self.or_fault(after);
             self.known.set_told(receiver, told, after);
         }
@@ -382,15 +391,15 @@ impl<P: Protocol> Machine<P> {
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
-                if let Some(agent) = slot.checked_sub(self.boundary_slots()) {
+                if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
                         return Err(Arc::from("a kernel's boundary is answered where nobody has asked"));
                     }
                     part.due &= !(1 << agent);
                     continue;
                 }
-                match self.entries.get((slot / PENDING_MAX) as usize) {
-                    Some(&home) if home != part.node => {
+                match self.slots.home(slot) {
+                    Some(home) if home != part.node => {
                         let word = Word::Answer { slot: Slot(slot), data };
                         part.wires.push((home, self.words.number(word)));
                     }
@@ -404,12 +413,13 @@ impl<P: Protocol> Machine<P> {
 
     /// A part gets what comes from another one.
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> Found<u32> {
-        let (slot, data) = match word {
-            Word::Told(told) => return self.tell(part, told),
-            Word::Answer { slot, data } => (slot.0, data),
-        };
         let mut part = self.parts.thing(part).clone();
-        if let Some(ask) = self.answer(&mut part, slot, data)? {
+        let ask = match word {
+            Word::Told(told) => Some(told),
+            Word::Answer { slot, data } => self.answer(&mut part, slot.0, data)?,
+            Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
+        };
+        if let Some(ask) = ask {
             part = self.told(part, ask)?;
         }
         part.wires.sort_unstable();

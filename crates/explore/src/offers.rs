@@ -4,7 +4,7 @@ use proto::{Channels, Protocol, Symbol as _, TimerClass, Way};
 
 use crate::controllers::{Told, Word};
 use crate::known::{Does, Local};
-use crate::machine::{Machine, Part};
+use crate::machine::{Found, Machine, Part};
 use crate::moves::Move;
 use crate::threads::Issued;
 
@@ -17,17 +17,15 @@ impl<P: Protocol> Machine<P> {
         let add = |locals: &mut Vec<Local>, mv, whim, does| locals.push(Local { mv, whim, does });
         for at in 0..part.threads.len() {
             let (thread, _) = part.threads[at];
-            let stage = self.code.placement.stages.get(usize::from(thread));
-            if !self.steps.runs(part.step, stage) {
+            if !self.runs(&part, at) {
                 continue;
             }
-            let does = match self.issue(&part, at) {
-                Ok(Issued::Nothing) => continue,
-                Ok(Issued::Here(to)) => Does::Go(to),
-                Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
-                Err(why) => Does::Fault(self.known.fault(&why)),
-            };
+            let issued = self.issue(&part, at);
+            let Some(does) = self.does(issued) else { continue };
             add(&mut locals, Move::Issue { thread }, false, does);
+        }
+        if self.bounds.preemptions > 0 {
+            self.preemptions(&part, &mut locals);
         }
         self.boundary_moves(&part, &mut locals);
         self.deliveries(&part, &mut locals);
@@ -67,6 +65,16 @@ impl<P: Protocol> Machine<P> {
         let full = self.is_full(&part);
         let more = self.steps.has_more(part.step);
         self.known.set_info(number, &locals, (full, done, more), part.ahead);
+    }
+
+    /// What comes of a thread's request.
+    pub(crate) fn does(&mut self, issued: Found<Issued>) -> Option<Does> {
+        Some(match issued {
+            Ok(Issued::Nothing) => return None,
+            Ok(Issued::Here(to)) => Does::Go(to),
+            Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
+            Err(why) => Does::Fault(self.known.fault(&why)),
+        })
     }
 
     fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {

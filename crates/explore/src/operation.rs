@@ -2,7 +2,9 @@
 
 use litmus::program::{Expr, Instr, Level, RmwOp, ScopeId, Value};
 use proto::issue::IssueKind;
-use proto::{ArrayId, ByteMask, Hints, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Width};
+use proto::{
+    ArrayId, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Width,
+};
 
 use crate::kernels::array_of;
 use crate::placement::WORD;
@@ -38,7 +40,8 @@ impl Code {
             }
             Instr::Fence(fence) => {
                 let scope = fence.scope.map_or(Scope::SYSTEM, |scope| self.scope(scope));
-                return Ok(Some((self.fence(thread, fence.order, scope, fence.remote), IssueKind::Fence)));
+                let request = self.fence((thread, state), fence.order, scope, fence.remote);
+                return Ok(Some((request, IssueKind::Fence)));
             }
             Instr::Barrier(barrier) => {
                 let order = match state.phase {
@@ -46,7 +49,7 @@ impl Code {
                     2 if barrier.order.acquires() => Order::Acquire,
                     _ => return Ok(None),
                 };
-                let request = self.fence(thread, order, self.scope(barrier.scope), false);
+                let request = self.fence((thread, state), order, self.scope(barrier.scope), false);
                 return Ok(Some((request, IssueKind::Fence)));
             }
             Instr::Assign { .. } | Instr::Branch { .. } | Instr::Jump { .. } => return Ok(None),
@@ -64,7 +67,7 @@ impl Code {
             op,
             order: access.order,
             scope: access.scope.map_or(Scope::DEVICE, |scope| self.scope(scope)),
-            issuer: self.issuers[thread],
+            issuer: self.issuer(thread, state),
             hints: Hints { remote: access.remote, commutative: access.commutative },
             array: if self.placement.stages.is_empty() { ArrayId(0) } else { array_of(word.line) },
             line: word.line,
@@ -74,12 +77,22 @@ impl Code {
         Ok(Some((request, kind)))
     }
 
-    fn fence(&self, thread: usize, order: Order, scope: Scope, remote: bool) -> Request {
+    fn issuer(&self, thread: usize, state: &ThreadState) -> Issuer {
+        Issuer { wavefront: state.seat.wavefront, ..self.issuers[thread] }
+    }
+
+    fn fence(
+        &self,
+        (thread, state): (usize, &ThreadState),
+        order: Order,
+        scope: Scope,
+        remote: bool,
+    ) -> Request {
         Request {
             op: Op::Fence,
             order,
             scope,
-            issuer: self.issuers[thread],
+            issuer: self.issuer(thread, state),
             hints: Hints { remote, commutative: false },
             array: ArrayId(0),
             line: LineAddr(0),

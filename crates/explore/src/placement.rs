@@ -1,11 +1,12 @@
 //! Where a program runs: compute units for its threads, lines for its words.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
 use proto::{Agent, LineAddr};
 
-use crate::kernels;
+use crate::{kernels, stages};
 
 /// What a machine cannot do of a program: no fault of either.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +101,13 @@ impl Placement {
             }
         }
         Placement { lines, ..self }
+    }
+
+    /// The program that a model is asked of: where there are stages, the threads of
+    /// each wait for those of the one before.
+    #[must_use]
+    pub fn asked<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
+        stages::in_turn(program, &self.stages)
     }
 
     /// Where every location is, and how many bytes a line has.

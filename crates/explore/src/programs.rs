@@ -52,6 +52,7 @@ pub struct Programs {
     families_in_all: usize,
     drawn: usize,
     sampled: usize,
+    kernels_max: u8,
     /// Did somebody have it end while a batch was chosen from?
     is_cut: bool,
 }
@@ -95,6 +96,19 @@ impl Programs {
     #[must_use]
     pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
+    }
+
+    /// The same programs, and each with its threads spread over 2 to so many kernels.
+    #[must_use]
+    pub fn in_kernels(self, kernels_max: u8) -> Programs {
+        let spread = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).in_kernels(kernels_max));
+        Programs { tests: self.tests.into_iter().map(spread).collect(), kernels_max, ..self }
+    }
+
+    /// Over how many kernels threads are spread at most.
+    #[must_use]
+    pub fn kernels_max(&self) -> u8 {
+        self.kernels_max.max(1)
     }
 
     fn and(mut self, more: Families) -> Programs {
@@ -232,7 +246,9 @@ impl State<'_> {
             let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
-            self.programs.tests.extend(chosen.tests.into_iter().map(Arc::new));
+            let kernels_max = self.programs.kernels_max;
+            let tests = chosen.tests.into_iter().map(|test| Arc::new(test.in_kernels(kernels_max)));
+            self.programs.tests.extend(tests);
         }
     }
 }

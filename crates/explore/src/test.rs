@@ -7,6 +7,7 @@ use litmus::parse::TextError;
 use litmus::program::Program;
 
 use crate::placement::Placement;
+use crate::stages;
 use crate::twist::Twist;
 
 /// On which of the machines a test is explored.
@@ -90,6 +91,24 @@ impl Test {
         };
         let source = Source::Made { skeleton: generated.skeleton, twist };
         Test { name, source, placements: vec![placement], machines, group }
+    }
+
+    /// The same in several kernels as well: in each of its placements, with its
+    /// threads spread over 2 to so many of them.
+    #[must_use]
+    pub fn in_kernels(mut self, kernels_max: u8) -> Test {
+        if kernels_max < 2 {
+            return self;
+        }
+        let program = self.program();
+        let in_kernels = |placement: &Placement| {
+            let all = stages::spread(&program, placement, kernels_max).into_iter();
+            let placement = placement.clone();
+            all.map(move |stages| Placement { stages, ..placement.clone() })
+        };
+        let more: Vec<Placement> = self.placements.iter().flat_map(in_kernels).collect();
+        self.placements.extend(more);
+        self
     }
 
     /// The program.

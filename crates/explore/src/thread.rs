@@ -37,7 +37,32 @@ pub(crate) struct ThreadState {
     pub(crate) phase: u8,
     pub(crate) registers: SmallVec<[Value; 4]>,
     pub(crate) pending: SmallVec<[Pending; 2]>,
+    pub(crate) seat: Seat,
     issue: Issue,
+}
+
+/// Where a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Seat {
+    pub(crate) agent: Agent,
+    /// The number of its wavefront among those that run there.
+    pub(crate) wavefront: u32,
+    /// How often its work-group has been taken off a compute unit.
+    pub(crate) preempted: u8,
+    pub(crate) stay: Stay,
+}
+
+/// How a work-group stands to its compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stay {
+    /// It runs there.
+    Runs,
+    /// It is to leave, and the compute unit releases.
+    Saves,
+    /// It is to go on elsewhere.
+    Off,
+    /// It has come, and the compute unit acquires.
+    Restores,
 }
 
 /// An operation that is under way.
@@ -47,7 +72,7 @@ pub(crate) struct Pending {
     pub(crate) pc: u16,
     pub(crate) request: u32,
     /// The bits that a store writes: younger loads may read them here.
-    value: u32,
+    pub(crate) value: u32,
 }
 
 /// What a thread may do next.
@@ -159,6 +184,12 @@ impl Code {
             phase: 0,
             registers: self.program.threads[thread].registers.iter().map(|r| r.init).collect(),
             pending: SmallVec::new(),
+            seat: Seat {
+                agent: self.placement.agents[thread],
+                wavefront: self.issuers[thread].wavefront,
+                preempted: 0,
+                stay: Stay::Runs,
+            },
             issue: Issue::new(rule),
         };
         self.settle(thread, &mut state)?;
@@ -176,7 +207,12 @@ impl Code {
 
     /// Has the thread come to its end, with nothing under way?
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
-        state.pending.is_empty() && self.instr(thread, state.pc).is_none()
+        state.pending.is_empty() && self.has_ended(thread, state) && state.seat.stay == Stay::Runs
+    }
+
+    /// Has the thread nothing more to issue?
+    pub(crate) fn has_ended(&self, thread: usize, state: &ThreadState) -> bool {
+        self.instr(thread, state.pc).is_none()
     }
 
     fn is_pending(&self, thread: usize, state: &ThreadState, reg: Reg) -> bool {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use proto::{LineData, Op, PlanKey, Protocol, Slot, Width};
+use litmus::program::Value;
+use proto::{LineData, Op, PlanKey, Protocol, Width};
 
 use crate::controllers::{Told, Word};
 use crate::machine::{Found, Machine, Part, Wrote};
-use crate::thread::{Offer, PENDING_MAX, ThreadState, Trouble};
+use crate::thread::{Offer, Stay, ThreadState, Trouble};
 
 /// What comes of issuing.
 pub(crate) enum Issued {
@@ -42,15 +43,15 @@ impl<P: Protocol> Machine<P> {
         self.note_write(&request);
         let key = PlanKey::of(&request);
         self.note_key(key);
-        let to = self.controllers.entry(self.code.placement.agents[t], key).map_err(Arc::from)?;
+        let to = self.controllers.entry(next.seat.agent, key).map_err(Arc::from)?;
+        let slot = self.slots.of(thread, &next.seat, id);
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
             pending.request = request;
         }
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
-            let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            let told = Told::Ask { slot: Slot(slot), request };
+            let told = Told::Ask { slot, request };
             if to != part.node {
                 let told = self.words.number(Word::Told(told));
                 return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
@@ -68,28 +69,47 @@ impl<P: Protocol> Machine<P> {
     /// A thread of the part goes on with its answer. A store that it has kept back
     /// until now is returned, if it enters the part's own controller.
     pub(crate) fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
-        let Some((slot, request)) = self.reply(part, slot, data)? else { return Ok(None) };
-        let agent = self.code.placement.agents[(slot / PENDING_MAX) as usize];
+        let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
+        self.ask_for(part, thread, id, request)
+    }
+
+    /// A thread of the part asks. The request is returned if it enters the part's own
+    /// controller, and is on its way otherwise.
+    pub(crate) fn ask_for(
+        &mut self,
+        part: &mut Part,
+        thread: u8,
+        id: u8,
+        request: u32,
+    ) -> Found<Option<Told>> {
+        let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
+        let seat = seat.ok_or_else(|| Arc::from(format!("P{thread} asks where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
-        let told = Told::Ask { slot: Slot(slot), request };
-        let to = self.controllers.entry(agent, key).map_err(Arc::from)?;
+        let told = Told::Ask { slot: self.slots.of(thread, &seat, id), request };
+        let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
         if to == part.node {
             return Ok(Some(told));
         }
         part.wires.push((to, self.words.number(Word::Told(told))));
+        part.wires.sort_unstable();
         Ok(None)
     }
 
-    /// A thread goes on with its answer. Returns the slot and the number of a store
-    /// that it has kept back until now.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u32, u32)>> {
-        let (thread, id) = ((slot / PENDING_MAX) as u8, (slot % PENDING_MAX) as u8);
+    /// A thread goes on with its answer. Returns the thread, and the name and the
+    /// number of a store that it has kept back until now.
+    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u8, u8, u32)>> {
+        let (thread, id) = self.slots.thread(slot);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
         let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
         let mut state = self.threads.thing(part.threads[at].1).clone();
         let pending = state.pending.iter().find(|p| p.id == id).copied();
         let pending =
             pending.ok_or_else(|| Arc::from(format!("P{thread} is answered, but has asked for nothing")))?;
+        if state.seat.stay != Stay::Runs {
+            self.note_heard(thread, pending.request, None);
+            self.has_moved(part, thread);
+            return Ok(None);
+        }
         let request = *self.controllers.request_of(pending.request);
         let data: Option<LineData> = data.map(|data| *self.controllers.line_of(data));
         let completed = self
@@ -97,11 +117,9 @@ impl<P: Protocol> Machine<P> {
             .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
             .map_err(|trouble| self.note_trouble(trouble))?;
         self.reads.extend(completed.read);
-        if let Some(heard) = &mut self.heard {
-            heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
-        }
+        self.note_heard(thread, pending.request, completed.read.map(|(_, value)| value));
         let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
-        let send = send.map(|p| (u32::from(thread) * PENDING_MAX + u32::from(p.id), p.request));
+        let send = send.map(|p| (thread, p.id, p.request));
         part.threads[at].1 = self.threads.number(state);
         Ok(send)
     }
@@ -137,6 +155,12 @@ impl<P: Protocol> Machine<P> {
                 self.astray.insert(why.clone());
                 why
             }
+        }
+    }
+
+    fn note_heard(&mut self, thread: u8, request: u32, value: Option<Value>) {
+        if let Some(heard) = &mut self.heard {
+            heard.push((thread, request, value));
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::issue::IssueRule;
+use proto::words::counted;
 use proto::{Info, Symbol as _};
 
 use crate::bounds::Bounds;
@@ -150,9 +151,9 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those of machines within these bounds.
+    /// Those of machines within these bounds, with programs of up to so many kernels.
     #[must_use]
-    pub fn of(bounds: &[Bounds]) -> Dimensions {
+    pub fn of(bounds: &[Bounds], kernels_max: u8) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {
             let all: BTreeSet<String> = bounds.iter().map(of).collect();
             all.into_iter().collect::<Vec<_>>().join(", ")
@@ -168,17 +169,26 @@ impl Dimensions {
             format!("write policies of L1 and L2 {}", names(&|b| format!("{}/{}", b.l1.name(), b.l2.name()))),
             format!("cores {}", cores(true)),
             format!("{banks} banks"),
-            format!("{chiplets} chiplet{}", if chiplets == 1 { "" } else { "s" }),
+            counted(chiplets.into(), "chiplet"),
         ];
+        let preemptions = bounds.iter().map(|b| b.preemptions).max().unwrap_or(0);
+        let preempted = match preemptions {
+            0 => String::new(),
+            _ => format!(", each up to {}", counted(preemptions.into(), "time")),
+        };
+        let kernels = match kernels_max {
+            0 | 1 => String::new(),
+            _ => format!(", up to {kernels_max}"),
+        };
         let mut not_covered = Vec::new();
         for (explored, what) in [
-            (bounds.iter().any(|b| b.evictions), "evictions at any time"),
-            (chiplets > 1, "pages of two lines on every chiplet of several"),
-            (false, "several hosts"),
-            (false, "several kernels in one program"),
-            (false, "preemption of work-groups"),
+            (bounds.iter().any(|b| b.evictions), String::from("evictions at any time")),
+            (chiplets > 1, String::from("pages of two lines on every chiplet of several")),
+            (false, String::from("several hosts")),
+            (kernels_max > 1, format!("several kernels in one program{kernels}")),
+            (preemptions > 0, format!("preemption of work-groups{preempted}")),
         ] {
-            if explored { &mut covered } else { &mut not_covered }.push(String::from(what));
+            if explored { &mut covered } else { &mut not_covered }.push(what);
         }
         let others = cores(false);
         if !others.is_empty() {
@@ -317,12 +327,12 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
-        dimensions: Dimensions::of(&options.bounds),
+        dimensions: Dimensions::of(&options.bounds, programs.kernels_max()),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
-            mutants::Witness { run, may_block: test.may_block, synchronized: test.synchronized }
+            mutants::Witness { run, synchronized: test.synchronized }
         });
         verification.mutants = Some(mutants::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
     }

@@ -1,8 +1,9 @@
 //! The file of a counterexample: all that is needed to make its moves again.
 //!
 //! A line a field, in this order, then the program's text, then the moves. A
-//! line `seeded NAME` behind the protocol names a seeded fault, and a line `skew N`
-//! behind `merge-memory` says how many ticks the clocks of the nodes may be apart.
+//! line `seeded NAME` behind the protocol names a seeded fault. Behind `merge-memory`
+//! a line `skew N` says how many ticks the clocks of the nodes may be apart, and a line
+//! `preemptions N` how often each work-group may be preempted.
 //!
 //! ```text
 //! fencepost trace 1
@@ -225,7 +226,8 @@ impl Trace {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, Obstacle> {
         let promises = self.promises(stop)?;
-        Ok(outcomes.iter().flat_map(|outcome| reason::of(&self.program, outcome, &promises, stop)).collect())
+        let asked = self.placement.asked(&self.program);
+        Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
     }
 
     /// What the models say of the program. A fault that is no outcome is against
@@ -239,7 +241,7 @@ impl Trace {
             if !is_made && self.violation.fault != Fault::Outcome {
                 continue;
             }
-            match claim.promise(&self.program, &mut || stop()) {
+            match claim.promise(&self.placement.asked(&self.program), &mut || stop()) {
                 Ok(promise) => promises.push((claim, promise)),
                 Err(Silence::Undefined(_)) => {}
                 Err(Silence::Incomplete(why)) => return Err(Obstacle::Incomplete(format!("{model}: {why}"))),
@@ -342,7 +344,7 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Bounds { l1, l2, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
-        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, .. } = self.bounds;
+        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, preemptions, .. } = self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
         if let Some(mutant) = &self.mutant {
             writeln!(f, "seeded {}", mutant.name)?;
@@ -352,8 +354,10 @@ impl fmt::Display for Trace {
         writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
         writeln!(f, "store-buffer {store_buffer}\nbanks {banks}\nevictions {}", yes(evictions))?;
         writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
-        if skew_ticks > 0 {
-            writeln!(f, "skew {skew_ticks}")?;
+        for (name, count) in [("skew", skew_ticks), ("preemptions", preemptions)] {
+            if count > 0 {
+                writeln!(f, "{name} {count}")?;
+            }
         }
         if chiplets > 1 {
             writeln!(f, "chiplets {chiplets}\npages {} {}", pages.0, pages.1)?;

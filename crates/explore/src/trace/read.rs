@@ -114,7 +114,8 @@ impl<'a> Lines<'a> {
             core: self.symbol("core")?,
             queue_max: self.one("queue")? as u8,
             merge_memory: self.is("merge-memory")?,
-            skew_ticks: self.skew()?,
+            skew_ticks: self.count("skew")?,
+            preemptions: self.count("preemptions")?,
         };
         // One chiplet goes without saying.
         if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
@@ -137,10 +138,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// How far clocks are apart, if a line says it.
-    fn skew(&mut self) -> Result<u8, TraceError> {
+    /// A number that is zero if no line says it.
+    fn count(&mut self, name: &str) -> Result<u8, TraceError> {
         match self.lines.peek() {
-            Some((_, line)) if line.starts_with("skew ") => self.one("skew").map(|ticks| ticks as u8),
+            Some((_, line)) if line.split(' ').next() == Some(name) => {
+                self.one(name).map(|count| count as u8)
+            }
             _ => Ok(0),
         }
     }
