@@ -40,8 +40,8 @@ pub struct Bounds {
     /// How many ticks the clock of one node may be ahead of that of another. 0:
     /// all clocks tick together.
     pub skew_ticks: u8,
-    /// How often may each work-group be taken off its compute unit, to go on on
-    /// another one? A machine has at least two compute units then.
+    /// How often may work-groups be taken off their compute units, to go on on other
+    /// ones? A machine has at least two compute units then.
     pub preemptions: u8,
 }
 
@@ -139,8 +139,8 @@ impl Bounds {
         used.next_multiple_of(self.chiplets)
     }
 
-    /// The same with work-groups that are taken off their compute units, each up to
-    /// so many times.
+    /// The same with work-groups that are taken off their compute units, up to so many
+    /// times in all.
     #[must_use]
     pub const fn preempting(self, preemptions: u8) -> Bounds {
         Bounds { preemptions, ..self }
@@ -190,8 +190,7 @@ impl core::fmt::Display for Bounds {
             write!(f, ", clocks up to {} apart", counted(self.skew_ticks.into(), "tick"))?;
         }
         if self.preemptions > 0 {
-            let times = counted(self.preemptions.into(), "time");
-            write!(f, ", each work-group preempted up to {times}")?;
+            write!(f, ", up to {}", counted(self.preemptions.into(), "preemption"))?;
         }
         Ok(())
     }

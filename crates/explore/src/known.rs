@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use proto::Protocol;
 
+use crate::bounds::Bounds;
 use crate::moves::Move;
 use crate::rebase::Rebase;
 
@@ -58,7 +59,13 @@ pub(crate) struct Info {
     ahead: u8,
     /// Has the program another step behind this one?
     more: bool,
+    /// How often have the work-groups that are here been preempted?
+    preempted: u8,
 }
+
+/// Moves that are not made in a state, a bit each.
+const ISSUES: u8 = 1;
+const PREEMPTIONS: u8 = 2;
 
 /// What becomes of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +100,8 @@ pub(crate) struct Known {
     pub(crate) clocked: bool,
     /// How many ticks may clocks be apart?
     skew: u8,
+    /// No work-group is preempted when there were so many preemptions.
+    preemptions_max: u8,
     /// Of protocols with logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<Info>>,
@@ -140,8 +149,16 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 
 impl Known {
     /// Nothing yet, of a machine with so many nodes.
-    pub(crate) fn new<P: Protocol>(nodes: usize, skew: u8) -> Known {
-        Known { nodes, clocked: P::CLOCKED, skew, rebase: P::REBASED.map(Rebase::new), ..Known::default() }
+    pub(crate) fn new<P: Protocol>(nodes: usize, bounds: &Bounds) -> Known {
+        Known {
+            nodes,
+            clocked: P::CLOCKED,
+            skew: bounds.skew_ticks,
+            // Where there are none, none is to be kept from being made.
+            preemptions_max: if bounds.preemptions > 0 { bounds.preemptions } else { u8::MAX },
+            rebase: P::REBASED.map(Rebase::new),
+            ..Known::default()
+        }
     }
 
     #[inline]
@@ -158,7 +175,7 @@ impl Known {
         part: u32,
         locals: &[Local],
         (full, done, more): (bool, bool, bool),
-        ahead: u8,
+        (ahead, preempted): (u8, u8),
     ) {
         let first = self.locals.len() as u32;
         self.locals.extend_from_slice(locals);
@@ -167,7 +184,8 @@ impl Known {
         }
         let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
         let turns = locals.iter().any(|local| local.mv.is_periodic());
-        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done, ahead, more };
+        let last = self.locals.len() as u32;
+        let info = Info { first, last, busy, turns, full, done, ahead, more, preempted };
         self.infos[part as usize] = Some(info);
     }
 
@@ -277,14 +295,17 @@ impl Known {
         let mut room = Vec::new();
         let nodes = self.nodes;
         let (mut busy, mut turns, mut full, mut done, mut more) = (false, false, false, true, false);
+        let mut preempted = 0;
         for &part in &state[..nodes] {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             busy |= info.busy;
             turns |= info.turns;
             full |= info.full;
+            preempted += info.preempted;
             done &= info.done;
             more |= info.more;
         }
+        let held = u8::from(full) * ISSUES | u8::from(preempted >= self.preemptions_max) * PREEMPTIONS;
         let goes_on = done && more;
         if !busy && !goes_on {
             if done {
@@ -300,8 +321,7 @@ impl Known {
         for (node, &part) in state[..nodes].iter().enumerate() {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             for local in self.locals(info) {
-                if full && local.mv.is_issue() {
-                    sink.wait(local.mv);
+                if held != 0 && is_held(local.mv, held, sink) {
                     continue;
                 }
                 let after = match local.does {
@@ -466,6 +486,15 @@ impl Known {
         }
         if is_idle { Expansion::Stuck } else { Expansion::Goes }
     }
+}
+
+/// Is the move one of those that are not made?
+fn is_held(mv: Move, held: u8, sink: &mut impl Sink) -> bool {
+    if mv.is_issue() && held & ISSUES != 0 {
+        sink.wait(mv);
+        return true;
+    }
+    matches!(mv, Move::Preempt { .. }) && held & PREEMPTIONS != 0
 }
 
 /// None if the step is not known yet.

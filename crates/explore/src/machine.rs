@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, ThreadSet, Value};
-use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot};
+use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot, Topology};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -120,12 +120,13 @@ impl<P: Protocol> Machine<P> {
         learnt: &mut Vec<Controllers<P>>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
-        let topology = bounds.topology(placement.compute_units(), code.line_bytes).of_kinds(P::KINDS);
+        let topology = bounds.topology(placement.compute_units(), code.line_bytes);
+        let topology = Topology { hosts: placement.hosts(), ..topology }.of_kinds(P::KINDS);
         let steps = Steps::of(program, placement, &code.words, topology.cus)?;
         let controllers = kernels::controllers(&topology, bounds.homes(&topology), &steps, mutation, learnt)?;
         let groups = preempt::groups(program, placement, bounds.preemptions)?;
         let slots = Slots::new(&controllers, placement, bounds.preemptions).map_err(Unsupported)?;
-        let known = Known::new::<P>(controllers.nodes.ids().len(), bounds.skew_ticks);
+        let known = Known::new::<P>(controllers.nodes.ids().len(), &bounds);
         Ok(Machine {
             controllers,
             code,
@@ -155,7 +156,7 @@ impl<P: Protocol> Machine<P> {
 
     /// Forgets all parts; lines that turned out to be shared stay so.
     pub(crate) fn again(&mut self) {
-        self.known = Known::new::<P>(self.known.nodes, self.bounds.skew_ticks);
+        self.known = Known::new::<P>(self.known.nodes, &self.bounds);
         self.parts = Interner::default();
         self.owners.clear();
         self.is_stale = false;

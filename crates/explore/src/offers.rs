@@ -64,7 +64,8 @@ impl<P: Protocol> Machine<P> {
         let done = self.has_done_step(&part);
         let full = self.is_full(&part);
         let more = self.steps.has_more(part.step);
-        self.known.set_info(number, &locals, (full, done, more), part.ahead);
+        let preempted = self.preempted(&part);
+        self.known.set_info(number, &locals, (full, done, more), (part.ahead, preempted));
     }
 
     /// What comes of a thread's request.

@@ -118,6 +118,33 @@ impl Placement {
         layout(program, self)
     }
 
+    /// The same with the threads of the host on so many hosts, in turn.
+    #[must_use]
+    pub fn on_hosts(self, hosts: u16) -> Placement {
+        let mut next = (0..hosts.max(1)).cycle();
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Host(_) => Agent::Host(next.next().unwrap_or_default()),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
+    /// The same with all threads on the host.
+    #[must_use]
+    pub fn hosted(self) -> Placement {
+        Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }
+    }
+
+    /// How many hosts the machine has.
+    #[must_use]
+    pub fn hosts(&self) -> u16 {
+        let hosts = self.agents.iter().filter_map(|agent| match agent {
+            Agent::Host(host) => Some(host + 1),
+            _ => None,
+        });
+        hosts.max().unwrap_or(1)
+    }
+
     /// How many compute units are used.
     #[must_use]
     pub fn compute_units(&self) -> u16 {

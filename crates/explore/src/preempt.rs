@@ -10,8 +10,8 @@
 //!
 //! A work-group may be preempted whenever none of its requests is under way:
 //! a runtime that waits for them keeps its wavefronts from issuing, and an order in
-//! which they issue later is explored anyway. It is preempted so many times at most
-//! (`Bounds::preemptions`), may go on on every other compute unit, and some day does.
+//! which they issue later is explored anyway. It may go on on every other compute unit,
+//! and some day does. A run has so many preemptions at most (`Bounds::preemptions`).
 
 use std::sync::Arc;
 
@@ -80,8 +80,7 @@ impl<P: Protocol> Machine<P> {
     pub(crate) fn preemptions(&mut self, part: &Part, locals: &mut Vec<Local>) {
         for at in 0..part.threads.len() {
             let (thread, state) = part.threads[at];
-            let is_first = self.groups[usize::from(thread)].iter().next() == Some(ThreadId(thread));
-            if !is_first {
+            if !self.is_first(thread) {
                 continue;
             }
             let seat = self.thread(state).seat;
@@ -103,13 +102,26 @@ impl<P: Protocol> Machine<P> {
         }
     }
 
+    /// How often have the work-groups of the part been preempted?
+    pub(crate) fn preempted(&self, part: &Part) -> u8 {
+        let firsts = part.threads.iter().filter(|(thread, _)| self.is_first(*thread));
+        firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
+    }
+
+    /// Is the thread the first of its work-group, where that may be preempted?
+    fn is_first(&self, thread: u8) -> bool {
+        self.groups
+            .get(usize::from(thread))
+            .is_some_and(|group| group.iter().next() == Some(ThreadId(thread)))
+    }
+
     fn is_of_group(&self, first: u8, thread: u8) -> bool {
         self.groups[usize::from(first)].contains(ThreadId(thread))
     }
 
     /// Is the work-group at rest on its compute unit, and has not come to its end?
     fn may_be_preempted(&self, part: &Part, at: usize) -> bool {
-        let (first, state) = part.threads[at];
+        let first = part.threads[at].0;
         let of_group = |&at: &usize| self.is_of_group(first, part.threads[at].0);
         let mut has_ended = true;
         let is_at_rest = (0..part.threads.len()).filter(of_group).all(|at| {
@@ -117,7 +129,7 @@ impl<P: Protocol> Machine<P> {
             has_ended &= self.code.has_ended(usize::from(thread), self.thread(state));
             self.runs(part, at) && self.thread(state).pending.is_empty()
         });
-        is_at_rest && !has_ended && self.thread(state).seat.preempted < self.bounds.preemptions
+        is_at_rest && !has_ended
     }
 
     /// The work-group of a part's thread is to leave: its compute unit releases.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::claim::Claim;
 use crate::parallel::pull;
-use crate::test::Test;
+use crate::test::{Spread, Test};
 use crate::{made, sampled};
 
 /// True ends everything.
@@ -52,7 +52,7 @@ pub struct Programs {
     families_in_all: usize,
     drawn: usize,
     sampled: usize,
-    kernels_max: u8,
+    spread: Spread,
     /// Did somebody have it end while a batch was chosen from?
     is_cut: bool,
 }
@@ -98,17 +98,17 @@ impl Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
     }
 
-    /// The same programs, and each with its threads spread over 2 to so many kernels.
+    /// The same programs, each also spread over several kernels and hosts.
     #[must_use]
-    pub fn in_kernels(self, kernels_max: u8) -> Programs {
-        let spread = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).in_kernels(kernels_max));
-        Programs { tests: self.tests.into_iter().map(spread).collect(), kernels_max, ..self }
+    pub fn spread(self, spread: Spread) -> Programs {
+        let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));
+        Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
     }
 
-    /// Over how many kernels threads are spread at most.
+    /// What programs are spread over.
     #[must_use]
-    pub fn kernels_max(&self) -> u8 {
-        self.kernels_max.max(1)
+    pub fn is_spread(&self) -> Spread {
+        self.spread
     }
 
     fn and(mut self, more: Families) -> Programs {
@@ -246,8 +246,8 @@ impl State<'_> {
             let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
-            let kernels_max = self.programs.kernels_max;
-            let tests = chosen.tests.into_iter().map(|test| Arc::new(test.in_kernels(kernels_max)));
+            let spread = self.programs.spread;
+            let tests = chosen.tests.into_iter().map(|test| Arc::new(test.spread(spread)));
             self.programs.tests.extend(tests);
         }
     }

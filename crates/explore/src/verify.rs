@@ -19,7 +19,7 @@ use crate::programs::{Feed, Programs};
 use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
-pub use crate::test::{Machines, Test};
+pub use crate::test::{Machines, Spread, Test};
 use crate::unproved;
 
 /// How a protocol is verified.
@@ -151,9 +151,9 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those of machines within these bounds, with programs of up to so many kernels.
+    /// Those of machines within these bounds, with programs that are spread so.
     #[must_use]
-    pub fn of(bounds: &[Bounds], kernels_max: u8) -> Dimensions {
+    pub fn of(bounds: &[Bounds], spread: Spread) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {
             let all: BTreeSet<String> = bounds.iter().map(of).collect();
             all.into_iter().collect::<Vec<_>>().join(", ")
@@ -172,20 +172,15 @@ impl Dimensions {
             counted(chiplets.into(), "chiplet"),
         ];
         let preemptions = bounds.iter().map(|b| b.preemptions).max().unwrap_or(0);
-        let preempted = match preemptions {
-            0 => String::new(),
-            _ => format!(", each up to {}", counted(preemptions.into(), "time")),
-        };
-        let kernels = match kernels_max {
-            0 | 1 => String::new(),
-            _ => format!(", up to {kernels_max}"),
-        };
+        let up_to = |count: u16| if count > 1 { format!(", up to {count}") } else { String::new() };
+        let preempted = if preemptions > 0 { format!(", up to {preemptions}") } else { String::new() };
+        let (kernels, hosts) = (up_to(spread.kernels.into()), up_to(spread.hosts));
         let mut not_covered = Vec::new();
         for (explored, what) in [
             (bounds.iter().any(|b| b.evictions), String::from("evictions at any time")),
             (chiplets > 1, String::from("pages of two lines on every chiplet of several")),
-            (false, String::from("several hosts")),
-            (kernels_max > 1, format!("several kernels in one program{kernels}")),
+            (spread.hosts > 1, format!("several hosts{hosts}")),
+            (spread.kernels > 1, format!("several kernels in one program{kernels}")),
             (preemptions > 0, format!("preemption of work-groups{preempted}")),
         ] {
             if explored { &mut covered } else { &mut not_covered }.push(what);
@@ -327,7 +322,7 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
-        dimensions: Dimensions::of(&options.bounds, programs.kernels_max()),
+        dimensions: Dimensions::of(&options.bounds, programs.is_spread()),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {

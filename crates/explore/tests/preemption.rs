@@ -5,7 +5,7 @@
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
-use explore::verify::{self, Dimensions, Finding, Options, Status, Test};
+use explore::verify::{self, Dimensions, Finding, Options, Spread, Status, Test};
 use explore::{Asked, Bounds, End, Fault, Found, Limits, Move, Placement, Subject, Trace, corpus};
 use litmus::program::{Instr, Level, Program, ThreadId};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, WritePolicy};
@@ -163,7 +163,7 @@ fn a_preemption_is_moves_of_a_trace_that_comes_out_again() {
     assert!(text.contains("\npreemptions 1\n") && text.contains("\npreempt 1\nresume 1 0\n"), "{text}");
     let read: Trace = text.parse().expect("it reads back");
     assert_eq!(read, trace);
-    assert!(trace.title().contains("each work-group preempted up to 1 time"), "{}", trace.title());
+    assert!(trace.title().contains("up to 1 preemption"), "{}", trace.title());
     let subject = Subject::named("vi").expect("a protocol");
     let replayed = read.replay(&subject, u64::MAX, &|| false).expect("supported");
     assert_eq!(replayed.verdict, Verdict::Same, "{}", replayed.end);
@@ -201,6 +201,9 @@ fn a_work_group_leaves_when_none_of_its_requests_is_under_way_and_once() {
         panic!("it was preempted once")
     };
     assert!(why.contains("move 3"), "{why}");
+    let other = Move::Preempt { thread: 0 };
+    let End::Closed(why) = replay(program, &[preempt, other]) else { panic!("a run has one preemption") };
+    assert!(why.contains("move 2, `preempt 0`, is not open"), "{why}");
 }
 
 #[test]
@@ -241,9 +244,9 @@ fn work_groups_that_meet_at_a_barrier_are_not_preempted() {
 
 #[test]
 fn the_dimensions_say_how_often_work_groups_are_preempted() {
-    let none = Dimensions::of(&[COMBINING], 1);
-    let two = Dimensions::of(&[COMBINING.preempting(2)], 1);
+    let none = Dimensions::of(&[COMBINING], Spread::default());
+    let two = Dimensions::of(&[COMBINING.preempting(2)], Spread::default());
     assert!(none.not_covered.contains(&String::from("preemption of work-groups")), "{none:?}");
-    let said = String::from("preemption of work-groups, each up to 2 times");
+    let said = String::from("preemption of work-groups, up to 2");
     assert!(two.covered.contains(&said), "{two:?}");
 }

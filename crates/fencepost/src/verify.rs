@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
-use explore::verify::{self, Dimensions, Finding, Options, Progress as Done, Status, Test, Verification};
+use explore::verify::{
+    self, Dimensions, Finding, Options, Progress as Done, Spread, Status, Test, Verification,
+};
 use explore::{End, Programs, Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
@@ -168,7 +170,7 @@ fn programs<'m>(
             }
             let programs =
                 programs.and_sampled(&claims, scopes_matter, arguments.sample as usize, arguments.seed);
-            programs.in_kernels(arguments.kernels)
+            programs.spread(Spread { kernels: arguments.kernels, hosts: arguments.hosts })
         }
     };
     Ok(&mut made.insert((key, programs)).1)

@@ -3,7 +3,7 @@
 //! A line a field, in this order, then the program's text, then the moves. A
 //! line `seeded NAME` behind the protocol names a seeded fault. Behind `merge-memory`
 //! a line `skew N` says how many ticks the clocks of the nodes may be apart, and a line
-//! `preemptions N` how often each work-group may be preempted.
+//! `preemptions N` how many preemptions a run may have.
 //!
 //! ```text
 //! fencepost trace 1

@@ -2,7 +2,7 @@
 //! says of the boundary what it says of synchronization.
 
 use explore::claim::Claim;
-use explore::verify::{self, Dimensions, Options, Status, Test, Verification};
+use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
 use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Found, Limits, Placement, Programs, Subject};
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
@@ -39,9 +39,13 @@ scopeTree (device (work_group P1))
 exists (1:r0=0)
 ";
 
+fn spread(kernels: u8) -> Spread {
+    Spread { kernels, ..Spread::default() }
+}
+
 fn verified(name: &str, text: &str, kernels: u8) -> Verification {
     let subject = Subject::named(name).expect("a protocol");
-    let mut programs = Programs::of([Test::read("told", text).expect("a test")]).in_kernels(kernels);
+    let mut programs = Programs::of([Test::read("told", text).expect("a test")]).spread(spread(kernels));
     let options = Options::new(verify::machines_of(&subject.info));
     verify::verify_programs(&subject, &mut programs, &options).expect("known models")
 }
@@ -93,12 +97,12 @@ fn a_kernel_that_ends_without_a_flush_breaks_the_claim_in_several_kernels_only()
 fn a_test_in_several_kernels_has_its_placements_in_one_kernel_first() {
     let test = Test::read("told", TOLD).expect("a test");
     let one = test.placements.clone();
-    let two = test.in_kernels(2);
+    let two = test.spread(spread(2));
     assert!(two.placements.starts_with(&one));
     let stages: Vec<_> = two.placements[one.len()..].iter().map(|p| p.stages.clone()).collect();
     assert_eq!(stages.len(), 2 * one.len());
     assert!(stages.iter().all(|stages| *stages == [0, 1] || *stages == [1, 0]), "{stages:?}");
-    let said = |kernels| Dimensions::of(&[], kernels);
+    let said = |kernels| Dimensions::of(&[], spread(kernels));
     assert!(said(1).not_covered.contains(&String::from("several kernels in one program")));
     assert!(said(2).covered.contains(&String::from("several kernels in one program, up to 2")));
 }
