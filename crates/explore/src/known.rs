@@ -51,21 +51,20 @@ pub(crate) struct Info {
     pub(crate) busy: bool,
     /// Does a timer run that runs for ever?
     pub(crate) turns: bool,
-    /// Has no core to issue because of its queues?
-    pub(crate) full: bool,
+    /// What keeps moves of a state from being made: preemptions of the work-groups that
+    /// are here, and [`FULL`] if no core is to issue because of its queues.
+    holds: u16,
     /// Have its threads come to their ends, and the requests of its step?
     pub(crate) done: bool,
     /// By how many ticks is its clock ahead of the slowest?
     ahead: u8,
     /// Has the program another step behind this one?
     more: bool,
-    /// How often have the work-groups that are here been preempted?
-    preempted: u8,
 }
 
-/// Moves that are not made in a state, a bit each.
-const ISSUES: u8 = 1;
-const PREEMPTIONS: u8 = 2;
+/// No core is to issue. Preemptions are counted below it. A machine has at most 255 nodes,
+/// so the sum over them fits.
+const FULL: u16 = 1 << 8;
 
 /// What becomes of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +99,9 @@ pub(crate) struct Known {
     pub(crate) clocked: bool,
     /// How many ticks may clocks be apart?
     skew: u8,
-    /// No work-group is preempted when there were so many preemptions.
-    preemptions_max: u8,
+    /// No work-group is preempted when there were so many preemptions; where none ever
+    /// is, [`FULL`].
+    preemptions_max: u16,
     /// Of protocols with logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<Info>>,
@@ -154,8 +154,7 @@ impl Known {
             nodes,
             clocked: P::CLOCKED,
             skew: bounds.skew_ticks,
-            // Where there are none, none is to be kept from being made.
-            preemptions_max: if bounds.preemptions > 0 { bounds.preemptions } else { u8::MAX },
+            preemptions_max: if bounds.preemptions > 0 { bounds.preemptions.into() } else { FULL },
             rebase: P::REBASED.map(Rebase::new),
             ..Known::default()
         }
@@ -185,7 +184,8 @@ impl Known {
         let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
         let turns = locals.iter().any(|local| local.mv.is_periodic());
         let last = self.locals.len() as u32;
-        let info = Info { first, last, busy, turns, full, done, ahead, more, preempted };
+        let holds = u16::from(preempted) + if full { FULL } else { 0 };
+        let info = Info { first, last, busy, turns, holds, done, ahead, more };
         self.infos[part as usize] = Some(info);
     }
 
@@ -294,18 +294,16 @@ impl Known {
     ) -> Expansion {
         let mut room = Vec::new();
         let nodes = self.nodes;
-        let (mut busy, mut turns, mut full, mut done, mut more) = (false, false, false, true, false);
-        let mut preempted = 0;
+        let (mut busy, mut turns, mut holds, mut done, mut more) = (false, false, 0, true, false);
         for &part in &state[..nodes] {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             busy |= info.busy;
             turns |= info.turns;
-            full |= info.full;
-            preempted += info.preempted;
+            holds += info.holds;
             done &= info.done;
             more |= info.more;
         }
-        let held = u8::from(full) * ISSUES | u8::from(preempted >= self.preemptions_max) * PREEMPTIONS;
+        let is_some_held = holds >= self.preemptions_max;
         let goes_on = done && more;
         if !busy && !goes_on {
             if done {
@@ -321,7 +319,7 @@ impl Known {
         for (node, &part) in state[..nodes].iter().enumerate() {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             for local in self.locals(info) {
-                if held != 0 && is_held(local.mv, held, sink) {
+                if is_some_held && self.is_held(local.mv, holds, sink) {
                     continue;
                 }
                 let after = match local.does {
@@ -383,6 +381,15 @@ impl Known {
             (true, 0) => self.pass_time((state, frames), next, sink, moves),
             (true, _) => self.pass_time_apart((state, frames), next, sink, moves),
         }
+    }
+
+    /// Is the move one of those that are not made?
+    fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
+        if mv.is_issue() && holds >= FULL {
+            sink.wait(mv);
+            return true;
+        }
+        matches!(mv, Move::Preempt { .. }) && holds % FULL >= self.preemptions_max
     }
 
     /// The next step of the program begins on all nodes at once.
@@ -486,15 +493,6 @@ impl Known {
         }
         if is_idle { Expansion::Stuck } else { Expansion::Goes }
     }
-}
-
-/// Is the move one of those that are not made?
-fn is_held(mv: Move, held: u8, sink: &mut impl Sink) -> bool {
-    if mv.is_issue() && held & ISSUES != 0 {
-        sink.wait(mv);
-        return true;
-    }
-    matches!(mv, Move::Preempt { .. }) && held & PREEMPTIONS != 0
 }
 
 /// None if the step is not known yet.
