@@ -40,6 +40,9 @@ pub struct Bounds {
     /// How many ticks the clock of one node may be ahead of that of another. 0:
     /// all clocks tick together.
     pub skew_ticks: u8,
+    /// How often may work-groups be taken off their compute units, to go on on other
+    /// ones? A machine has at least two compute units then.
+    pub preemptions: u8,
 }
 
 impl Bounds {
@@ -61,6 +64,7 @@ impl Bounds {
             queue_max: 16,
             merge_memory: true,
             skew_ticks: 0,
+            preemptions: 0,
         }
     }
 
@@ -128,10 +132,18 @@ impl Bounds {
     }
 
     /// How many compute units the machine has if so many are used: as many on each
-    /// chiplet.
+    /// chiplet, and a second one where work-groups are preempted.
     #[must_use]
     pub const fn compute_units(&self, used: u16) -> u16 {
+        let used = if self.preemptions > 0 && used < 2 { 2 } else { used };
         used.next_multiple_of(self.chiplets)
+    }
+
+    /// The same with work-groups that are taken off their compute units, up to so many
+    /// times in all.
+    #[must_use]
+    pub const fn preempting(self, preemptions: u8) -> Bounds {
+        Bounds { preemptions, ..self }
     }
 
     /// The same with clocks that are up to so many ticks apart.
@@ -174,10 +186,12 @@ impl core::fmt::Display for Bounds {
             let (chiplets, (first, second)) = (self.chiplets, self.pages);
             write!(f, ", {chiplets} chiplets, lines 0 and 1 on chiplets {first} and {second}")?;
         }
-        match self.skew_ticks {
-            0 => Ok(()),
-            1 => f.write_str(", clocks up to 1 tick apart"),
-            skew => write!(f, ", clocks up to {skew} ticks apart"),
+        if self.skew_ticks > 0 {
+            write!(f, ", clocks up to {} apart", counted(self.skew_ticks.into(), "tick"))?;
         }
+        if self.preemptions > 0 {
+            write!(f, ", up to {}", counted(self.preemptions.into(), "preemption"))?;
+        }
+        Ok(())
     }
 }

@@ -92,6 +92,12 @@ fn reaches_the_host(program: &Program) -> bool {
     })
 }
 
+/// May all threads of the program run on hosts? Those synchronize at system scope,
+/// and are in no scope to be promoted.
+pub(crate) fn is_for_hosts(program: &Program) -> bool {
+    reaches_the_host(program) && !program.threads.iter().flat_map(|t| &t.code).any(is_remote)
+}
+
 /// Is it an operation whose scope is promoted?
 fn is_remote(instr: &Instr) -> bool {
     match instr {

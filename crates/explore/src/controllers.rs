@@ -13,6 +13,7 @@ use proto::{
     WritePolicy,
 };
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::intern::Interner;
 
@@ -20,12 +21,14 @@ use crate::intern::Interner;
 pub(crate) type Told = drive::Told<u32, u32, u32>;
 
 /// What comes to a part from another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Word {
     /// For its station.
     Told(Told),
     /// For one of its threads: the answer to a request.
     Answer { slot: Slot, data: Option<u32> },
+    /// A work-group that goes on on this compute unit: its threads and their states.
+    Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
 }
 
 /// More inputs never wait at one station, unless something is sent again and again.

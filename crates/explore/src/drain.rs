@@ -17,7 +17,6 @@ use proto::{
 
 use crate::controllers::{Controllers, Told};
 use crate::kernels::array_of;
-use crate::thread::PENDING_MAX;
 
 /// What the host writes into every byte: no program's words have it.
 const HOST_BYTE: u8 = 0xb7;
@@ -103,12 +102,12 @@ impl<P: Protocol> Stage for Numbers<'_, P> {
 /// The stations and the lines of memory when the kernel has ended.
 pub(crate) fn end<P: Protocol>(
     controllers: &mut Controllers<P>,
-    threads: usize,
+    slot: u32,
     kernel: KernelId,
     rest: Rest,
     rows: &mut BTreeSet<RowId>,
 ) -> Result<Rest, Arc<str>> {
-    let mut plain = plain(controllers, threads, rest, rows);
+    let mut plain = plain(controllers, slot, rest, rows);
     plain.boundary(Boundary::END, kernel, true)?;
     let lines = plain.stage.lines.clone();
     plain.rest()?;
@@ -123,7 +122,7 @@ pub(crate) fn end<P: Protocol>(
 /// begins: each compute unit must read what the host has written.
 pub(crate) fn next_kernel<P: Protocol>(
     controllers: &mut Controllers<P>,
-    threads: usize,
+    slot: u32,
     kernel: KernelId,
     rest: Rest,
 ) -> Result<(), Arc<str>> {
@@ -136,7 +135,7 @@ pub(crate) fn next_kernel<P: Protocol>(
         let array = if has_arrays { array_of(LineAddr(line as u64)) } else { ArrayId(0) };
         (line, array)
     };
-    let mut plain = plain(controllers, threads, rest, &mut rows);
+    let mut plain = plain(controllers, slot, rest, &mut rows);
     for line in 0..lines {
         plain.ask(Agent::Host(0), &access(Op::Store, of(line), mask, written))?;
     }
@@ -155,11 +154,10 @@ pub(crate) fn next_kernel<P: Protocol>(
 /// What is left of a program is carried out in one order.
 fn plain<'a, P: Protocol>(
     controllers: &'a mut Controllers<P>,
-    threads: usize,
+    slot: u32,
     rest: Rest,
     rows: &'a mut BTreeSet<RowId>,
 ) -> Plain<Numbers<'a, P>> {
     let Rest { stations, timers, lines } = rest;
-    let slot = Slot(threads as u32 * PENDING_MAX);
-    Plain::new(Numbers { controllers, stations, lines, rows }, slot, timers)
+    Plain::new(Numbers { controllers, stations, lines, rows }, Slot(slot), timers)
 }

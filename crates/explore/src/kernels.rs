@@ -16,7 +16,6 @@ use crate::known::{Does, Local};
 use crate::machine::{Found, Machine, Part};
 use crate::moves::Move;
 use crate::placement::{Placement, Unsupported, Word};
-use crate::thread::PENDING_MAX;
 
 /// The most stages of a program.
 const STAGES_MAX: usize = 16;
@@ -26,8 +25,8 @@ const CUS_MAX: u16 = 16;
 /// A step of a program, which ends on all nodes before the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The threads of a stage run.
-    Run(u8),
+    /// The threads of a stage run, in that kernel if it is one.
+    Run(u8, KernelId),
     /// The requests of a boundary are made.
     Boundary(Boundary, KernelId, bool),
 }
@@ -53,7 +52,7 @@ impl Steps {
     ) -> Result<Steps, Unsupported> {
         if placement.stages.is_empty() {
             let last = (KernelId(0), KernelId(0));
-            return Ok(Steps { steps: vec![Step::Run(0)], kernels: Vec::new(), last });
+            return Ok(Steps { steps: vec![Step::Run(0, KernelId(0))], kernels: Vec::new(), last });
         }
         let mut stages = placement.stages.clone();
         stages.sort_unstable();
@@ -81,7 +80,7 @@ impl Steps {
                 kernels.push(uses(program, threads(stage).filter(is_on_gpu), words));
                 host_has_written = false;
             }
-            steps.push(Step::Run(stage));
+            steps.push(Step::Run(stage, kernel));
             host_has_written |= threads(stage).any(|t| !is_on_gpu(&t) && writes(program, t));
             let Some(&next) = stages.get(at + 1).filter(|_| is_kernel(stage)) else { continue };
             let [cus, machine] = Boundary::END.map(|step| Step::Boundary(step, kernel, false));
@@ -101,7 +100,7 @@ impl Steps {
     /// May a thread of that stage issue in this step?
     pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
         match self.steps[usize::from(step)] {
-            Step::Run(running) => stage.is_none_or(|&stage| stage == running),
+            Step::Run(running, _) => stage.is_none_or(|&stage| stage == running),
             Step::Boundary(..) => false,
         }
     }
@@ -110,7 +109,7 @@ impl Steps {
     pub(crate) fn name(&self, step: u8) -> String {
         match self.steps.get(usize::from(step)) {
             None => "no step".to_owned(),
-            Some(Step::Run(stage)) => format!("stage {stage} runs"),
+            Some(Step::Run(stage, _)) => format!("stage {stage} runs"),
             Some(Step::Boundary(step, kernel, _)) => {
                 let what = match step {
                     Boundary::BeginMachine => "begins on the machine",
@@ -220,14 +219,9 @@ impl<P: Protocol> Machine<P> {
         let request = self.controllers.request(request);
         let bit = 1 << agent;
         let part = Part { todo: part.todo & !bit, due: part.due | bit, ..part.clone() };
-        let slot = Slot(self.boundary_slots() + u32::from(agent));
+        let slot = Slot(self.slots.of_boundaries() + u32::from(agent));
         let part = self.told(part, Told::Ask { slot, request })?;
         self.settled(part)
-    }
-
-    /// The first slot of the requests at boundaries: behind those of threads.
-    pub(crate) fn boundary_slots(&self) -> u32 {
-        self.entries.len() as u32 * PENDING_MAX
     }
 
     /// Have the threads of the part done what they do in its step, and its

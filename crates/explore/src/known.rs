@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use proto::Protocol;
 
+use crate::bounds::Bounds;
 use crate::moves::Move;
 use crate::rebase::Rebase;
 
@@ -50,8 +51,9 @@ pub(crate) struct Info {
     pub(crate) busy: bool,
     /// Does a timer run that runs for ever?
     pub(crate) turns: bool,
-    /// Has no core to issue because of its queues?
-    pub(crate) full: bool,
+    /// What keeps moves of a state from being made: preemptions of the work-groups that
+    /// are here, and [`FULL`] if no core is to issue because of its queues.
+    holds: u16,
     /// Have its threads come to their ends, and the requests of its step?
     pub(crate) done: bool,
     /// By how many ticks is its clock ahead of the slowest?
@@ -59,6 +61,10 @@ pub(crate) struct Info {
     /// Has the program another step behind this one?
     more: bool,
 }
+
+/// No core is to issue. Preemptions are counted below it. A machine has at most 255 nodes,
+/// so the sum over them fits.
+const FULL: u16 = 1 << 8;
 
 /// What becomes of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +99,9 @@ pub(crate) struct Known {
     pub(crate) clocked: bool,
     /// How many ticks may clocks be apart?
     skew: u8,
+    /// No work-group is preempted when there were so many preemptions; where none ever
+    /// is, [`FULL`].
+    preemptions_max: u16,
     /// Of protocols with logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<Info>>,
@@ -140,8 +149,15 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 
 impl Known {
     /// Nothing yet, of a machine with so many nodes.
-    pub(crate) fn new<P: Protocol>(nodes: usize, skew: u8) -> Known {
-        Known { nodes, clocked: P::CLOCKED, skew, rebase: P::REBASED.map(Rebase::new), ..Known::default() }
+    pub(crate) fn new<P: Protocol>(nodes: usize, bounds: &Bounds) -> Known {
+        Known {
+            nodes,
+            clocked: P::CLOCKED,
+            skew: bounds.skew_ticks,
+            preemptions_max: if bounds.preemptions > 0 { bounds.preemptions.into() } else { FULL },
+            rebase: P::REBASED.map(Rebase::new),
+            ..Known::default()
+        }
     }
 
     #[inline]
@@ -158,7 +174,7 @@ impl Known {
         part: u32,
         locals: &[Local],
         (full, done, more): (bool, bool, bool),
-        ahead: u8,
+        (ahead, preempted): (u8, u8),
     ) {
         let first = self.locals.len() as u32;
         self.locals.extend_from_slice(locals);
@@ -167,7 +183,9 @@ impl Known {
         }
         let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
         let turns = locals.iter().any(|local| local.mv.is_periodic());
-        let info = Info { first, last: self.locals.len() as u32, busy, turns, full, done, ahead, more };
+        let last = self.locals.len() as u32;
+        let holds = u16::from(preempted) + if full { FULL } else { 0 };
+        let info = Info { first, last, busy, turns, holds, done, ahead, more };
         self.infos[part as usize] = Some(info);
     }
 
@@ -276,15 +294,16 @@ impl Known {
     ) -> Expansion {
         let mut room = Vec::new();
         let nodes = self.nodes;
-        let (mut busy, mut turns, mut full, mut done, mut more) = (false, false, false, true, false);
+        let (mut busy, mut turns, mut holds, mut done, mut more) = (false, false, 0, true, false);
         for &part in &state[..nodes] {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             busy |= info.busy;
             turns |= info.turns;
-            full |= info.full;
+            holds += info.holds;
             done &= info.done;
             more |= info.more;
         }
+        let is_some_held = holds >= self.preemptions_max;
         let goes_on = done && more;
         if !busy && !goes_on {
             if done {
@@ -300,8 +319,7 @@ impl Known {
         for (node, &part) in state[..nodes].iter().enumerate() {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
             for local in self.locals(info) {
-                if full && local.mv.is_issue() {
-                    sink.wait(local.mv);
+                if is_some_held && self.is_held(local.mv, holds, sink) {
                     continue;
                 }
                 let after = match local.does {
@@ -363,6 +381,15 @@ impl Known {
             (true, 0) => self.pass_time((state, frames), next, sink, moves),
             (true, _) => self.pass_time_apart((state, frames), next, sink, moves),
         }
+    }
+
+    /// Is the move one of those that are not made?
+    fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
+        if mv.is_issue() && holds >= FULL {
+            sink.wait(mv);
+            return true;
+        }
+        matches!(mv, Move::Preempt { .. }) && holds % FULL >= self.preemptions_max
     }
 
     /// The next step of the program begins on all nodes at once.

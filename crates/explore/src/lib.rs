@@ -17,8 +17,11 @@
 //! * `engine` searches, with `store` for the states; `progress` looks for runs
 //!   that never end. They know numbers only.
 //! * `known` is those numbers: what each move of each part of a machine does.
-//!   `machine` learns it: parts are a station, its threads (`thread`) and what is
-//!   under way. `controllers` tells stations things, and remembers what they did.
+//!   `machine` learns it: parts are a station, its threads and what is under way.
+//!   `offers` finds the moves of a part, `threads` lets its threads issue and go on;
+//!   `thread` is one of them, `operation` the request of its instruction.
+//!   `preempt` takes work-groups to other parts, `kernels` has kernels follow one another.
+//!   `controllers` tells stations things, and remembers what they did.
 //!
 //! ```
 //! use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
@@ -54,10 +57,13 @@ mod made;
 mod message;
 mod moves;
 pub mod mutants;
+mod offers;
+mod operation;
 mod outcome;
 mod parallel;
 mod placement;
 mod play;
+mod preempt;
 mod programs;
 mod progress;
 mod reason;
@@ -67,11 +73,14 @@ pub mod results;
 mod rows;
 mod run;
 mod sampled;
+mod slots;
+mod stages;
 mod store;
 pub mod stress;
 mod subject;
 mod test;
 mod thread;
+mod threads;
 pub mod trace;
 mod twist;
 mod unproved;
@@ -81,11 +90,12 @@ pub use bounds::Bounds;
 pub use engine::{Incomplete, Limits};
 pub use explorer::{Asked, Explorer, Explores, Fault, Found, Violation, show};
 pub use moves::Move;
+pub use operation::rmw_kind;
 pub use outcome::Outcome;
 pub use placement::{Placement, Unsupported, Word};
 pub use programs::Programs;
 pub use replay::{End, LEFT_OUT, Replay, STUCK, Step};
 pub use rows::RowName;
 pub use subject::Subject;
-pub use thread::{SILENT_MAX, rmw_kind};
+pub use thread::SILENT_MAX;
 pub use trace::Trace;

@@ -12,11 +12,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use litmus::program::{LocId, Program, Value};
-use proto::{
-    Channels, LineData, Mutation, Op, PlanKey, Protocol, Rmw, RowId, Slot, Symbol as _, TimerClass, Way,
-    Width,
-};
+use litmus::program::{LocId, Program, ThreadSet, Value};
+use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot, Topology};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -25,10 +22,11 @@ use crate::controllers::{Controllers, Did, Told, Word};
 use crate::drain::{self, Rest};
 use crate::intern::Interner;
 use crate::kernels::{self, Steps};
-use crate::known::{Does, FAULT, Known, Local};
-use crate::moves::Move;
+use crate::known::{Does, FAULT, Known};
 use crate::placement::{Placement, Unsupported};
-use crate::thread::{Code, Offer, PENDING_MAX, ThreadState, Trouble};
+use crate::preempt;
+use crate::slots::Slots;
+use crate::thread::{Code, ThreadState};
 
 /// All that belongs to one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -73,18 +71,18 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) controllers: Controllers<P>,
     pub(crate) code: Code,
     pub(crate) steps: Steps,
+    pub(crate) slots: Slots,
+    pub(crate) groups: Vec<ThreadSet>,
     pub(crate) bounds: Bounds,
     pub(crate) known: Known,
     pub(crate) parts: Interner<Part>,
-    threads: Interner<ThreadState>,
+    pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
     /// What memory holds when the kernel has ended, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Does the next kernel find what the host has written, by stations?
     begun: FxHashMap<Vec<u32>, Found<()>>,
-    /// Where each thread's ordinary loads go: to the node whose part it is of.
-    pub(crate) entries: Vec<u8>,
     /// Lines that several nodes reach, a bit a line; and who reaches the others.
     shared: u64,
     owners: FxHashMap<u8, u8>,
@@ -106,16 +104,6 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
 }
 
-/// What comes of issuing.
-pub(crate) enum Issued {
-    /// The thread has nothing to issue.
-    Nothing,
-    /// The part becomes that one.
-    Here(u32),
-    /// The part becomes `rest`, and a controller of another part is asked.
-    Elsewhere { rest: u32, to: u8, told: u32 },
-}
-
 /// Whatever keeps the moves of one part from being found.
 pub(crate) type Found<T> = Result<T, Arc<str>>;
 /// The lines of memory, or why they never come to rest.
@@ -132,16 +120,19 @@ impl<P: Protocol> Machine<P> {
         learnt: &mut Vec<Controllers<P>>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
-        let topology = bounds.topology(placement.compute_units(), code.line_bytes).of_kinds(P::KINDS);
+        let topology = bounds.topology(placement.compute_units(), code.line_bytes);
+        let topology = Topology { hosts: placement.hosts(), ..topology }.of_kinds(P::KINDS);
         let steps = Steps::of(program, placement, &code.words, topology.cus)?;
         let controllers = kernels::controllers(&topology, bounds.homes(&topology), &steps, mutation, learnt)?;
-        let entries = placement.agents.iter().map(|&agent| controllers.entry(agent, PlanKey::PLAIN_LOAD));
-        let entries = entries.collect::<Result<Vec<_>, _>>().map_err(Unsupported)?;
-        let known = Known::new::<P>(controllers.nodes.ids().len(), bounds.skew_ticks);
+        let groups = preempt::groups(program, placement, bounds.preemptions)?;
+        let slots = Slots::new(&controllers, placement, bounds.preemptions).map_err(Unsupported)?;
+        let known = Known::new::<P>(controllers.nodes.ids().len(), &bounds);
         Ok(Machine {
             controllers,
             code,
             steps,
+            slots,
+            groups,
             bounds,
             known,
             parts: Interner::default(),
@@ -150,7 +141,6 @@ impl<P: Protocol> Machine<P> {
             words: Interner::default(),
             drained: FxHashMap::default(),
             begun: FxHashMap::default(),
-            entries,
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
             is_stale: false,
@@ -166,7 +156,7 @@ impl<P: Protocol> Machine<P> {
 
     /// Forgets all parts; lines that turned out to be shared stay so.
     pub(crate) fn again(&mut self) {
-        self.known = Known::new::<P>(self.known.nodes, self.bounds.skew_ticks);
+        self.known = Known::new::<P>(self.known.nodes, &self.bounds);
         self.parts = Interner::default();
         self.owners.clear();
         self.is_stale = false;
@@ -177,8 +167,8 @@ impl<P: Protocol> Machine<P> {
         let mut state = Vec::new();
         for node in 0..self.controllers.nodes.ids().len() as u8 {
             let mut threads = SmallVec::new();
-            for thread in 0..self.entries.len() {
-                if self.entries[thread] == node {
+            for thread in 0..self.code.program.threads.len() {
+                if self.slots.first(thread) == node {
                     let start = self.code.start(thread).map_err(|trouble| Unsupported(trouble.why()))?;
                     threads.push((thread as u8, self.threads.number(start)));
                 }
@@ -247,8 +237,13 @@ impl<P: Protocol> Machine<P> {
             return known.clone();
         }
         let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
-        let ended =
-            drain::end(&mut self.controllers, self.entries.len(), self.steps.last.0, rest, &mut self.rows);
+        let ended = drain::end(
+            &mut self.controllers,
+            self.slots.of_boundaries(),
+            self.steps.last.0,
+            rest,
+            &mut self.rows,
+        );
         drain::end_keys().for_each(|key| self.note_key(key));
         let lines: Drained = ended.and_then(|rest| {
             let lines = Arc::from(rest.lines.as_slice());
@@ -265,7 +260,8 @@ impl<P: Protocol> Machine<P> {
         if let Some(known) = self.begun.get(&key) {
             return known.clone();
         }
-        let begun = drain::next_kernel(&mut self.controllers, self.entries.len(), self.steps.last.1, rest);
+        let begun =
+            drain::next_kernel(&mut self.controllers, self.slots.of_boundaries(), self.steps.last.1, rest);
         self.begun.insert(key, begun.clone());
         begun
     }
@@ -334,7 +330,7 @@ impl<P: Protocol> Machine<P> {
 
     pub(crate) fn learn_told(&mut self, receiver: u32, told: u32) {
         if self.known.told(receiver, told).is_none() {
-            let after = self.hand(receiver, *self.words.thing(told));
+            let after = self.hand(receiver, self.words.thing(told).clone());
             let after = self.or_fault(after);
             self.known.set_told(receiver, told, after);
         }
@@ -378,195 +374,10 @@ impl<P: Protocol> Machine<P> {
         self.settled(part)
     }
 
-    /// Finds the moves of a part.
-    fn learn_moves(&mut self, number: u32) {
-        let part = self.parts.thing(number).clone();
-        let node = part.node;
-        let mut locals = Vec::new();
-        let add = |locals: &mut Vec<Local>, mv, whim, does| locals.push(Local { mv, whim, does });
-        for at in 0..part.threads.len() {
-            let (thread, _) = part.threads[at];
-            let stage = self.code.placement.stages.get(usize::from(thread));
-            if !self.steps.runs(part.step, stage) {
-                continue;
-            }
-            let does = match self.issue(&part, at) {
-                Ok(Issued::Nothing) => continue,
-                Ok(Issued::Here(to)) => Does::Go(to),
-                Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
-                Err(why) => Does::Fault(self.known.fault(&why)),
-            };
-            add(&mut locals, Move::Issue { thread }, false, does);
-        }
-        self.boundary_moves(&part, &mut locals);
-        self.deliveries(&part, &mut locals);
-        self.crossings(&part, &mut locals);
-        for (at, &(line, op)) in part.ops.iter().enumerate() {
-            if part.ops[..at].iter().all(|(other, _)| *other != line) {
-                let mut rest = part.clone();
-                rest.ops.remove(at);
-                let rest = self.parts.number(rest);
-                add(&mut locals, Move::Serve { node, line }, false, Does::Serve { rest, op });
-            }
-        }
-        for (at, &(line, reply)) in part.replies.iter().enumerate() {
-            if part.replies[..at].iter().all(|(other, _)| *other != line) {
-                let mut rest = part.clone();
-                rest.replies.remove(at);
-                let does = self.goes(rest, Told::Memory { reply });
-                add(&mut locals, Move::Answer { node, line }, false, does);
-            }
-        }
-        let runs = |class: &TimerClass| part.timers >> class.index() & 1 == 1;
-        for timer in TimerClass::ALL.iter().copied().filter(runs) {
-            let class = timer.index() as u8;
-            let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
-            let does = self.goes(rest, Told::Timer(timer));
-            add(&mut locals, Move::Timer { node, class }, false, does);
-        }
-        let look = self.controllers.look(part.station);
-        let whim = !look.needs_way;
-        if self.bounds.evictions || !whim {
-            for way in look.victims.clone() {
-                let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
-                add(&mut locals, Move::Evict { node, way }, whim, does);
-            }
-        }
-        let done = self.has_done_step(&part);
-        let full = self.is_full(&part);
-        let more = self.steps.has_more(part.step);
-        self.known.set_info(number, &locals, (full, done, more), part.ahead);
-    }
-
-    fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
-        let from = part.node;
-        for at in 0..part.out.len() {
-            let (to, msg) = part.out[at];
-            let earlier = part.out[..at].iter().filter(|(other, _)| *other == to);
-            let nth = earlier.clone().count() as u8;
-            let hidden = match P::INFO.channels {
-                Channels::Fifo => nth > 0,
-                Channels::Unordered => earlier.clone().any(|&(_, other)| other == msg),
-            };
-            if hidden {
-                continue;
-            }
-            let mut rest = part.clone();
-            rest.out.remove(at);
-            let rest = self.parts.number(rest);
-            let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
-            let mv = Move::Deliver { from, to, nth };
-            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
-        }
-    }
-
-    fn crossings(&mut self, part: &Part, locals: &mut Vec<Local>) {
-        let from = part.node;
-        for (at, &(to, told)) in part.wires.iter().enumerate() {
-            let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
-            let mut rest = part.clone();
-            rest.wires.remove(at);
-            let rest = self.parts.number(rest);
-            let mv = Move::Cross { from, to, nth };
-            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
-        }
-    }
-
-    /// Is a request that a core has kept back on its way?
-    fn asks_elsewhere(&self, part: &Part) -> bool {
-        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::Told(_)))
-    }
-
-    /// Does some queue of the part hold as much as it should?
-    fn is_full(&self, part: &Part) -> bool {
-        let most = usize::from(self.bounds.queue_max);
-        let is_long = |queue: &[(u8, u32)]| {
-            queue.len() >= most
-                && queue.iter().any(|(to, _)| queue.iter().filter(|(other, _)| other == to).count() >= most)
-        };
-        is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
-    }
-
-    fn goes(&mut self, rest: Part, told: Told) -> Does {
-        let after = self.told(rest, told).and_then(|part| self.settled(part));
-        match after {
-            Ok(to) => Does::Go(to),
-            Err(why) => Does::Fault(self.known.fault(&why)),
-        }
-    }
-
-    /// The thread issues its next operation, if it has one to issue.
-    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
-        let (thread, state) = part.threads[at];
-        let t = usize::from(thread);
-        let offer =
-            self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
-        let mut part = part.clone();
-        let (id, request, mut next, is_sent) = match offer {
-            Offer::Nothing => return Ok(Issued::Nothing),
-            Offer::Silent(next) => {
-                part.threads[at].1 = self.threads.number(next);
-                return self.settled(part).map(Issued::Here);
-            }
-            // A kept request that is on its way was issued before.
-            Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
-                return Ok(Issued::Nothing);
-            }
-            Offer::Send { id, request, next } => (id, request, next, true),
-            Offer::Keep { id, request, next } => (id, request, next, false),
-        };
-        self.note_write(&request);
-        let key = PlanKey::of(&request);
-        self.note_key(key);
-        let to = self.controllers.entry(self.code.placement.agents[t], key).map_err(Arc::from)?;
-        let request = self.controllers.request(request);
-        if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
-            pending.request = request;
-        }
-        part.threads[at].1 = self.threads.number(next);
-        if is_sent {
-            let slot = u32::from(thread) * PENDING_MAX + u32::from(id);
-            let told = Told::Ask { slot: Slot(slot), request };
-            if to != part.node {
-                let told = self.words.number(Word::Told(told));
-                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
-            }
-            part = self.told(part, told)?;
-        }
-        self.settled(part).map(Issued::Here)
-    }
-
-    /// Why a thread cannot go on, in words.
-    fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
-        match trouble {
-            Trouble::Protocol(why) => Arc::from(why),
-            Trouble::Beyond(why) => {
-                let why = self.beyond.get_or_insert(why);
-                Arc::from(why.as_str())
-            }
-            Trouble::Astray(why) => {
-                let why: Arc<str> = Arc::from(why);
-                self.astray.insert(why.clone());
-                why
-            }
-        }
-    }
-
     pub(crate) fn note_key(&mut self, key: PlanKey) {
         if !self.keys.contains(&key) {
             self.keys.push(key);
         }
-    }
-
-    fn note_write(&mut self, request: &proto::Request) {
-        let Some(offset) = request.mask.first() else { return };
-        let word = request.data.read(offset, Width::W4) as u32;
-        let wrote = match request.op {
-            Op::Store => Wrote::Value(word),
-            Op::Rmw(rmw) => Wrote::Update(rmw, word),
-            _ => return,
-        };
-        self.writes.insert((self.code.location(request), wrote));
     }
 
     /// Tells the part's station something and carries out what it does.
@@ -581,15 +392,15 @@ impl<P: Protocol> Machine<P> {
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
-                if let Some(agent) = slot.checked_sub(self.boundary_slots()) {
+                if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
                         return Err(Arc::from("a kernel's boundary is answered where nobody has asked"));
                     }
                     part.due &= !(1 << agent);
                     continue;
                 }
-                match self.entries.get((slot / PENDING_MAX) as usize) {
-                    Some(&home) if home != part.node => {
+                match self.slots.home(slot) {
+                    Some(home) if home != part.node => {
                         let word = Word::Answer { slot: Slot(slot), data };
                         part.wires.push((home, self.words.number(word)));
                     }
@@ -601,29 +412,15 @@ impl<P: Protocol> Machine<P> {
         Ok(part)
     }
 
-    /// A thread of the part goes on with its answer. A store that it has kept back
-    /// until now is returned, if it enters the part's own controller.
-    fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
-        let Some((slot, request)) = self.reply(part, slot, data)? else { return Ok(None) };
-        let agent = self.code.placement.agents[(slot / PENDING_MAX) as usize];
-        let key = PlanKey::of(self.controllers.request_of(request));
-        let told = Told::Ask { slot: Slot(slot), request };
-        let to = self.controllers.entry(agent, key).map_err(Arc::from)?;
-        if to == part.node {
-            return Ok(Some(told));
-        }
-        part.wires.push((to, self.words.number(Word::Told(told))));
-        Ok(None)
-    }
-
     /// A part gets what comes from another one.
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> Found<u32> {
-        let (slot, data) = match word {
-            Word::Told(told) => return self.tell(part, told),
-            Word::Answer { slot, data } => (slot.0, data),
-        };
         let mut part = self.parts.thing(part).clone();
-        if let Some(ask) = self.answer(&mut part, slot, data)? {
+        let ask = match word {
+            Word::Told(told) => Some(told),
+            Word::Answer { slot, data } => self.answer(&mut part, slot.0, data)?,
+            Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
+        };
+        if let Some(ask) = ask {
             part = self.told(part, ask)?;
         }
         part.wires.sort_unstable();
@@ -651,50 +448,6 @@ impl<P: Protocol> Machine<P> {
             part.ops.push((line, op));
         }
         part.ops.sort_by_key(|(line, _)| *line);
-    }
-
-    /// A thread goes on with its answer. Returns the slot and the number of a store
-    /// that it has kept back until now.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u32, u32)>> {
-        let (thread, id) = ((slot / PENDING_MAX) as u8, (slot % PENDING_MAX) as u8);
-        let at = part.threads.iter().position(|(t, _)| *t == thread);
-        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
-        let mut state = self.threads.thing(part.threads[at].1).clone();
-        let pending = state.pending.iter().find(|p| p.id == id).copied();
-        let pending =
-            pending.ok_or_else(|| Arc::from(format!("P{thread} is answered, but has asked for nothing")))?;
-        let request = *self.controllers.request_of(pending.request);
-        let data: Option<LineData> = data.map(|data| *self.controllers.line_of(data));
-        let completed = self
-            .code
-            .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
-            .map_err(|trouble| self.note_trouble(trouble))?;
-        self.reads.extend(completed.read);
-        if let Some(heard) = &mut self.heard {
-            heard.push((thread, pending.request, completed.read.map(|(_, value)| value)));
-        }
-        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
-        let send = send.map(|p| (u32::from(thread) * PENDING_MAX + u32::from(p.id), p.request));
-        part.threads[at].1 = self.threads.number(state);
-        Ok(send)
-    }
-
-    /// The number of a part, once its threads have passed the barriers that
-    /// they may pass.
-    pub(crate) fn settled(&mut self, mut part: Part) -> Found<u32> {
-        if self.code.has_barriers() {
-            let mut threads: Vec<(usize, ThreadState)> = part
-                .threads
-                .iter()
-                .map(|&(t, state)| (usize::from(t), self.threads.thing(state).clone()))
-                .collect();
-            if self.code.meet(&mut threads).map_err(|trouble| self.note_trouble(trouble))? {
-                for (at, (_, state)) in threads.into_iter().enumerate() {
-                    part.threads[at].1 = self.threads.number(state);
-                }
-            }
-        }
-        Ok(self.parts.number(part))
     }
 }
 

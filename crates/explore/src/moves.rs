@@ -77,6 +77,19 @@ pub enum Move {
     },
     /// The next step of a program of several kernels begins.
     Next,
+    /// A work-group is to leave its compute unit, which releases first.
+    Preempt {
+        /// The first thread of the work-group.
+        thread: u8,
+    },
+    /// A work-group that has left its compute unit comes to another one, which
+    /// acquires first.
+    Resume {
+        /// The first thread of the work-group.
+        thread: u8,
+        /// The compute unit.
+        cu: u8,
+    },
 }
 
 impl Move {
@@ -120,6 +133,8 @@ impl fmt::Display for Move {
             Move::TickAt { node } => write!(f, "tick {node}"),
             Move::Boundary { agent } => write!(f, "boundary {agent}"),
             Move::Next => f.write_str("next"),
+            Move::Preempt { thread } => write!(f, "preempt {thread}"),
+            Move::Resume { thread, cu } => write!(f, "resume {thread} {cu}"),
         }
     }
 }
@@ -144,6 +159,8 @@ impl FromStr for Move {
             ("tick", &[node]) => Move::TickAt { node },
             ("boundary", &[agent]) => Move::Boundary { agent },
             ("next", &[]) => Move::Next,
+            ("preempt", &[thread]) => Move::Preempt { thread },
+            ("resume", &[thread, cu]) => Move::Resume { thread, cu },
             _ => return Err(refuse()),
         })
     }
@@ -167,13 +184,14 @@ mod tests {
             Move::TickAt { node: 2 },
             Move::Boundary { agent: 3 },
             Move::Next,
+            Move::Preempt { thread: 1 },
+            Move::Resume { thread: 1, cu: 2 },
         ];
         for mv in moves {
             assert_eq!(mv.to_string().parse(), Ok(mv));
         }
-        for bad in
-            ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1 2", "wait 1", "boundary", "next 1"]
-        {
+        let bad = ["", "issue", "issue x", "issue 256", "deliver 1 2", "tick 1 2", "wait 1", "boundary"];
+        for bad in bad.into_iter().chain(["next 1", "preempt", "resume 1"]) {
             assert!(bad.parse::<Move>().is_err(), "{bad}");
         }
     }

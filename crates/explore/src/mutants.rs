@@ -69,7 +69,6 @@ impl Mutants {
 /// A sound run that may kill mutants.
 pub(crate) struct Witness<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) may_block: bool,
     pub(crate) synchronized: bool,
 }
 
@@ -432,10 +431,10 @@ impl Trials<'_> {
             if (self.options.stop)() {
                 return Fate::Undecided;
             }
-            let Witness { run, may_block, .. } = self.witnesses[at];
+            let run = self.witnesses[at].run;
             let test = &self.tests[run.test];
             let program = &*test.program();
-            let asked = Asked { allowed: run.allowed.as_deref(), may_block };
+            let asked = Asked { allowed: run.allowed.as_deref(), may_block: run.may_block };
             let mut limits = Limits {
                 states_max: 1000 + GROWTH_MAX * run.states,
                 memory_bytes: self.options.memory_bytes / self.options.jobs.max(1) as u64,

@@ -1,11 +1,12 @@
 //! Where a program runs: compute units for its threads, lines for its words.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
 use proto::{Agent, LineAddr};
 
-use crate::kernels;
+use crate::{kernels, stages};
 
 /// What a machine cannot do of a program: no fault of either.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,12 +103,46 @@ impl Placement {
         Placement { lines, ..self }
     }
 
+    /// The program that a model is asked of: where there are stages, the threads of
+    /// each wait for those of the one before.
+    #[must_use]
+    pub fn asked<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
+        stages::in_turn(program, &self.stages)
+    }
+
     /// Where every location is, and how many bytes a line has.
     ///
     /// # Errors
     /// If a location has no line, or a line would be too long.
     pub fn layout(&self, program: &Program) -> Result<(Vec<Word>, u16), Unsupported> {
         layout(program, self)
+    }
+
+    /// The same with the threads of the host on so many hosts, in turn.
+    #[must_use]
+    pub fn on_hosts(self, hosts: u16) -> Placement {
+        let mut next = (0..hosts.max(1)).cycle();
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Host(_) => Agent::Host(next.next().unwrap_or_default()),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
+    /// The same with all threads on the host.
+    #[must_use]
+    pub fn hosted(self) -> Placement {
+        Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }
+    }
+
+    /// How many hosts the machine has.
+    #[must_use]
+    pub fn hosts(&self) -> u16 {
+        let hosts = self.agents.iter().filter_map(|agent| match agent {
+            Agent::Host(host) => Some(host + 1),
+            _ => None,
+        });
+        hosts.max().unwrap_or(1)
     }
 
     /// How many compute units are used.

@@ -67,10 +67,26 @@ impl<P: Protocol> Machine<P> {
         };
         let told = match mv {
             Move::Issue { thread } => {
-                let part = self.part(number(self.entries[usize::from(thread)])).clone();
-                if let Some(at) = part.threads.iter().position(|(t, _)| *t == thread) {
+                if let Some((node, at)) = self.seat_of(state, thread) {
                     // What comes of it is known already.
+                    let part = self.part(state[node]).clone();
                     drop(self.issue(&part, at));
+                }
+                return;
+            }
+            Move::Preempt { thread } => {
+                if let Some((node, at)) = self.seat_of(state, thread) {
+                    let part = self.part(state[node]).clone();
+                    drop(self.preempt(&part, at));
+                }
+                return;
+            }
+            Move::Resume { thread, cu } => {
+                if let Some((node, at)) = self.seat_of(state, thread) {
+                    let part = self.part(state[node]).clone();
+                    if let Ok((_, to, word)) = self.resume(&part, at, cu.into()) {
+                        drop(self.hand(number(to), word));
+                    }
                 }
                 return;
             }
@@ -99,7 +115,7 @@ impl<P: Protocol> Machine<P> {
                     let offset = |node: u8| state[nodes + 1 + usize::from(node)];
                     let told = self.words.number(Word::Told(told));
                     let (part, told, _) = self.learn_meeting((number(to), offset(to)), offset(from), told);
-                    drop(self.hand(part, *self.words.thing(told)));
+                    drop(self.hand(part, self.words.thing(told).clone()));
                     return;
                 }
                 Some((to, told))
@@ -108,7 +124,7 @@ impl<P: Protocol> Machine<P> {
                 let wires = self.part(number(from)).wires.iter().filter(|(other, _)| *other == to);
                 let word = wires.map(|&(_, word)| word).nth(usize::from(nth));
                 if let Some(word) = word {
-                    drop(self.hand(number(to), *self.words.thing(word)));
+                    drop(self.hand(number(to), self.words.thing(word).clone()));
                 }
                 return;
             }

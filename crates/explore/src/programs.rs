@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::claim::Claim;
 use crate::parallel::pull;
-use crate::test::Test;
+use crate::test::{Spread, Test};
 use crate::{made, sampled};
 
 /// True ends everything.
@@ -52,6 +52,7 @@ pub struct Programs {
     families_in_all: usize,
     drawn: usize,
     sampled: usize,
+    spread: Spread,
     /// Did somebody have it end while a batch was chosen from?
     is_cut: bool,
 }
@@ -95,6 +96,19 @@ impl Programs {
     #[must_use]
     pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
+    }
+
+    /// The same programs, each also spread over several kernels and hosts.
+    #[must_use]
+    pub fn spread(self, spread: Spread) -> Programs {
+        let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));
+        Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
+    }
+
+    /// What programs are spread over.
+    #[must_use]
+    pub fn is_spread(&self) -> Spread {
+        self.spread
     }
 
     fn and(mut self, more: Families) -> Programs {
@@ -232,7 +246,9 @@ impl State<'_> {
             let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
-            self.programs.tests.extend(chosen.tests.into_iter().map(Arc::new));
+            let spread = self.programs.spread;
+            let tests = chosen.tests.into_iter().map(|test| Arc::new(test.spread(spread)));
+            self.programs.tests.extend(tests);
         }
     }
 }

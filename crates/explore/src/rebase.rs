@@ -187,7 +187,7 @@ impl<P: Protocol> Machine<P> {
         if let Some(known) = self.rebase().told_later(told, ticks) {
             return known;
         }
-        let later = match *self.words.thing(told) {
+        let later = match self.words.thing(told).clone() {
             Word::Told(Told::Message { from, msg }) => {
                 let msg = self.controllers.retimed_message(msg, &mut |time| time + ticks);
                 Word::Told(Told::Message { from, msg })

@@ -217,11 +217,10 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
     let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
     match mv {
         Move::Issue { thread } => {
-            let at = (0..memory)
-                .find(|&node| part(node).is_some_and(|p| p.threads.iter().any(|(t, _)| *t == thread)));
-            let at = at.unwrap_or(0);
-            let state = part(at).and_then(|p| p.threads.iter().find(|(t, _)| *t == thread));
-            let offer = state.map(|&(_, s)| machine.code.offer(usize::from(thread), machine.thread(s)));
+            let seat = machine.seat_of(state, thread);
+            let at = seat.map_or(0, |(node, _)| node);
+            let state = seat.and_then(|(node, at)| part(node).map(|p| p.threads[at].1));
+            let offer = state.map(|s| machine.code.offer(usize::from(thread), machine.thread(s)));
             let text = match offer {
                 Some(Ok(crate::thread::Offer::Send { request, .. })) => asks(machine, &request),
                 Some(Ok(crate::thread::Offer::Keep { request, .. })) => {
@@ -287,11 +286,26 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
             let step = part(at).map(|p| machine.steps.name(p.step));
             ((at, at), format!("agent {agent}: {}", step.unwrap_or_default()))
         }
+        Move::Preempt { thread } => {
+            let at = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            ((at, at), format!("{}: preempted", group(machine, thread)))
+        }
+        Move::Resume { thread, cu } => {
+            let from = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            let to = machine.slots.unit(cu.into()).map_or(from, usize::from);
+            ((from, to), format!("{}: resumed on CU {cu}", group(machine, thread)))
+        }
         Move::Next => {
             let step = part(0).map(|p| machine.steps.name(p.step + 1));
             ((0, memory), step.unwrap_or_default())
         }
     }
+}
+
+/// The threads that are preempted with a thread.
+fn group<P: Protocol>(machine: &Machine<P>, thread: u8) -> String {
+    let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
+    group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
 }
 
 /// A line by the names of its words.
@@ -327,8 +341,8 @@ fn asks<P: Protocol>(machine: &Machine<P>, request: &Request) -> String {
         Op::Store => format!("store {loc} = {}{order}", operand.cast_signed()),
         Op::Rmw(rmw) => format!("{:?} {loc} {}{order}", rmw.kind, operand.cast_signed()),
         Op::Fence => format!("fence{order}"),
-        Op::KernelBegin(_) => "kernel begins".to_owned(),
-        Op::KernelEnd(_) => "kernel has ended".to_owned(),
+        Op::KernelBegin(_) => "acquire of its compute unit".to_owned(),
+        Op::KernelEnd(_) => "release of its compute unit".to_owned(),
     }
 }
 

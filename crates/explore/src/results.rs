@@ -149,7 +149,7 @@ mod tests {
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
-            dimensions: verify::Dimensions::of(&verify::machines()),
+            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default()),
         };
         Line { verification, operations: 4, sample: (0, 0), seconds: 1.0 }
     }

@@ -14,6 +14,7 @@ use crate::engine::Limits;
 use crate::explorer::{Asked, Explores, Fault, Found, Violation};
 use crate::outcome::Outcome;
 use crate::rows::RowSet;
+use crate::stages;
 use crate::subject::Subject;
 use crate::test::{Machines, Test};
 use crate::verify::{Finding, Options};
@@ -28,6 +29,8 @@ pub(crate) struct Run {
     pub(crate) transitions: u64,
     pub(crate) rows: RowSet,
     pub(crate) keys: Box<[PlanKey]>,
+    /// May it wait for ever?
+    pub(crate) may_block: bool,
     /// Was everything seen, with nothing against it?
     pub(crate) is_sound: bool,
     /// The outcomes that were allowed.
@@ -37,7 +40,6 @@ pub(crate) struct Run {
 /// What became of one test.
 #[derive(Debug, Default)]
 pub(crate) struct Tested {
-    pub(crate) may_block: bool,
     pub(crate) race_free: bool,
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
@@ -123,32 +125,22 @@ pub(crate) fn test(
         return tested;
     }
     let program = &*test.program();
-    let mut promises: Vec<(&Claim, Promise)> = Vec::new();
-    let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
-    for (at, claim) in claims.iter().enumerate().filter(speaks) {
-        match claim.promise(program, &mut || (options.stop)()) {
-            Ok(promise) => {
-                tested.racing |= u32::from(promise.allowed.is_none()) << at;
-                promises.push((claim, promise));
-            }
-            Err(Silence::Undefined(_)) => {}
-            Err(Silence::Incomplete(why)) => tested.gaps.push(format!("{}: {why}", claim.model)),
+    let mut all_promised: Vec<Promised<'_>> = Vec::new();
+    for placement in &test.placements {
+        if all_promised.iter().all(|promised| promised.stages != placement.stages) {
+            all_promised.push(tested.ask(claims, (program, test), &placement.stages, options));
         }
     }
-    tested.race_free = promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
-    let of_race_free = || promises.iter().filter(|(_, p)| p.race_free);
-    tested.synchronized =
-        test.placements.iter().any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
-    // One model that knows of no endless wait is enough.
-    tested.may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
     let turn = index % options.bounds.len().max(1);
     for (at, &machine) in options.bounds.iter().enumerate() {
         if test.machines == Machines::InTurn && at != turn {
             continue;
         }
-        let bounds = bounds_for(machine, program, &promises);
-        let explorer = explorers.within(bounds);
         for (number, placement) in test.placements.iter().enumerate() {
+            let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
+            let Some(Promised { promises, may_block, .. }) = promised else { continue };
+            let bounds = bounds_for(machine, program, promises);
+            let explorer = explorers.within(bounds);
             if (options.stop)() {
                 tested.gaps.push(String::from(STOPPED));
                 return tested;
@@ -159,7 +151,7 @@ pub(crate) fn test(
             let mut is_first = true;
             loop {
                 let allowed = allowed(&open).map(Arc::new);
-                let asked = Asked { allowed: allowed.as_deref(), may_block: tested.may_block };
+                let asked = Asked { allowed: allowed.as_deref(), may_block: *may_block };
                 let mut limits = Limits {
                     memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
                     stop: Box::new(|| (options.stop)()),
@@ -173,7 +165,20 @@ pub(crate) fn test(
                     }
                 };
                 tested.note_spoken(claims, &open);
-                tested.note_run(&found, (index, number, bounds), is_first, allowed);
+                let is_sound = found.violation.is_none() && found.incomplete.is_none() && is_first;
+                tested.note_gaps(&found);
+                tested.runs.push(Run {
+                    test: index,
+                    placement: number,
+                    bounds,
+                    states: found.states,
+                    transitions: found.transitions,
+                    rows: RowSet::of(&found.rows),
+                    keys: found.keys.as_slice().into(),
+                    may_block: *may_block,
+                    is_sound,
+                    allowed,
+                });
                 let Some(violation) = found.violation else { break };
                 let is_outcome = violation.fault == Fault::Outcome;
                 let against: Vec<String> = match &found.forbidden {
@@ -203,7 +208,46 @@ pub(crate) fn test(
     tested
 }
 
+/// What claims say of a program whose threads run in these stages.
+struct Promised<'a> {
+    stages: &'a [u8],
+    promises: Vec<(&'a Claim, Promise)>,
+    may_block: bool,
+}
+
 impl Tested {
+    /// Asks all claims of the program in these stages.
+    fn ask<'a>(
+        &mut self,
+        claims: &'a [Claim],
+        (program, test): (&Program, &Test),
+        stages: &'a [u8],
+        options: &Options<'_>,
+    ) -> Promised<'a> {
+        let asked = stages::in_turn(program, stages);
+        let mut promises: Vec<(&Claim, Promise)> = Vec::new();
+        let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
+        for (at, claim) in claims.iter().enumerate().filter(speaks) {
+            match claim.promise(&asked, &mut || (options.stop)()) {
+                Ok(promise) => {
+                    // Said of the program in one kernel.
+                    self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;
+                    promises.push((claim, promise));
+                }
+                Err(Silence::Undefined(_)) => {}
+                Err(Silence::Incomplete(why)) => self.gaps.push(format!("{}: {why}", claim.model)),
+            }
+        }
+        self.race_free |= promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
+        let of_race_free = || promises.iter().filter(|(_, p)| p.race_free);
+        let mut placements = test.placements.iter().filter(|placement| placement.stages == stages);
+        self.synchronized |=
+            placements.any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
+        // One model that knows of no endless wait is enough.
+        let may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
+        Promised { stages, promises, may_block }
+    }
+
     fn note_spoken(&mut self, claims: &[Claim], open: &[&(&Claim, Promise)]) {
         for (at, claim) in claims.iter().enumerate() {
             let says =
@@ -212,30 +256,13 @@ impl Tested {
         }
     }
 
-    fn note_run(
-        &mut self,
-        found: &Found,
-        (test, placement, bounds): (usize, usize, Bounds),
-        is_first: bool,
-        allowed: Option<Arc<BTreeSet<Outcome>>>,
-    ) {
+    fn note_gaps(&mut self, found: &Found) {
         if let Some(incomplete) = found.incomplete {
             self.gaps.push(incomplete.to_string());
         }
         if found.throttled {
             self.gaps.push(String::from(THROTTLED));
         }
-        self.runs.push(Run {
-            test,
-            placement,
-            bounds,
-            states: found.states,
-            transitions: found.transitions,
-            rows: RowSet::of(&found.rows),
-            keys: found.keys.as_slice().into(),
-            is_sound: found.violation.is_none() && found.incomplete.is_none() && is_first,
-            allowed,
-        });
     }
 
     fn note_finding(

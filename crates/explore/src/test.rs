@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use litmus::generate::{Generated, Skeleton};
 use litmus::parse::TextError;
-use litmus::program::Program;
+use litmus::program::{Instr, Level, Program};
 
 use crate::placement::Placement;
 use crate::twist::Twist;
+use crate::{claim, stages};
 
 /// On which of the machines a test is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,40 @@ pub struct Test {
     /// Tests that were made in the same way have one number; zero is for those
     /// that were not.
     pub(crate) group: usize,
+}
+
+/// What programs are spread over, beside compute units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// Over how many kernels at most, one after the other.
+    pub kernels: u8,
+    /// Over how many hosts.
+    pub hosts: u16,
+}
+
+impl Default for Spread {
+    /// One of each.
+    fn default() -> Spread {
+        Spread { kernels: 1, hosts: 1 }
+    }
+}
+
+/// The placements on several hosts: those with several threads on the host, and, of a
+/// program without a device, all with every thread on a host.
+fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Placement> {
+    let has_device = program.scopes.iter().any(|(_, scope)| scope.level == Level::Device);
+    let meets = |instr: &Instr| matches!(instr, Instr::Barrier(_));
+    let has_barrier = program.threads.iter().any(|thread| thread.code.iter().any(meets));
+    let is_for_hosts = !has_device && !has_barrier && claim::is_for_hosts(program);
+    let mut all: Vec<Placement> = Vec::new();
+    for placement in placements {
+        let placement = if is_for_hosts { placement.clone().hosted() } else { placement.clone() };
+        let placement = placement.on_hosts(hosts);
+        if placement.hosts() > 1 && !all.contains(&placement) {
+            all.push(placement);
+        }
+    }
+    all
 }
 
 /// The work-groups of programs of more threads share two compute units, and are
@@ -90,6 +125,29 @@ impl Test {
         };
         let source = Source::Made { skeleton: generated.skeleton, twist };
         Test { name, source, placements: vec![placement], machines, group }
+    }
+
+    /// The same on several hosts and in several kernels as well, behind its own
+    /// placements.
+    #[must_use]
+    pub fn spread(mut self, spread: Spread) -> Test {
+        if spread == Spread::default() {
+            return self;
+        }
+        let program = self.program();
+        let mut all = self.placements.clone();
+        if spread.hosts > 1 {
+            all.extend(on_hosts(&program, &self.placements, spread.hosts));
+        }
+        let in_kernels = |placement: &Placement| {
+            let stages = stages::spread(&program, placement, spread.kernels).into_iter();
+            let placement = placement.clone();
+            stages.map(move |stages| Placement { stages, ..placement.clone() })
+        };
+        let more: Vec<Placement> = all.iter().flat_map(in_kernels).collect();
+        all.extend(more);
+        self.placements = all;
+        self
     }
 
     /// The program.

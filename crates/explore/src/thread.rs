@@ -1,15 +1,12 @@
 //! A thread of a program: what it may issue next, and how it goes on.
 
-use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, RmwOp, ScopeId, Value};
-use proto::issue::{Issue, IssueId, IssueKind, IssueOp, IssueRule, Verdict};
-use proto::{
-    Agent, ArrayId, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope,
-    Width,
-};
+use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, Value};
+use proto::issue::{Issue, IssueId, IssueOp, IssueRule, Verdict};
+use proto::{Agent, Issuer, LineData, Op, Request, Rmw, RmwKind, Width};
 use smallvec::SmallVec;
 
-use crate::kernels::array_of;
 use crate::live;
+use crate::operation::bits;
 use crate::placement::{self, Placement, Unsupported, WORD, Word};
 
 /// The most operations of one thread that are under way at once.
@@ -26,7 +23,7 @@ pub(crate) struct Code {
     pub(crate) words: Vec<Word>,
     pub(crate) line_bytes: u16,
     core: IssueRule,
-    issuers: Vec<Issuer>,
+    pub(crate) issuers: Vec<Issuer>,
     /// The registers that matter, by thread and position.
     live: Vec<Vec<u64>>,
     has_barriers: bool,
@@ -37,10 +34,35 @@ pub(crate) struct Code {
 pub(crate) struct ThreadState {
     pub(crate) pc: u16,
     /// How far a barrier has come: its release, the meeting, its acquire.
-    phase: u8,
+    pub(crate) phase: u8,
     pub(crate) registers: SmallVec<[Value; 4]>,
     pub(crate) pending: SmallVec<[Pending; 2]>,
+    pub(crate) seat: Seat,
     issue: Issue,
+}
+
+/// Where a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Seat {
+    pub(crate) agent: Agent,
+    /// The number of its wavefront among those that run there.
+    pub(crate) wavefront: u32,
+    /// How often its work-group has been taken off a compute unit.
+    pub(crate) preempted: u8,
+    pub(crate) stay: Stay,
+}
+
+/// How a work-group stands to its compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stay {
+    /// It runs there.
+    Runs,
+    /// It is to leave, and the compute unit releases.
+    Saves,
+    /// It is to go on elsewhere.
+    Off,
+    /// It has come, and the compute unit acquires.
+    Restores,
 }
 
 /// An operation that is under way.
@@ -50,7 +72,7 @@ pub(crate) struct Pending {
     pub(crate) pc: u16,
     pub(crate) request: u32,
     /// The bits that a store writes: younger loads may read them here.
-    value: u32,
+    pub(crate) value: u32,
 }
 
 /// What a thread may do next.
@@ -162,6 +184,12 @@ impl Code {
             phase: 0,
             registers: self.program.threads[thread].registers.iter().map(|r| r.init).collect(),
             pending: SmallVec::new(),
+            seat: Seat {
+                agent: self.placement.agents[thread],
+                wavefront: self.issuers[thread].wavefront,
+                preempted: 0,
+                stay: Stay::Runs,
+            },
             issue: Issue::new(rule),
         };
         self.settle(thread, &mut state)?;
@@ -179,7 +207,12 @@ impl Code {
 
     /// Has the thread come to its end, with nothing under way?
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
-        state.pending.is_empty() && self.instr(thread, state.pc).is_none()
+        state.pending.is_empty() && self.has_ended(thread, state) && state.seat.stay == Stay::Runs
+    }
+
+    /// Has the thread nothing more to issue?
+    pub(crate) fn has_ended(&self, thread: usize, state: &ThreadState) -> bool {
+        self.instr(thread, state.pc).is_none()
     }
 
     fn is_pending(&self, thread: usize, state: &ThreadState, reg: Reg) -> bool {
@@ -280,93 +313,6 @@ impl Code {
                     _ => Offer::Send { id, request, next },
                 })
             }
-        }
-    }
-
-    /// The request of the instruction, if it has come to its turn.
-    fn operation(
-        &self,
-        thread: usize,
-        state: &ThreadState,
-        instr: &Instr,
-    ) -> Result<Option<(Request, IssueKind)>, Trouble> {
-        let eval = |expr: &Expr| {
-            expr.eval(&state.registers).map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))
-        };
-        let bits = |value| bits(value).map_err(Trouble::Astray);
-        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
-        let (op, kind, data) = match instr {
-            Instr::Load { .. } | Instr::Await { .. } => (Op::Load, IssueKind::Load, 0),
-            Instr::Store { value, .. } => (Op::Store, IssueKind::Store, bits(eval(value)?)?),
-            Instr::Rmw { dst, op, operand, .. } => {
-                let operand = bits(eval(operand)?)?;
-                let kind =
-                    rmw_kind(*op).ok_or_else(|| Trouble::Beyond(format!("no cache performs {op:?}")))?;
-                (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
-            }
-            Instr::Cas(cas) => {
-                let expected = bits(eval(&cas.expected)?)?;
-                let is_used = cas.dst.is_some() || cas.success.is_some();
-                let kind = rmw(RmwKind::CompareExchange { expected }, is_used);
-                (kind, IssueKind::Rmw, bits(eval(&cas.desired)?)?)
-            }
-            Instr::Fence(fence) => {
-                let scope = fence.scope.map_or(Scope::SYSTEM, |scope| self.scope(scope));
-                return Ok(Some((self.fence(thread, fence.order, scope, fence.remote), IssueKind::Fence)));
-            }
-            Instr::Barrier(barrier) => {
-                let order = match state.phase {
-                    0 if barrier.order.releases() => Order::Release,
-                    2 if barrier.order.acquires() => Order::Acquire,
-                    _ => return Ok(None),
-                };
-                let request = self.fence(thread, order, self.scope(barrier.scope), false);
-                return Ok(Some((request, IssueKind::Fence)));
-            }
-            Instr::Assign { .. } | Instr::Branch { .. } | Instr::Jump { .. } => return Ok(None),
-        };
-        let Some(access) = instr.access() else { return Ok(None) };
-        let address = eval(&access.address)?;
-        let loc = litmus::program::value_address(address);
-        let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
-        let loc =
-            loc.ok_or_else(|| Trouble::Astray(format!("P{thread} reaches {address}, which is no location")))?;
-        let word = self.word(loc);
-        let mut bytes = LineData::default();
-        bytes.write(word.offset, Width::W4, data);
-        let request = Request {
-            op,
-            order: access.order,
-            scope: access.scope.map_or(Scope::DEVICE, |scope| self.scope(scope)),
-            issuer: self.issuers[thread],
-            hints: Hints { remote: access.remote, commutative: access.commutative },
-            array: if self.placement.stages.is_empty() { ArrayId(0) } else { array_of(word.line) },
-            line: word.line,
-            mask: ByteMask::range(word.offset, WORD),
-            data: bytes,
-        };
-        Ok(Some((request, kind)))
-    }
-
-    fn fence(&self, thread: usize, order: Order, scope: Scope, remote: bool) -> Request {
-        Request {
-            op: Op::Fence,
-            order,
-            scope,
-            issuer: self.issuers[thread],
-            hints: Hints { remote, commutative: false },
-            array: ArrayId(0),
-            line: LineAddr(0),
-            mask: ByteMask::NONE,
-            data: LineData::default(),
-        }
-    }
-
-    fn scope(&self, scope: ScopeId) -> Scope {
-        let scope = self.program.scopes.get(scope);
-        match scope.level {
-            level @ (Level::Device | Level::System) => Scope { level, instance: 0 },
-            level => Scope { level, instance: scope.instance },
         }
     }
 
@@ -488,25 +434,4 @@ fn targets(instr: &Instr) -> [Option<Reg>; 2] {
         Instr::Cas(cas) => [cas.dst, cas.success],
         _ => [None, None],
     }
-}
-
-/// The bits of a value in a word.
-fn bits(value: Value) -> Result<u64, String> {
-    let word = i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a word"))?;
-    Ok(u64::from(word.cast_unsigned()))
-}
-
-/// What a cache does for that operation, if it can.
-pub fn rmw_kind(op: RmwOp) -> Option<RmwKind> {
-    Some(match op {
-        RmwOp::Add => RmwKind::Add,
-        RmwOp::Sub => RmwKind::Sub,
-        RmwOp::And => RmwKind::And,
-        RmwOp::Or => RmwKind::Or,
-        RmwOp::Xor => RmwKind::Xor,
-        RmwOp::Min => RmwKind::MinS,
-        RmwOp::Max => RmwKind::MaxS,
-        RmwOp::Exchange => RmwKind::Exchange,
-        RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec | RmwOp::AddUnless(_) => return None,
-    })
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::issue::IssueRule;
+use proto::words::counted;
 use proto::{Info, Symbol as _};
 
 use crate::bounds::Bounds;
@@ -18,7 +19,7 @@ use crate::programs::{Feed, Programs};
 use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
-pub use crate::test::{Machines, Test};
+pub use crate::test::{Machines, Spread, Test};
 use crate::unproved;
 
 /// How a protocol is verified.
@@ -150,9 +151,9 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those of machines within these bounds.
+    /// Those of machines within these bounds, with programs that are spread so.
     #[must_use]
-    pub fn of(bounds: &[Bounds]) -> Dimensions {
+    pub fn of(bounds: &[Bounds], spread: Spread) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {
             let all: BTreeSet<String> = bounds.iter().map(of).collect();
             all.into_iter().collect::<Vec<_>>().join(", ")
@@ -168,17 +169,21 @@ impl Dimensions {
             format!("write policies of L1 and L2 {}", names(&|b| format!("{}/{}", b.l1.name(), b.l2.name()))),
             format!("cores {}", cores(true)),
             format!("{banks} banks"),
-            format!("{chiplets} chiplet{}", if chiplets == 1 { "" } else { "s" }),
+            counted(chiplets.into(), "chiplet"),
         ];
+        let preemptions = bounds.iter().map(|b| b.preemptions).max().unwrap_or(0);
+        let up_to = |count: u16| if count > 1 { format!(", up to {count}") } else { String::new() };
+        let preempted = if preemptions > 0 { format!(", up to {preemptions}") } else { String::new() };
+        let (kernels, hosts) = (up_to(spread.kernels.into()), up_to(spread.hosts));
         let mut not_covered = Vec::new();
         for (explored, what) in [
-            (bounds.iter().any(|b| b.evictions), "evictions at any time"),
-            (chiplets > 1, "pages of two lines on every chiplet of several"),
-            (false, "several hosts"),
-            (false, "several kernels in one program"),
-            (false, "preemption of work-groups"),
+            (bounds.iter().any(|b| b.evictions), String::from("evictions at any time")),
+            (chiplets > 1, String::from("pages of two lines on every chiplet of several")),
+            (spread.hosts > 1, format!("several hosts{hosts}")),
+            (spread.kernels > 1, format!("several kernels in one program{kernels}")),
+            (preemptions > 0, format!("preemption of work-groups{preempted}")),
         ] {
-            if explored { &mut covered } else { &mut not_covered }.push(String::from(what));
+            if explored { &mut covered } else { &mut not_covered }.push(what);
         }
         let others = cores(false);
         if !others.is_empty() {
@@ -317,12 +322,12 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
-        dimensions: Dimensions::of(&options.bounds),
+        dimensions: Dimensions::of(&options.bounds, programs.is_spread()),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
-            mutants::Witness { run, may_block: test.may_block, synchronized: test.synchronized }
+            mutants::Witness { run, synchronized: test.synchronized }
         });
         verification.mutants = Some(mutants::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
     }

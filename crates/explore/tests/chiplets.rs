@@ -1,6 +1,6 @@
 //! Several chiplets in the bounded machine.
 
-use explore::verify::{self, Dimensions, Options, Status, Test, Verification};
+use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
 use explore::{Bounds, Fault, Subject, Trace, corpus};
 use proto::{LineAddr, WritePolicy};
 
@@ -79,8 +79,8 @@ fn a_trace_says_the_chiplets_and_comes_out_again() {
 
 #[test]
 fn the_dimensions_say_how_many_chiplets_were_explored() {
-    let one = Dimensions::of(&verify::machines());
-    let two = Dimensions::of(&verify::on_chiplets(verify::machines(), 2));
+    let one = Dimensions::of(&verify::machines(), Spread::default());
+    let two = Dimensions::of(&verify::on_chiplets(verify::machines(), 2), Spread::default());
     let pages = String::from("pages of two lines on every chiplet of several");
     assert!(one.covered.contains(&String::from("1 chiplet")) && one.not_covered.contains(&pages));
     assert!(two.covered.contains(&String::from("2 chiplets")) && two.covered.contains(&pages));

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use explore::claim::Claim;
 use explore::mutants::Mutants;
 use explore::results::Line;
-use explore::verify::{self, Dimensions, Finding, Options, Progress as Done, Status, Test, Verification};
+use explore::verify::{
+    self, Dimensions, Finding, Options, Progress as Done, Spread, Status, Test, Verification,
+};
 use explore::{End, Programs, Replay, Subject, Trace, chart, corpus};
 use serde_json::{Value, json};
 
@@ -166,7 +168,9 @@ fn programs<'m>(
                 programs = programs.and_messages(&claims);
                 programs = programs.and_made(&claims, scopes_matter, operations, symmetry);
             }
-            programs.and_sampled(&claims, scopes_matter, arguments.sample as usize, arguments.seed)
+            let programs =
+                programs.and_sampled(&claims, scopes_matter, arguments.sample as usize, arguments.seed);
+            programs.spread(Spread { kernels: arguments.kernels, hosts: arguments.hosts })
         }
     };
     Ok(&mut made.insert((key, programs)).1)
@@ -198,8 +202,9 @@ fn verify_one(
             bar.one_more();
         }
     };
+    let machines = verify::on_chiplets(verify::machines_of(&subject.info), arguments.chiplets);
     let options = Options {
-        bounds: verify::on_chiplets(verify::machines_of(&subject.info), arguments.chiplets),
+        bounds: machines.into_iter().map(|bounds| bounds.preempting(arguments.preemptions)).collect(),
         jobs: jobs(arguments),
         memory_bytes: arguments.memory.unwrap_or(jobs(arguments) as u64 * TEST_BYTES),
         mutants: arguments.mutants,

@@ -247,6 +247,31 @@ fn a_test_that_races_under_a_claim_is_said_to_prove_nothing_for_it() {
 }
 
 #[test]
+fn kernels_hosts_and_preemptions_are_dimensions_of_a_verification() {
+    let test = shipped("litmus/c11/MP+ra.litmus");
+    let report = |more: &[&str]| -> Value {
+        let (_, out, _) = verify(&with_one_test(&test, &[&["vi", "--json"], more].concat()));
+        serde_json::from_str(&out).unwrap()
+    };
+    let names = |report: &Value, which: &str| -> Vec<String> {
+        let names = report["dimensions"][which].as_array().unwrap().iter();
+        names.map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    let plain = report(&[]);
+    for (option, name) in [
+        ("--kernels", "several kernels in one program"),
+        ("--hosts", "several hosts"),
+        ("--preemptions", "preemption of work-groups"),
+    ] {
+        let two = report(&[option, "2"]);
+        assert!(names(&plain, "not_covered").contains(&name.to_owned()), "{plain}");
+        assert!(names(&two, "covered").contains(&format!("{name}, up to 2")), "{two}");
+        assert_eq!(two["violations"].as_array().unwrap().len(), 0, "{two}");
+        assert!(two["states"].as_u64() > plain["states"].as_u64(), "{option}");
+    }
+}
+
+#[test]
 fn a_vulkan_test_is_left_out_and_refutes_nothing() {
     let test = shipped("litmus/vulkan/barrier-bare.litmus");
     let (code, out, err) = verify(&with_one_test(&test, &["vi"]));

@@ -3,7 +3,7 @@
 mod toy;
 
 use explore::stress::{Options, stress};
-use explore::verify::Test;
+use explore::verify::{Spread, Test};
 use explore::{Asked, Bounds, Explorer, Explores, Found, Limits, Placement};
 use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
@@ -117,6 +117,70 @@ fn each_step_that_keeps_the_levels_coherent_is_needed() {
     }
     let found = without(&own_store(), Step::Claim);
     assert!(found.violation.is_some() || outcomes(&found) != ["[1, 2, 1]"], "{:?}", found.outcomes);
+}
+
+/// Two threads of hosts, which have caches of their own, beside a kernel's device. The
+/// reader has the word in its cache before.
+fn between_hosts() -> Test {
+    let system = "memory_scope_all_svm_devices";
+    let text = format!(
+        "OPENCL hosts\n{{ }}\n\nP0 (global int* x, global atomic_int* f) {{\n  *x = 1;\n  \
+         atomic_store_explicit(f, 1, memory_order_release, {system});\n}}\n\nP1 (global int* x, global \
+         atomic_int* f) {{\n  int r2 = *x;\n  int r0 = atomic_load_explicit(f, memory_order_acquire, \
+         {system});\n  int r1 = *x;\n}}\n\nP2 (global int* y) {{\n  int r0 = *y;\n}}\n\nscopeTree \
+         (device (work_group P2))\n\nexists (1:r0=1 /\\ 1:r1=0)\n"
+    );
+    Test::read("hosts", &text).expect("it is a test")
+}
+
+#[test]
+fn two_hosts_have_a_cache_each_and_a_message_between_them_arrives_whole() {
+    let test = between_hosts().spread(Spread { hosts: 2, ..Spread::default() });
+    let program = &*test.program();
+    let explore = |hosts: u16, mutation| {
+        let placement = test.placements.iter().find(|placement| placement.hosts() == hosts);
+        let placement = placement.expect("both are there");
+        let mut explorer = Explorer::<Split>::new(bounds(), mutation);
+        let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
+        outcomes(&found.expect("the machine has all that the program needs"))
+    };
+    let right = ["[0, 0]", "[0, 1]", "[1, 1]"];
+    // One host sees its threads' stores in its cache, or where the L3 performs them.
+    let change = Change::DropStep { step: zoo::vi::Step::Invalidate.index() as u8 };
+    let without = Some(Mutation { table: TableId(3), change });
+    for hosts in [1, 2] {
+        assert_eq!(explore(hosts, None), right, "{hosts}");
+    }
+    assert_eq!(explore(1, without), right, "they share the host's cache");
+    assert_eq!(
+        explore(2, without),
+        ["[0, 0]", "[0, 1]", "[1, 0]", "[1, 1]"],
+        "the other host's copy is stale"
+    );
+    let said = test.placements.iter().map(ToString::to_string).find(|said| said.contains("host 1"));
+    assert!(said.is_some_and(|said| said.starts_with("P0 on the host, P1 on host 1, P2 on CU 0")));
+}
+
+/// Loads of a compute unit enter another controller than its acquires and releases, and
+/// a moved thread's answers find their way back.
+#[test]
+fn a_message_arrives_whole_where_work_groups_are_preempted() {
+    let found = explore(&message(), bounds().preempting(1), None);
+    assert_eq!(outcomes(&found), ["[0, 0]", "[0, 1]", "[1, 1]"]);
+    assert!(found.states > explore(&message(), bounds(), None).states);
+    let change = Change::DropStep { step: Step::DropRead.index() as u8 };
+    let fault = Some(Mutation { table: TableId(1), change });
+    // The other thread has the line in its read cache before.
+    let own = program("  *x = 1;\n  int r1 = *x;\n", "  int r0 = *y;\n", "0:r1=1");
+    let own = |preemptions: u8, fault| {
+        let test = Test::read("own", &own).expect("it is a test");
+        let placement = Placement::spread(&test.program()).paired(&test.program());
+        let mut explorer = Explorer::<Split>::new(bounds().preempting(preemptions), fault);
+        let found = explorer.explore(&test.program(), &placement, &Asked::default(), &mut Limits::default());
+        outcomes(&found.expect("the machine has all that the program needs"))
+    };
+    assert_eq!([own(0, fault), own(1, None)], [["[1]"], ["[1]"]]);
+    assert_eq!(own(1, fault), ["[0]", "[1]"], "the read cache of the other unit is stale");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod family;
 mod modes;
+mod verified;
 #[path = "../walks/walker.rs"]
 #[allow(dead_code, reason = "some of it is for other tests of the same notation")]
 mod walker;

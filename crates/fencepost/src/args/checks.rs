@@ -129,7 +129,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Make the moves of a counterexample again, from a file that --charts wrote,
     /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "mutants", "jobs", "charts", "table"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "table"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, on a machine with the
     /// caches and cores of the file and the latencies of this one; a name of
@@ -161,6 +161,18 @@ pub(crate) struct VerifyArguments {
     /// pages of the first two lines are placed in every way
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) chiplets: u16,
+    /// Also each program with its work-groups, and its threads on the host, spread over
+    /// up to so many kernels, one after the other
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u8>(1, 4))]
+    pub(crate) kernels: u8,
+    /// Also programs with several threads on the host on so many hosts, and programs without
+    /// a device that synchronize at system scope with all threads on them
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
+    pub(crate) hosts: u16,
+    /// Take work-groups off their compute units at any time, so often in all, to go on on
+    /// other ones
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u8>(0, 4))]
+    pub(crate) preemptions: u8,
     /// Then seed faults into every row and step, and see which are noticed
     #[arg(long)]
     pub(crate) mutants: bool,

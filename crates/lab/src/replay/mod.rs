@@ -213,6 +213,9 @@ fn moves(
             explore::Move::Boundary { .. } | explore::Move::Next => {
                 return refuse("is of a program of several kernels, which is not timed");
             }
+            explore::Move::Preempt { .. } | explore::Move::Resume { .. } => {
+                return refuse("is of a preemption, and the timed dispatcher preempts no work-group");
+            }
         };
         moves.push((at, event));
     }

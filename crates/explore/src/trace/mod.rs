@@ -1,8 +1,9 @@
 //! The file of a counterexample: all that is needed to make its moves again.
 //!
 //! A line a field, in this order, then the program's text, then the moves. A
-//! line `seeded NAME` behind the protocol names a seeded fault, and a line `skew N`
-//! behind `merge-memory` says how many ticks the clocks of the nodes may be apart.
+//! line `seeded NAME` behind the protocol names a seeded fault. Behind `merge-memory`
+//! a line `skew N` says how many ticks the clocks of the nodes may be apart, and a line
+//! `preemptions N` how many preemptions a run may have.
 //!
 //! ```text
 //! fencepost trace 1
@@ -32,19 +33,19 @@
 //! deliver 0 1 0
 //! ```
 
+mod read;
+
 use core::fmt;
-use core::str::FromStr;
 use std::collections::BTreeSet;
 
 use litmus::program::Program;
-use proto::{Agent, Mutation, Symbol};
+use proto::{Agent, Mutation, Symbol as _};
 
 use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Fault, Violation};
-use crate::moves::Move;
-use crate::mutants::{self, Mutant};
+use crate::mutants::Mutant;
 use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::reason;
@@ -225,7 +226,8 @@ impl Trace {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, Obstacle> {
         let promises = self.promises(stop)?;
-        Ok(outcomes.iter().flat_map(|outcome| reason::of(&self.program, outcome, &promises, stop)).collect())
+        let asked = self.placement.asked(&self.program);
+        Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
     }
 
     /// What the models say of the program. A fault that is no outcome is against
@@ -239,7 +241,7 @@ impl Trace {
             if !is_made && self.violation.fault != Fault::Outcome {
                 continue;
             }
-            match claim.promise(&self.program, &mut || stop()) {
+            match claim.promise(&self.placement.asked(&self.program), &mut || stop()) {
                 Ok(promise) => promises.push((claim, promise)),
                 Err(Silence::Undefined(_)) => {}
                 Err(Silence::Incomplete(why)) => return Err(Obstacle::Incomplete(format!("{model}: {why}"))),
@@ -342,7 +344,7 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Bounds { l1, l2, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
-        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, .. } = self.bounds;
+        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, preemptions, .. } = self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
         if let Some(mutant) = &self.mutant {
             writeln!(f, "seeded {}", mutant.name)?;
@@ -352,8 +354,10 @@ impl fmt::Display for Trace {
         writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
         writeln!(f, "store-buffer {store_buffer}\nbanks {banks}\nevictions {}", yes(evictions))?;
         writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
-        if skew_ticks > 0 {
-            writeln!(f, "skew {skew_ticks}")?;
+        for (name, count) in [("skew", skew_ticks), ("preemptions", preemptions)] {
+            if count > 0 {
+                writeln!(f, "{name} {count}")?;
+            }
         }
         if chiplets > 1 {
             writeln!(f, "chiplets {chiplets}\npages {} {}", pages.0, pages.1)?;
@@ -370,239 +374,5 @@ impl fmt::Display for Trace {
         }
         writeln!(f, "moves")?;
         self.violation.moves.iter().try_for_each(|mv| writeln!(f, "{mv}"))
-    }
-}
-
-/// The lines of a text, with where one stands.
-struct Lines<'a> {
-    lines: core::iter::Peekable<core::iter::Enumerate<core::str::Lines<'a>>>,
-    /// The number of the line that was read last.
-    line: usize,
-}
-
-impl<'a> Lines<'a> {
-    fn next(&mut self) -> Option<&'a str> {
-        let (at, line) = self.lines.next()?;
-        self.line = at + 1;
-        Some(line)
-    }
-
-    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, TraceError> {
-        Err(TraceError { line: self.line, what: what.into() })
-    }
-
-    fn expected<T>(&self, found: &str, expected: &str) -> Result<T, TraceError> {
-        let shown: String = found.chars().take(60).filter(|c| !c.is_control()).collect();
-        self.refuse(format!("found `{shown}`, expected {expected}"))
-    }
-
-    /// What stands behind the name of the field that must come next.
-    fn field(&mut self, name: &str) -> Result<&'a str, TraceError> {
-        let Some(line) = self.next() else {
-            self.line += 1;
-            return self.refuse(format!("the text ends, expected `{name}`"));
-        };
-        match line.strip_prefix(name) {
-            Some("") => Ok(""),
-            Some(rest) if rest.starts_with(' ') => Ok(&rest[1..]),
-            _ => self.expected(line, &format!("`{name}` and its value")),
-        }
-    }
-
-    fn number(&self, text: &str) -> Result<u32, TraceError> {
-        match text.parse() {
-            Ok(number @ 1..=SIZE_MAX) => Ok(number),
-            _ => self.expected(text, &format!("a number from 1 to {SIZE_MAX}")),
-        }
-    }
-
-    fn one(&mut self, name: &str) -> Result<u32, TraceError> {
-        let text = self.field(name)?;
-        self.number(text)
-    }
-
-    fn two(&mut self, name: &str) -> Result<(u32, u32), TraceError> {
-        let text = self.field(name)?;
-        match text.split_once(' ') {
-            Some((first, second)) => Ok((self.number(first)?, self.number(second)?)),
-            None => self.expected(text, "two numbers: of the private caches, and of a bank"),
-        }
-    }
-
-    fn symbol<S: Symbol>(&mut self, name: &str) -> Result<S, TraceError> {
-        let text = self.field(name)?;
-        let found = S::ALL.iter().find(|symbol| symbol.name() == text);
-        let names = || S::ALL.iter().map(|symbol| symbol.name()).collect::<Vec<_>>().join(", ");
-        found.copied().map_or_else(|| self.expected(text, &format!("one of {}", names())), Ok)
-    }
-
-    fn is(&mut self, name: &str) -> Result<bool, TraceError> {
-        match self.field(name)? {
-            "yes" => Ok(true),
-            "no" => Ok(false),
-            other => self.expected(other, "`yes` or `no`"),
-        }
-    }
-
-    /// The seeded fault, if a line names one.
-    fn mutant(&mut self, protocol: &str) -> Result<Option<Mutant>, TraceError> {
-        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
-            return Ok(None);
-        }
-        let Some(subject) = Subject::named(protocol) else {
-            return self.expected(protocol, "the name of a protocol");
-        };
-        let name = self.field("seeded")?;
-        match mutants::all(&subject).into_iter().find(|mutant| mutant.name == name) {
-            Some(mutant) => Ok(Some(mutant)),
-            None => self.expected(name, &format!("a fault that can be seeded into `{protocol}`")),
-        }
-    }
-
-    fn bounds(&mut self) -> Result<Bounds, TraceError> {
-        let mut bounds = Bounds {
-            chiplets: 1,
-            pages: (0, 0),
-            l1: self.symbol("l1")?,
-            l2: self.symbol("l2")?,
-            ways: self.two("ways")?,
-            misses: self.two("misses")?,
-            store_buffer: self.one("store-buffer")?,
-            banks: self.one("banks")? as u16,
-            evictions: self.is("evictions")?,
-            core: self.symbol("core")?,
-            queue_max: self.one("queue")? as u8,
-            merge_memory: self.is("merge-memory")?,
-            skew_ticks: self.skew()?,
-        };
-        // One chiplet goes without saying.
-        if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
-            bounds.chiplets = self.one("chiplets")? as u16;
-            if !bounds.banks.is_multiple_of(bounds.chiplets) {
-                let expected = format!("a divisor of the {} banks", bounds.banks);
-                return self.expected(&bounds.chiplets.to_string(), &expected);
-            }
-            bounds.pages = self.pages(bounds.chiplets)?;
-        }
-        Ok(bounds)
-    }
-
-    fn pages(&mut self, chiplets: u16) -> Result<(u16, u16), TraceError> {
-        let text = self.field("pages")?;
-        let chiplet = |word: &str| word.parse().ok().filter(|&chiplet: &u16| chiplet < chiplets);
-        match text.split_once(' ').map(|(first, second)| (chiplet(first), chiplet(second))) {
-            Some((Some(first), Some(second))) => Ok((first, second)),
-            _ => self.expected(text, &format!("two chiplets of 0 to {}", chiplets - 1)),
-        }
-    }
-
-    /// How far clocks are apart, if a line says it.
-    fn skew(&mut self) -> Result<u8, TraceError> {
-        match self.lines.peek() {
-            Some((_, line)) if line.starts_with("skew ") => self.one("skew").map(|ticks| ticks as u8),
-            _ => Ok(0),
-        }
-    }
-
-    /// The stages of the threads, where the program has several.
-    fn stages(&mut self) -> Result<Vec<u8>, TraceError> {
-        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("stages")) {
-            return Ok(Vec::new());
-        }
-        let text = self.field("stages")?;
-        let number = |word: &str| word.parse().or_else(|_| self.expected(word, "a stage's number"));
-        text.split_whitespace().map(number).collect()
-    }
-
-    fn agents(&mut self) -> Result<Vec<Agent>, TraceError> {
-        let text = self.field("agents")?;
-        let number = |word: &str, prefix: &str| {
-            let number = word.strip_prefix(prefix)?.parse::<u16>().ok()?;
-            (u32::from(number) < SIZE_MAX).then_some(number)
-        };
-        let agent = |word: &str| match (word, number(word, "cu"), number(word, "host")) {
-            ("host", ..) => Ok(Agent::Host(0)),
-            ("command-processor", ..) => Ok(Agent::CommandProcessor),
-            (_, Some(cu), _) => Ok(Agent::Cu(cu)),
-            (_, _, Some(host)) => Ok(Agent::Host(host)),
-            _ => self.expected(word, "`cu0` and so on, `command-processor` or `host`"),
-        };
-        text.split(' ').map(agent).collect()
-    }
-
-    fn fault(&mut self) -> Result<Fault, TraceError> {
-        let text = self.field("fault")?;
-        let found = Fault::ALL.into_iter().find(|fault| format!("{fault:?}") == text);
-        let names = Fault::ALL.map(|fault| format!("{fault:?}")).join(", ");
-        found.map_or_else(|| self.expected(text, &format!("one of {names}")), Ok)
-    }
-
-    fn program(&mut self) -> Result<(String, Program), TraceError> {
-        let rest = self.field("program")?;
-        if !rest.is_empty() {
-            return self.expected(rest, "nothing behind `program`");
-        }
-        let (first, mut text) = (self.line + 1, String::new());
-        while let Some((_, line)) = self.lines.peek()
-            && let Some(line) = line.strip_prefix('|')
-        {
-            text.push_str(line.strip_prefix(' ').unwrap_or(line));
-            text.push('\n');
-            self.next();
-        }
-        let program = litmus::parse::parse(&text).map_err(|error| {
-            let what = error.to_string();
-            let line = first + error.place.line.max(1) as usize - 1;
-            TraceError { line, what: format!("in the program, {what}") }
-        })?;
-        Ok((text, program))
-    }
-}
-
-impl FromStr for Trace {
-    type Err = TraceError;
-
-    fn from_str(text: &str) -> Result<Trace, TraceError> {
-        let mut lines = Lines { lines: text.lines().enumerate().peekable(), line: 0 };
-        let head = lines.next().unwrap_or_default();
-        if head != HEAD {
-            lines.line = 1;
-            return lines.expected(head, &format!("`{HEAD}`"));
-        }
-        let test = lines.field("test")?.to_owned();
-        let protocol = lines.field("protocol")?.to_owned();
-        let mutant = lines.mutant(&protocol)?;
-        let models = lines.field("models")?.split_whitespace().map(str::to_owned).collect();
-        let bounds = lines.bounds()?;
-        let agents = lines.agents()?;
-        let numbers = lines.field("lines")?;
-        let number = |word: &str| word.parse().or_else(|_| lines.expected(word, "a line's number"));
-        let line_of = numbers.split_whitespace().map(number).collect::<Result<_, _>>()?;
-        let stages = lines.stages()?;
-        let placement = Placement { agents, lines: line_of, stages };
-        let changes = lines.field("changes")?;
-        let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
-        let changes_line = lines.line;
-        let fault = lines.fault()?;
-        let why = lines.field("why")?.to_owned();
-        let (text, mut program) = lines.program()?;
-        if !twist.apply(&mut program) {
-            let what = format!("nothing in the program can be changed as `{twist}` says");
-            return Err(TraceError { line: changes_line, what });
-        }
-        let rest = lines.field("moves")?;
-        if !rest.is_empty() {
-            return lines.expected(rest, "nothing behind `moves`");
-        }
-        let mut moves = Vec::new();
-        while let Some(line) = lines.next() {
-            let mv: Move = line.parse().or_else(|what: String| lines.refuse(what))?;
-            moves.push(mv);
-            if moves.len() > MOVES_MAX {
-                return lines.refuse(format!("more than {MOVES_MAX} moves"));
-            }
-        }
-        let violation = Violation { fault, why, moves };
-        Ok(Trace { test, protocol, mutant, models, bounds, placement, violation, text, program, twist })
     }
 }

@@ -1,0 +1,252 @@
+//! Reads the file of a trace.
+
+use core::str::FromStr;
+
+use litmus::program::Program;
+use proto::{Agent, Symbol};
+
+use super::{HEAD, MOVES_MAX, SIZE_MAX, Trace, TraceError};
+use crate::bounds::Bounds;
+use crate::explorer::{Fault, Violation};
+use crate::moves::Move;
+use crate::mutants::{self, Mutant};
+use crate::placement::Placement;
+use crate::subject::Subject;
+use crate::twist::Twist;
+
+/// The lines of a text, with where one stands.
+struct Lines<'a> {
+    lines: core::iter::Peekable<core::iter::Enumerate<core::str::Lines<'a>>>,
+    /// The number of the line that was read last.
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        let (at, line) = self.lines.next()?;
+        self.line = at + 1;
+        Some(line)
+    }
+
+    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, TraceError> {
+        Err(TraceError { line: self.line, what: what.into() })
+    }
+
+    fn expected<T>(&self, found: &str, expected: &str) -> Result<T, TraceError> {
+        let shown: String = found.chars().take(60).filter(|c| !c.is_control()).collect();
+        self.refuse(format!("found `{shown}`, expected {expected}"))
+    }
+
+    /// What stands behind the name of the field that must come next.
+    fn field(&mut self, name: &str) -> Result<&'a str, TraceError> {
+        let Some(line) = self.next() else {
+            self.line += 1;
+            return self.refuse(format!("the text ends, expected `{name}`"));
+        };
+        match line.strip_prefix(name) {
+            Some("") => Ok(""),
+            Some(rest) if rest.starts_with(' ') => Ok(&rest[1..]),
+            _ => self.expected(line, &format!("`{name}` and its value")),
+        }
+    }
+
+    fn number(&self, text: &str) -> Result<u32, TraceError> {
+        match text.parse() {
+            Ok(number @ 1..=SIZE_MAX) => Ok(number),
+            _ => self.expected(text, &format!("a number from 1 to {SIZE_MAX}")),
+        }
+    }
+
+    fn one(&mut self, name: &str) -> Result<u32, TraceError> {
+        let text = self.field(name)?;
+        self.number(text)
+    }
+
+    fn two(&mut self, name: &str) -> Result<(u32, u32), TraceError> {
+        let text = self.field(name)?;
+        match text.split_once(' ') {
+            Some((first, second)) => Ok((self.number(first)?, self.number(second)?)),
+            None => self.expected(text, "two numbers: of the private caches, and of a bank"),
+        }
+    }
+
+    fn symbol<S: Symbol>(&mut self, name: &str) -> Result<S, TraceError> {
+        let text = self.field(name)?;
+        let found = S::ALL.iter().find(|symbol| symbol.name() == text);
+        let names = || S::ALL.iter().map(|symbol| symbol.name()).collect::<Vec<_>>().join(", ");
+        found.copied().map_or_else(|| self.expected(text, &format!("one of {}", names())), Ok)
+    }
+
+    fn is(&mut self, name: &str) -> Result<bool, TraceError> {
+        match self.field(name)? {
+            "yes" => Ok(true),
+            "no" => Ok(false),
+            other => self.expected(other, "`yes` or `no`"),
+        }
+    }
+
+    /// The seeded fault, if a line names one.
+    fn mutant(&mut self, protocol: &str) -> Result<Option<Mutant>, TraceError> {
+        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
+            return Ok(None);
+        }
+        let Some(subject) = Subject::named(protocol) else {
+            return self.expected(protocol, "the name of a protocol");
+        };
+        let name = self.field("seeded")?;
+        match mutants::all(&subject).into_iter().find(|mutant| mutant.name == name) {
+            Some(mutant) => Ok(Some(mutant)),
+            None => self.expected(name, &format!("a fault that can be seeded into `{protocol}`")),
+        }
+    }
+
+    fn bounds(&mut self) -> Result<Bounds, TraceError> {
+        let mut bounds = Bounds {
+            chiplets: 1,
+            pages: (0, 0),
+            l1: self.symbol("l1")?,
+            l2: self.symbol("l2")?,
+            ways: self.two("ways")?,
+            misses: self.two("misses")?,
+            store_buffer: self.one("store-buffer")?,
+            banks: self.one("banks")? as u16,
+            evictions: self.is("evictions")?,
+            core: self.symbol("core")?,
+            queue_max: self.one("queue")? as u8,
+            merge_memory: self.is("merge-memory")?,
+            skew_ticks: self.count("skew")?,
+            preemptions: self.count("preemptions")?,
+        };
+        // One chiplet goes without saying.
+        if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
+            bounds.chiplets = self.one("chiplets")? as u16;
+            if !bounds.banks.is_multiple_of(bounds.chiplets) {
+                let expected = format!("a divisor of the {} banks", bounds.banks);
+                return self.expected(&bounds.chiplets.to_string(), &expected);
+            }
+            bounds.pages = self.pages(bounds.chiplets)?;
+        }
+        Ok(bounds)
+    }
+
+    fn pages(&mut self, chiplets: u16) -> Result<(u16, u16), TraceError> {
+        let text = self.field("pages")?;
+        let chiplet = |word: &str| word.parse().ok().filter(|&chiplet: &u16| chiplet < chiplets);
+        match text.split_once(' ').map(|(first, second)| (chiplet(first), chiplet(second))) {
+            Some((Some(first), Some(second))) => Ok((first, second)),
+            _ => self.expected(text, &format!("two chiplets of 0 to {}", chiplets - 1)),
+        }
+    }
+
+    /// A number that is zero if no line says it.
+    fn count(&mut self, name: &str) -> Result<u8, TraceError> {
+        match self.lines.peek() {
+            Some((_, line)) if line.split(' ').next() == Some(name) => {
+                self.one(name).map(|count| count as u8)
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// The stages of the threads, where the program has several.
+    fn stages(&mut self) -> Result<Vec<u8>, TraceError> {
+        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("stages")) {
+            return Ok(Vec::new());
+        }
+        let text = self.field("stages")?;
+        let number = |word: &str| word.parse().or_else(|_| self.expected(word, "a stage's number"));
+        text.split_whitespace().map(number).collect()
+    }
+
+    fn agents(&mut self) -> Result<Vec<Agent>, TraceError> {
+        let text = self.field("agents")?;
+        let number = |word: &str, prefix: &str| {
+            let number = word.strip_prefix(prefix)?.parse::<u16>().ok()?;
+            (u32::from(number) < SIZE_MAX).then_some(number)
+        };
+        let agent = |word: &str| match (word, number(word, "cu"), number(word, "host")) {
+            ("host", ..) => Ok(Agent::Host(0)),
+            ("command-processor", ..) => Ok(Agent::CommandProcessor),
+            (_, Some(cu), _) => Ok(Agent::Cu(cu)),
+            (_, _, Some(host)) => Ok(Agent::Host(host)),
+            _ => self.expected(word, "`cu0` and so on, `command-processor` or `host`"),
+        };
+        text.split(' ').map(agent).collect()
+    }
+
+    fn fault(&mut self) -> Result<Fault, TraceError> {
+        let text = self.field("fault")?;
+        let found = Fault::ALL.into_iter().find(|fault| format!("{fault:?}") == text);
+        let names = Fault::ALL.map(|fault| format!("{fault:?}")).join(", ");
+        found.map_or_else(|| self.expected(text, &format!("one of {names}")), Ok)
+    }
+
+    fn program(&mut self) -> Result<(String, Program), TraceError> {
+        let rest = self.field("program")?;
+        if !rest.is_empty() {
+            return self.expected(rest, "nothing behind `program`");
+        }
+        let (first, mut text) = (self.line + 1, String::new());
+        while let Some((_, line)) = self.lines.peek()
+            && let Some(line) = line.strip_prefix('|')
+        {
+            text.push_str(line.strip_prefix(' ').unwrap_or(line));
+            text.push('\n');
+            self.next();
+        }
+        let program = litmus::parse::parse(&text).map_err(|error| {
+            let what = error.to_string();
+            let line = first + error.place.line.max(1) as usize - 1;
+            TraceError { line, what: format!("in the program, {what}") }
+        })?;
+        Ok((text, program))
+    }
+}
+
+impl FromStr for Trace {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Trace, TraceError> {
+        let mut lines = Lines { lines: text.lines().enumerate().peekable(), line: 0 };
+        let head = lines.next().unwrap_or_default();
+        if head != HEAD {
+            lines.line = 1;
+            return lines.expected(head, &format!("`{HEAD}`"));
+        }
+        let test = lines.field("test")?.to_owned();
+        let protocol = lines.field("protocol")?.to_owned();
+        let mutant = lines.mutant(&protocol)?;
+        let models = lines.field("models")?.split_whitespace().map(str::to_owned).collect();
+        let bounds = lines.bounds()?;
+        let agents = lines.agents()?;
+        let numbers = lines.field("lines")?;
+        let number = |word: &str| word.parse().or_else(|_| lines.expected(word, "a line's number"));
+        let line_of = numbers.split_whitespace().map(number).collect::<Result<_, _>>()?;
+        let stages = lines.stages()?;
+        let placement = Placement { agents, lines: line_of, stages };
+        let changes = lines.field("changes")?;
+        let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
+        let changes_line = lines.line;
+        let fault = lines.fault()?;
+        let why = lines.field("why")?.to_owned();
+        let (text, mut program) = lines.program()?;
+        if !twist.apply(&mut program) {
+            let what = format!("nothing in the program can be changed as `{twist}` says");
+            return Err(TraceError { line: changes_line, what });
+        }
+        let rest = lines.field("moves")?;
+        if !rest.is_empty() {
+            return lines.expected(rest, "nothing behind `moves`");
+        }
+        let mut moves = Vec::new();
+        while let Some(line) = lines.next() {
+            let mv: Move = line.parse().or_else(|what: String| lines.refuse(what))?;
+            moves.push(mv);
+            if moves.len() > MOVES_MAX {
+                return lines.refuse(format!("more than {MOVES_MAX} moves"));
+            }
+        }
+        let violation = Violation { fault, why, moves };
+        Ok(Trace { test, protocol, mutant, models, bounds, placement, violation, text, program, twist })
+    }
+}
