@@ -56,6 +56,21 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "hours",
     ),
     (
+        "fencepost verify vi --kernels 2",
+        "fencepost verify vi --kernels 2 --litmus litmus/caches/told-where.litmus --operations 0",
+        "hours",
+    ),
+    (
+        "fencepost verify vi --preemptions 1",
+        "fencepost verify vi --preemptions 1 --litmus litmus/caches/told-where.litmus --operations 0",
+        "hours",
+    ),
+    (
+        "fencepost verify vi --hosts 2",
+        "fencepost verify vi --hosts 2 --litmus litmus/caches/told-where.litmus --operations 0",
+        "hours",
+    ),
+    (
         "fencepost verify vi --mutants",
         "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0 --mutants || test $? = 1",
         "hours; one test leaves mutants alive",
