@@ -150,7 +150,6 @@ pub(crate) const FOUND: &[&str] = &[
 /// What a page names without saying how to type it in full. The subcommand and
 /// the options must exist.
 pub(crate) const NAMED: &[&str] = &[
-    "fencepost run",
     "fencepost run --json",
     "fencepost verify",
     "fencepost verify --replay",
