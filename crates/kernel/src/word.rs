@@ -105,12 +105,8 @@ macro_rules! word {
                     .collect()
             }
             fn to_bytes(values: &[Self]) -> Vec<u8> {
-                const BYTES: usize = size_of::<$type>();
-                let mut bytes = vec![0; size_of_val(values)];
-                for (to, value) in bytes.chunks_exact_mut(BYTES).zip(values) {
-                    to.copy_from_slice(&value.to_le_bytes());
-                }
-                bytes
+                let words: Vec<_> = values.iter().map(|value| value.to_le_bytes()).collect();
+                words.into_flattened()
             }
         }
     };

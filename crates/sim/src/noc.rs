@@ -148,6 +148,9 @@ struct Link {
     traffic: LinkTraffic,
 }
 
+/// How many directions lead from a node.
+const DIRECTIONS: usize = 4;
+
 /// A row or a column of nodes.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
@@ -205,8 +208,8 @@ struct Routes {
     axes: Option<[Axis; 2]>,
     /// By node: its place in its row and in its column.
     places: Vec<[u32; 2]>,
-    /// By node: the links from it, down and up its row, down and up its column.
-    links: Vec<[u32; 4]>,
+    /// Four to a node: the links from it, down and up its row, down and up its column.
+    links: Vec<u32>,
     /// Where links to other chiplets begin and end. No node of a crossbar.
     gateway: usize,
 }
@@ -232,13 +235,14 @@ impl Routes {
             Axis { length: rows, stride: columns, wraps, up: 3 },
         ];
         let places: Vec<_> = (0..nodes as u32).map(|node| [node % columns, node / columns]).collect();
-        let mut links = vec![[u32::MAX; 4]; nodes];
+        let mut links = vec![u32::MAX; DIRECTIONS * nodes];
         let mut ends = Vec::new();
         for (node, place) in places.iter().enumerate() {
             for (axis, &at) in axes.iter().zip(place) {
                 for is_up in [false, true] {
                     if axis.has_step(at, is_up) {
-                        links[node][axis.up - usize::from(!is_up)] = (first + ends.len()) as u32;
+                        links[DIRECTIONS * node + axis.up - usize::from(!is_up)] =
+                            (first + ends.len()) as u32;
                         ends.push((node, axis.step(node as u32, at, is_up).0 as usize));
                     }
                 }
@@ -285,7 +289,7 @@ impl Routes {
             let (direction, mut at) = (axis.up - usize::from(!is_up), place[i]);
             let stride = if is_up { axis.stride } else { axis.stride.wrapping_neg() };
             for _ in 0..steps {
-                way.cross(first + self.links[node as usize][direction] as usize, flits);
+                way.cross(first + self.links[DIRECTIONS * node as usize + direction] as usize, flits);
                 way.head += self.hop_latency;
                 if axis.wraps {
                     (node, at) = axis.step(node, at, is_up);

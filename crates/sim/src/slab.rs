@@ -53,6 +53,15 @@ impl<T> Slab<T> {
         value
     }
 
+    /// Removes a value that is not looked at again.
+    #[inline]
+    pub(crate) fn free(&mut self, number: u32) {
+        if let Some(place) = self.places.get_mut(number as usize).filter(|place| place.is_some()) {
+            *place = None;
+            self.free.push(number);
+        }
+    }
+
     /// What is in use, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.places.iter().enumerate().filter_map(|(i, v)| v.as_ref().map(|v| (i as u32, v)))

@@ -162,8 +162,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// A way that a line could take, if its set has a free one.
     #[inline]
     #[must_use]
-    pub fn free_way(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
-        let set = self.set(line, homes);
+    pub fn free_way(&self, set: SetIndex) -> Option<Way> {
         if self.taken[set.0 as usize] == self.ways.number() {
             return None;
         }
@@ -395,15 +394,15 @@ mod tests {
     fn a_set_holds_as_many_lines_as_it_has_ways() {
         let mut a = array();
         for line in [LineAddr(0), LineAddr(2)] {
-            let way = a.free_way(line, &homes()).unwrap();
+            let way = a.free_way(a.set(line, &homes())).unwrap();
             a.insert(way, line, 1);
         }
-        assert_eq!(a.free_way(LineAddr(4), &homes()), None);
-        assert!(a.free_way(LineAddr(1), &homes()).is_some());
+        assert_eq!(a.free_way(a.set(LineAddr(4), &homes())), None);
+        assert!(a.free_way(a.set(LineAddr(1), &homes())).is_some());
         let way = a.find(LineAddr(2), &homes()).unwrap();
         a.remove(way, 0);
         assert_eq!(a.find(LineAddr(2), &homes()), None);
-        assert_eq!(a.free_way(LineAddr(4), &homes()), Some(way));
+        assert_eq!(a.free_way(a.set(LineAddr(4), &homes())), Some(way));
     }
 
     #[test]
@@ -414,18 +413,21 @@ mod tests {
             let mut a: CacheArray<u8> = CacheArray::new(&Fitted::alone(shape, 8), 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {
-                let way = a.free_way(line, &homes()).unwrap();
+                let way = a.free_way(a.set(line, &homes())).unwrap();
                 a.insert(way, line, 1);
             }
             for &line in &lines {
-                assert_eq!(a.free_way(line, &homes()), None);
+                assert_eq!(a.free_way(a.set(line, &homes())), None);
                 assert_eq!(a.find(line, &homes()).and_then(|way| a.line(way)), Some(line));
                 assert_eq!(a.find(LineAddr(line.0 + 1_000_003), &homes()), None);
             }
             assert_eq!(a.in_set_where(SetIndex(1), |state| state == 1).count(), ways as usize);
             let way = a.find(lines[0], &homes()).unwrap();
             a.remove(way, 0);
-            assert_eq!((a.find(lines[0], &homes()), a.free_way(lines[0], &homes())), (None, Some(way)));
+            assert_eq!(
+                (a.find(lines[0], &homes()), a.free_way(a.set(lines[0], &homes()))),
+                (None, Some(way))
+            );
         }
     }
 

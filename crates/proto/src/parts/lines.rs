@@ -149,7 +149,8 @@ pub trait Lines<P: Protocol> {
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         if place.way.is_none() && next.is_some_and(|next| next != Self::ABSENT) {
-            place.way = self.array().free_way(place.line, cx.world.homes);
+            let set = self.array().set(place.line, cx.world.homes);
+            place.way = self.array().free_way(set);
             let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
             self.array().insert(way, place.line, Self::ABSENT);
         }

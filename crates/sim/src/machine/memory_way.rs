@@ -172,18 +172,19 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Memory's answer reaches the station.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
-        let Some(MemoryTransit { station, place, trail, sent, reply }) = self.memory_ops.remove(number)
-        else {
-            return;
-        };
-        if place.is_some() {
-            let (_, payload) = answer_message(&reply.op.access, self.system.l1.line_bytes);
+        let Some(transit) = self.memory_ops.get(number) else { return };
+        let (station, trail, line) = (transit.station, transit.trail, transit.reply.op.line);
+        if transit.place.is_some() {
+            let (_, payload) = answer_message(&transit.reply.op.access, self.system.l1.line_bytes);
             self.noc.delivered(self.system.noc.header_bytes + payload);
         }
         self.tally.counts.memory_answers += 1;
         self.catch_up(now, station);
-        self.fabric.memory(station, &reply, sent, self.out.get_or_insert_default());
-        self.carry_out(now, station, Origin::Memory { line: reply.op.line }, trail);
+        // Answers are large: this one is read where it lies.
+        let Some(transit) = self.memory_ops.get(number) else { return };
+        self.fabric.memory(station, &transit.reply, transit.sent, self.out.get_or_insert_default());
+        self.memory_ops.free(number);
+        self.carry_out(now, station, Origin::Memory { line }, trail);
     }
 
     /// Takes an operation or its answer over the network. Returns when it arrives.

@@ -79,7 +79,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
             return None;
         }
         let set = self.array.set(place.line, cx.world.homes);
-        if takes && self.array.free_way(place.line, cx.world.homes).is_none() {
+        if takes && self.array.free_way(set).is_none() {
             return Some(Disposition::NeedWay(set));
         }
         cx.is_wanted(set).then_some(Disposition::Stall(Key::Way(set)))

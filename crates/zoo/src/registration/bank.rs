@@ -154,7 +154,7 @@ impl<T: Rows> Bank<T> {
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
-        if place.way.is_none() && array.free_way(line, cx.world.homes).is_none() {
+        if place.way.is_none() && array.free_way(array.set(line, cx.world.homes)).is_none() {
             match event {
                 // A way may be had only when a recall is over, which may wait
                 // for this very write: it goes round the bank.

@@ -117,7 +117,7 @@ impl<B> Bank<B> {
         let takes = allocates && place.way.is_none();
         if fetches || takes {
             let set = array.set(line, cx.world.homes);
-            if takes && array.free_way(line, cx.world.homes).is_none() {
+            if takes && array.free_way(set).is_none() {
                 return Disposition::NeedWay(set);
             }
             if cx.is_wanted(set) {
