@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use drive::{Nodes, Record};
 use proto::{
-    Agent, ArrayUse, Effects, Homes, Key, LineData, LineView, MemoryOp, MemoryReply, Message as _, Mutation,
-    Node as _, PlanKey, Protocol, Request, RowId, SetIndex, Slot, Station, Symbol, Topology, WritePolicy,
+    Agent, ArrayUse, Effects, Hit, Homes, Key, LineData, LineView, Load, MemoryOp, MemoryReply, Message as _,
+    Mutation, Node as _, PlanKey, Protocol, Request, RowId, SetIndex, Slot, Station, Symbol, Topology,
+    WritePolicy,
 };
 use rustc_hash::FxHashMap;
 
@@ -232,6 +233,7 @@ impl<P: Protocol> Controllers<P> {
         self.fx = fx;
         let result = done
             .and_then(|()| self.judge(number, told, &station, &record))
+            .and_then(|()| self.judge_hit(number, told, &station, &record))
             .and_then(|()| self.done(station, &mut record, rows));
         self.record = record;
         result
@@ -275,6 +277,33 @@ impl<P: Protocol> Controllers<P> {
             return Err(format!("{:?}: an input must wait, and changed something", station.id()));
         }
         Ok(())
+    }
+
+    /// Does a load that a driver may answer without its step ([`proto::Controller::hit`])
+    /// get the same answer by its step, and nothing else?
+    fn judge_hit(
+        &self,
+        before: u32,
+        told: Told,
+        station: &Station<P>,
+        record: &Record<P>,
+    ) -> Result<(), String> {
+        let Told::Ask { slot, request } = told else { return Ok(()) };
+        let (before, request) = (self.stations.thing(before), self.requests.thing(request));
+        let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
+        let world = self.nodes.world();
+        // A seeded fault changes the step alone.
+        let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.mutation.is_none()) else {
+            return Ok(());
+        };
+        let bytes = hit.bytes.len();
+        let is_answer = matches!(&record.replies[..], [(to, Some(data))]
+            if *to == slot && data.0[..bytes] == *hit.bytes && data.0[bytes..].iter().all(|&byte| byte == 0));
+        let does_more = !record.sends.is_empty() || !record.memory.is_empty() || !record.needs.is_empty();
+        if is_answer && !does_more && record.uses == Hit::uses() && station == before {
+            return Ok(());
+        }
+        Err(format!("{:?}: {request:?} is answered as a hit, and its step does something else", station.id()))
     }
 
     fn done(

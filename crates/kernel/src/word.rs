@@ -105,9 +105,10 @@ macro_rules! word {
                     .collect()
             }
             fn to_bytes(values: &[Self]) -> Vec<u8> {
-                let mut bytes = Vec::with_capacity(size_of_val(values));
-                for value in values {
-                    bytes.extend_from_slice(&value.to_le_bytes());
+                const BYTES: usize = size_of::<$type>();
+                let mut bytes = vec![0; size_of_val(values)];
+                for (to, value) in bytes.chunks_exact_mut(BYTES).zip(values) {
+                    to.copy_from_slice(&value.to_le_bytes());
                 }
                 bytes
             }

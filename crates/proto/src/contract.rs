@@ -16,6 +16,7 @@ use crate::settings::{Setting, Settings};
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
 use crate::table::{Change, Looked, Mutation, Row, Table, TableId, TableView};
+use crate::uses::Uses;
 use core::fmt::Debug;
 use core::hash::Hash;
 
@@ -240,9 +241,8 @@ impl<'a, P: Protocol> Cx<'a, P> {
     /// Looks a row up, counts it, and applies the seeded fault if it is there.
     #[inline]
     pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> Looked<T::State, T::Action> {
-        let events = T::Event::ALL.len();
-        let index = state.index() * events + event.index();
-        self.fx.coverage.fire(T::ID, index, T::State::ALL.len() * events);
+        let index = state.index() * T::Event::ALL.len() + event.index();
+        self.fx.coverage.fire(T::ID, index);
         let looked = Looked { row: T::row(state, event), skip: None, forgets: false };
         match self.world.mutation {
             Some(mutation) if mutation.table == T::ID => mutated::<T>(looked, index, mutation.change),
@@ -424,6 +424,14 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
+    /// The line that answers a plain load at once. `Some` only if the step of the load
+    /// does nothing but that: it looks the line up, reads it and touches its way; a
+    /// timer that it asks for runs already. A driver may then leave the step out, and
+    /// the verifier compares the two.
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        let _ = (load, homes);
+        None
+    }
     /// The ways of a set that may be given up, with their ranks. A controller
     /// that needs time to give one up offers no other way of that set
     /// meanwhile, and wakes [`Key::Way`] when it is free.
@@ -450,12 +458,44 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     }
 }
 
+/// A load of bytes in one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// What chooses its plan.
+    pub key: PlanKey,
+    /// The line.
+    pub line: LineAddr,
+    /// The bytes that are asked for.
+    pub mask: ByteMask,
+}
+
+/// A line that answers a load; see [`Controller::hit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit<'a> {
+    /// Its way.
+    pub way: Way,
+    /// The row of the load.
+    pub row: RowId,
+    /// The bytes of the line.
+    pub bytes: &'a [u8],
+}
+
+impl Hit<'_> {
+    /// What its step uses.
+    #[must_use]
+    pub fn uses() -> Uses {
+        Uses { tag_lookups: 1, accesses: 1, hits: 1, data_reads: 1, ..Uses::default() }
+    }
+}
+
 /// All the kinds of a protocol as one type; [`crate::protocol_nodes`] writes it.
 pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// See [`Controller::start`].
     fn start(&mut self, cx: &mut Cx<'_, P>);
     /// See [`Controller::step`].
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
+    /// See [`Controller::hit`].
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
     /// See [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
     /// See [`Controller::lines`].

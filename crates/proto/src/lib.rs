@@ -17,6 +17,7 @@ pub mod issue;
 mod levels;
 mod line;
 mod lookup;
+mod messages;
 mod node;
 mod nodes;
 pub mod page;

@@ -140,6 +140,10 @@ macro_rules! protocol_nodes {
                     } )+
                 }
             }
+            #[inline]
+            fn hit(&self, load: &$crate::Load, homes: &$crate::Homes) -> Option<$crate::Hit<'_>> {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::hit(c, load, homes) ),+ }
+            }
             fn victims(&self, set: $crate::SetIndex, out: &mut Vec<($crate::Way, $crate::Rank)>) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::victims(c, set, out) ),+ }
             }

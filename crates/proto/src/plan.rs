@@ -121,8 +121,18 @@ impl PlanKey {
     }
 
     /// Every key, by number.
+    #[inline]
     pub fn all() -> impl Iterator<Item = PlanKey> {
-        (0..PlanKey::COUNT).map(PlanKey::nth)
+        static ALL: [PlanKey; PlanKey::COUNT] = {
+            let mut all = [PlanKey::PLAIN_LOAD; PlanKey::COUNT];
+            let mut number = 0;
+            while number < PlanKey::COUNT {
+                all[number] = PlanKey::nth(number);
+                number += 1;
+            }
+            all
+        };
+        ALL.iter().copied()
     }
 
     /// Is it an access that is not atomic?

@@ -7,7 +7,7 @@ use crate::contract::{
     Ask, Channels, Cx, Disposition, Input, LineView, MemoryReply, Message, Node, Protocol, Time, World,
 };
 use crate::effects::{Effects, Inner};
-use crate::line::{LineAddr, LineData};
+use crate::line::{LINE_BYTES_MAX, LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::queue::Queue;
@@ -109,6 +109,9 @@ pub struct Station<P: Protocol> {
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
+/// The bytes that a new request has found out.
+static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
+
 /// A wake that never ends is a fault of the protocol, not of the run.
 const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 
@@ -168,11 +171,11 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
         mut choose: impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
     ) {
-        let (mut stage, data) = (0, LineData::default());
+        let (mut stage, data) = (0, &NO_BYTES);
         let bypasses = fx.uses.bypasses;
         let mut known = Known::default();
         let found = loop {
-            match self.step_request(Ask { slot, req, data: &data }, &mut stage, &mut known, world, fx) {
+            match self.step_request(Ask { slot, req, data }, &mut stage, &mut known, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
@@ -180,7 +183,7 @@ impl<P: Protocol> Station<P> {
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
         known.counted = count_request(fx, bypasses, found, Known { counted: is_order, ..known });
         if let Some(key) = found.and_then(|found| found.key(fx)) {
-            self.park(slot, key, Box::new(Held { req: *req, stage, data, own: false, known }));
+            self.park(slot, key, Box::new(Held { req: *req, stage, data: *data, own: false, known }));
         }
         self.settle(world, fx);
     }

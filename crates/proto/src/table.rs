@@ -229,7 +229,7 @@ pub struct Coverage {
 impl Coverage {
     /// Counts one use.
     #[inline]
-    pub fn fire(&mut self, table: TableId, row: usize, rows: usize) {
+    pub fn fire(&mut self, table: TableId, row: usize) {
         let table = usize::from(table.0);
         if let Some(count) = self.counts.get_mut(table).and_then(|t| t.get_mut(row)) {
             *count += 1;
@@ -238,7 +238,7 @@ impl Coverage {
         if self.counts.len() <= table {
             self.counts.resize(table + 1, Vec::new());
         }
-        self.counts[table].resize(rows, 0);
+        self.counts[table].resize(row + 1, 0);
         self.counts[table][row] += 1;
     }
 

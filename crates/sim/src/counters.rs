@@ -276,6 +276,22 @@ impl Tally {
                 .saturating_sub(u64::from(uses.lines_unregistered));
             self.registered_peak = self.registered_peak.max(self.registered);
         }
+        self.count_step();
+    }
+
+    /// Counts what a hit uses ([`proto::Hit::uses`]).
+    #[inline]
+    pub(crate) fn hit(&mut self, level: u8) {
+        let sum = &mut self.recent[usize::from(level)];
+        sum.tag_lookups += 1;
+        sum.accesses += 1;
+        sum.hits += 1;
+        sum.data_reads += 1;
+        self.count_step();
+    }
+
+    #[inline]
+    fn count_step(&mut self) {
         self.recent_steps += 1;
         if self.recent_steps == STEPS_BETWEEN_SUMS {
             self.sum_up();

@@ -7,10 +7,12 @@
 
 use drive::{At, Driver, Nodes, Told};
 use proto::{
-    Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp,
-    MemoryReply, Message, Mutation, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup,
-    Slot, Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
+    Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load, MemoryOp,
+    MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup, Slot,
+    Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
 };
+
+use crate::machine::RunOptions;
 
 /// The number of a station in the order of the protocol's kinds.
 pub(crate) type StationId = At;
@@ -115,6 +117,11 @@ pub(crate) trait Fabric {
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String>;
+    /// Where requests of an agent go: each station once, first that of plain loads.
+    ///
+    /// # Errors
+    /// If the machine lacks one of them.
+    fn entries(&self, agent: Agent) -> Result<Vec<StationId>, String>;
     /// Where lines live.
     fn homes(&self) -> &Homes;
     /// Puts the page of a line on a chiplet, unless it has a place.
@@ -123,6 +130,9 @@ pub(crate) trait Fabric {
     fn is_clocked(&self) -> bool;
     /// Tells the protocol which arrays a kernel uses. Kernels come in order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
+    /// The bytes that answer a plain load at once, if its step does nothing but that:
+    /// the step is then taken. A load that is not answered has changed nothing.
+    fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
     /// Presents a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out);
     /// Delivers a message that was sent.
@@ -187,6 +197,8 @@ pub(crate) struct Stations<P: Protocol> {
     line_bytes: u32,
     /// Does somebody else say which ways are given up?
     holds_ways: bool,
+    /// Are hits answered without their steps?
+    skips_hits: bool,
 }
 
 /// The messages under way, each with its sender.
@@ -245,10 +257,10 @@ impl<P: Protocol> Stations<P> {
         topology: &Topology,
         settings: &Settings,
         homes: Homes,
-        mutation: Option<Mutation>,
+        options: &RunOptions,
     ) -> Result<Self, String> {
         let setup = Setup::with(topology, settings, homes)?;
-        let nodes = Nodes::with(topology, setup, mutation);
+        let nodes = Nodes::with(topology, setup, options.mutation);
         let count = nodes.ids().len() as StationId;
         Ok(Stations {
             stations: (0..count).map(|at| nodes.fresh(at)).collect(),
@@ -262,6 +274,8 @@ impl<P: Protocol> Stations<P> {
             uses: 0,
             line_bytes: u32::from(topology.line_bytes),
             holds_ways: false,
+            // Ticks and seeded faults belong to the step.
+            skips_hits: !P::CLOCKED && options.mutation.is_none() && !options.steps_hits,
         })
     }
 
@@ -419,6 +433,10 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.nodes.entry(agent, key)
     }
 
+    fn entries(&self, agent: Agent) -> Result<Vec<StationId>, String> {
+        self.nodes.entries(agent)
+    }
+
     fn homes(&self) -> &Homes {
         self.nodes.world().homes
     }
@@ -433,6 +451,18 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn add_kernel(&mut self, uses: &[ArrayUse]) {
         self.nodes.add_kernel(uses);
+    }
+
+    #[inline]
+    fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]> {
+        if !self.skips_hits {
+            return None;
+        }
+        let hit = self.stations[to as usize].node.hit(load, self.nodes.world().homes)?;
+        self.fx.coverage.fire(hit.row.table, usize::from(hit.row.row));
+        self.uses += 1;
+        self.recency[to as usize].touch(hit.way, self.uses);
+        Some(hit.bytes)
     }
 
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {

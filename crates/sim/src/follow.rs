@@ -152,9 +152,11 @@ pub fn follow<P: Protocol>(
     pages: &[(LineAddr, u16)],
     moves: &[Move],
 ) -> Result<Followed, FollowError> {
-    let mut stations = stations::<P>(system, mutation)?;
+    // Every step is shown.
+    let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
+    let mut stations = stations::<P>(system, &options)?;
     pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
-    let (options, mut probe) = (RunOptions::default(), ());
+    let mut probe = ();
     let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
     let led = machine.follow(moves)?;
     let end = match led.end {

@@ -1,6 +1,6 @@
 //! The on-chip network: who reaches whom, how late, and over which links.
 //!
-//! A message follows one precomputed route and reserves every link on it at
+//! A message follows the one route of its pair of nodes and reserves every link on it at
 //! the moment it is sent, in the order of sending. That costs one event a
 //! message (its arrival), queues where links are contended, and delivers the
 //! messages of one (source, destination) pair in the order they were sent:
@@ -148,36 +148,119 @@ struct Link {
     traffic: LinkTraffic,
 }
 
-/// The routes within a chiplet.
+/// A row or a column of nodes.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    length: u32,
+    /// How far apart the numbers of neighbours are.
+    stride: u32,
+    /// Is it a ring?
+    wraps: bool,
+    /// The direction of a step up among those of a node; a step down comes before it.
+    up: usize,
+}
+
+impl Axis {
+    /// How many steps lead from one place to another, and whether they go up. A tie
+    /// between the two ways round a ring goes up.
+    #[inline]
+    fn steps(self, at: u32, to: u32) -> (u32, bool) {
+        if !self.wraps {
+            return (at.abs_diff(to), to > at);
+        }
+        let upward = if to >= at { to - at } else { to + self.length - at };
+        let downward = self.length - upward;
+        if upward <= downward { (upward, true) } else { (downward, false) }
+    }
+
+    /// A step from the node with this number, which is at this place of the axis.
+    #[inline]
+    fn step(self, node: u32, at: u32, is_up: bool) -> (u32, u32) {
+        let last = self.length - 1;
+        match (is_up, at) {
+            (true, at) if at == last => (node - last * self.stride, 0),
+            (true, at) => (node + self.stride, at + 1),
+            (false, 0) => (node + last * self.stride, last),
+            (false, at) => (node - self.stride, at - 1),
+        }
+    }
+
+    /// Does any route take a step from this place in this direction?
+    fn has_step(self, at: u32, is_up: bool) -> bool {
+        match (self.wraps, is_up) {
+            (true, true) => self.length > 1,
+            (true, false) => self.length > 2,
+            (false, true) => at + 1 < self.length,
+            (false, false) => at > 0,
+        }
+    }
+}
+
+/// The routes within a chiplet: along the row first, then along the column. A
+/// crossbar has no axes.
 #[derive(Clone, Debug)]
 struct Routes {
     nodes: usize,
     hop_latency: u64,
-    is_crossbar: bool,
-    /// The links of every route, without the ports.
-    links: Vec<u16>,
-    /// Where the route from `a` to `b` starts in `links`: entry `a * nodes + b`.
-    starts: Vec<u32>,
+    axes: Option<[Axis; 2]>,
+    /// By node: its place in its row and in its column.
+    places: Vec<[u32; 2]>,
+    /// By node: the links from it, down and up its row, down and up its column.
+    links: Vec<[u32; 4]>,
     /// Where links to other chiplets begin and end. No node of a crossbar.
     gateway: usize,
 }
 
 impl Routes {
+    /// The routes of a topology, and the nodes that its links connect. The number of
+    /// the first of them is `first`.
+    fn new(topology: Topology, hop_latency: u64, first: usize) -> (Routes, Vec<(usize, usize)>) {
+        let nodes = topology.nodes() as usize;
+        let (columns, rows, wraps) = match topology {
+            Topology::Crossbar { .. } => {
+                let (places, links) = (Vec::new(), Vec::new());
+                return (
+                    Routes { nodes, hop_latency, axes: None, places, links, gateway: nodes },
+                    Vec::new(),
+                );
+            }
+            Topology::Mesh { columns, rows } => (columns.get(), rows.get(), false),
+            Topology::Torus { columns, rows } => (columns.get(), rows.get(), true),
+        };
+        let axes = [
+            Axis { length: columns, stride: 1, wraps, up: 1 },
+            Axis { length: rows, stride: columns, wraps, up: 3 },
+        ];
+        let places: Vec<_> = (0..nodes as u32).map(|node| [node % columns, node / columns]).collect();
+        let mut links = vec![[u32::MAX; 4]; nodes];
+        let mut ends = Vec::new();
+        for (node, place) in places.iter().enumerate() {
+            for (axis, &at) in axes.iter().zip(place) {
+                for is_up in [false, true] {
+                    if axis.has_step(at, is_up) {
+                        links[node][axis.up - usize::from(!is_up)] = (first + ends.len()) as u32;
+                        ends.push((node, axis.step(node as u32, at, is_up).0 as usize));
+                    }
+                }
+            }
+        }
+        let gateway = (rows / 2 * columns + columns / 2) as usize;
+        (Routes { nodes, hop_latency, axes: Some(axes), places, links, gateway }, ends)
+    }
+
     /// How many hops lie between two nodes. A crossbar counts one.
     #[inline]
     fn hops(&self, from: usize, to: usize) -> u32 {
-        if self.is_crossbar {
-            return u32::from(from != to);
-        }
-        let route = from * self.nodes + to;
-        self.starts[route + 1] - self.starts[route]
+        let Some(axes) = self.axes else { return u32::from(from != to) };
+        let (from, to) = (self.places[from], self.places[to]);
+        (0..2).map(|i| axes[i].steps(from[i], to[i]).0).sum()
     }
 
     /// How long the last of some links that lie behind a message was busy with it. The
     /// ports of a crossbar are all it has.
     #[inline]
     fn tail(&self, hops: u64, flits: u64) -> u64 {
-        if hops == 0 || self.is_crossbar { 0 } else { flits }
+        if hops == 0 || self.axes.is_none() { 0 } else { flits }
     }
 
     /// Takes a message from one node to another of the chiplet whose links begin at
@@ -190,15 +273,27 @@ impl Routes {
         (from, to): (usize, usize),
         flits: u64,
     ) -> u64 {
-        let hops = u64::from(self.hops(from, to));
-        if self.is_crossbar {
+        let Some(axes) = self.axes else {
+            let hops = u64::from(from != to);
             way.head += hops * self.hop_latency;
-        } else {
-            let start = self.starts[from * self.nodes + to] as usize;
-            for &link in &self.links[start..start + hops as usize] {
-                way.cross(first + usize::from(link), flits);
+            return hops;
+        };
+        let (place, target) = (self.places[from], self.places[to]);
+        let (mut node, mut hops) = (from as u32, 0);
+        for (i, axis) in axes.iter().enumerate() {
+            let (steps, is_up) = axis.steps(place[i], target[i]);
+            let (direction, mut at) = (axis.up - usize::from(!is_up), place[i]);
+            let stride = if is_up { axis.stride } else { axis.stride.wrapping_neg() };
+            for _ in 0..steps {
+                way.cross(first + self.links[node as usize][direction] as usize, flits);
                 way.head += self.hop_latency;
+                if axis.wraps {
+                    (node, at) = axis.step(node, at, is_up);
+                } else {
+                    node = node.wrapping_add(stride);
+                }
             }
+            hops += u64::from(steps);
         }
         hops
     }
@@ -277,25 +372,7 @@ impl Noc {
             return Err(format!("the network has {all} nodes, but at most {most} are supported"));
         }
         let (nodes, chiplets) = (nodes as usize, chiplets as usize);
-        // The link from a node in direction d, numbered as it is first used.
-        let mut numbers = vec![[u16::MAX; 4]; nodes];
-        let mut hops = Vec::new();
-        let (mut links, mut starts) = (Vec::new(), vec![0]);
-        for from in 0..nodes {
-            for to in 0..nodes {
-                let mut at = from;
-                while let Some((next, direction)) = next_hop(spec.topology, at, to) {
-                    let number = &mut numbers[at][direction];
-                    if *number == u16::MAX {
-                        *number = (2 * nodes + hops.len()) as u16;
-                        hops.push((at, next));
-                    }
-                    links.push(*number);
-                    at = next;
-                }
-                starts.push(links.len() as u32);
-            }
-        }
+        let (routes, hops) = Routes::new(spec.topology, u64::from(spec.hop_latency_cycles), 2 * nodes);
         let mut ends = Vec::new();
         for chiplet in 0..chiplets {
             let node = |i: usize| NocNode((chiplet * nodes + i) as u16);
@@ -306,18 +383,11 @@ impl Noc {
         let others = |from| (0..chiplets).filter(move |&to| to != from).map(move |to| (from, to));
         let pairs = (0..chiplets).flat_map(others);
         ends.extend(pairs.map(|(from, to)| LinkEnds::Chiplets(from as u16, to as u16)));
-        let (is_crossbar, gateway) = match spec.topology {
-            Topology::Crossbar { .. } => (true, nodes),
-            Topology::Mesh { columns, rows } | Topology::Torus { columns, rows } => {
-                (false, (rows.get() / 2 * columns.get() + columns.get() / 2) as usize)
-            }
-        };
-        let hop_latency = u64::from(spec.hop_latency_cycles);
         Ok(Noc {
             spec: *spec,
             between: between.clone(),
             chiplets,
-            routes: Routes { nodes, hop_latency, is_crossbar, links, starts, gateway },
+            routes,
             links_each: 2 * nodes + hops.len(),
             links: vec![Link::default(); ends.len()],
             ends,
@@ -429,35 +499,6 @@ impl Noc {
     pub fn ends(&self, link: usize) -> LinkEnds {
         self.ends[link]
     }
-}
-
-/// The next node on the way and the direction taken: 0 and 1 along the row,
-/// 2 and 3 along the column. `None` at the destination and in a crossbar,
-/// which has no links but its ports.
-fn next_hop(topology: Topology, at: usize, to: usize) -> Option<(usize, usize)> {
-    let (columns, rows, wraps) = match topology {
-        Topology::Crossbar { .. } => return None,
-        Topology::Mesh { columns, rows } => (columns, rows, false),
-        Topology::Torus { columns, rows } => (columns, rows, true),
-    };
-    let (columns, rows) = (columns.get() as usize, rows.get() as usize);
-    let (x, y) = (at % columns, at / columns);
-    let (to_x, to_y) = (to % columns, to / columns);
-    if let Some((x, up)) = step_along(x, to_x, columns, wraps) {
-        return Some((y * columns + x, usize::from(up)));
-    }
-    step_along(y, to_y, rows, wraps).map(|(y, up)| (y * columns + x, 2 + usize::from(up)))
-}
-
-/// One step along a row or column of `length`: the new position, and whether
-/// the step goes up. A tie between the two ways round a ring goes up.
-fn step_along(at: usize, to: usize, length: usize, wraps: bool) -> Option<(usize, bool)> {
-    if at == to {
-        return None;
-    }
-    let upward = (to + length - at) % length;
-    let up = if wraps { upward <= length - upward } else { to > at };
-    Some((if up { (at + 1) % length } else { (at + length - 1) % length }, up))
 }
 
 #[cfg(test)]

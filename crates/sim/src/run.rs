@@ -1,7 +1,7 @@
 //! Runs a program on a machine under a protocol.
 
 use kernel::Program;
-use proto::{Homes, Mutation, Protocol};
+use proto::{Homes, Protocol};
 
 use crate::config::System;
 use crate::counters::{LevelUses, Tally};
@@ -29,7 +29,7 @@ pub fn run<P: Protocol, Pr: Probe>(
     options: &RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let stations = stations::<P>(system, options.mutation)?;
+    let stations = stations::<P>(system, options)?;
     let machine = Machine::new(system, program, options, probe, Box::new(stations))?;
     Ok(outcome(system, machine.run()?))
 }
@@ -40,7 +40,7 @@ pub fn run<P: Protocol, Pr: Probe>(
 /// # Errors
 /// If the protocol cannot run on the machine.
 pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunError> {
-    let stations = stations::<P>(system, None)?;
+    let stations = stations::<P>(system, &RunOptions::default())?;
     let tally = Tally::new(stations.levels().into_iter().map(|level| level.name));
     let counters = tally.entries(&NocTraffic::default(), &DramTraffic::default()).into_keys();
     Ok(counters.chain(crate::sample::LEVELS.map(str::to_owned)).collect())
@@ -53,12 +53,9 @@ pub(crate) fn homes(system: &System) -> Homes {
 }
 
 /// The stations of a protocol on a machine.
-pub(crate) fn stations<P: Protocol>(
-    system: &System,
-    mutation: Option<Mutation>,
-) -> Result<Stations<P>, RunError> {
+pub(crate) fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Stations<P>, RunError> {
     let settings = system.settings::<P>().map_err(RunError::Machine)?;
-    Stations::new(&system.topology(), &settings, homes(system), mutation).map_err(RunError::Machine)
+    Stations::new(&system.topology(), &settings, homes(system), options).map_err(RunError::Machine)
 }
 
 pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {

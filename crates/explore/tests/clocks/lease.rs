@@ -10,8 +10,8 @@
 
 use proto::{
     Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels,
-    LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, Per,
-    PlanKey, PlansView, Protocol, Rank, SetIndex, Settings, Sharing, Slot, TableView, TimerClass, Way, aged,
+    LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Per, PlanKey,
+    PlansView, Protocol, Rank, SetIndex, Settings, Sharing, Slot, TableView, TimerClass, Way, aged,
     protocol_nodes,
 };
 
@@ -43,20 +43,33 @@ pub struct Params {
     fault: Fault,
 }
 
-/// To a cache.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ToL1 {
-    /// A line, for so many ticks.
-    Data { line: LineAddr, data: LineData, lease: u32, ages: bool },
-    /// What a request asked for was done: the old bytes.
-    Done { slot: Slot, data: LineData },
+proto::messages! {
+    /// To a cache.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub enum ToL1 {
+        /// A line, for so many ticks.
+        Data { line: LineAddr, data: LineData, lease: u32, ages: bool } [
+            line(line), bytes(|line_bytes| line_bytes + 4), ages(|elapsed| age_lease(lease, *ages, elapsed))
+        ],
+        /// What a request asked for was done: the old bytes.
+        Done { slot: Slot, data: LineData } [bytes(|_| 4)],
+    }
 }
 
-/// To a bank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ToBank {
-    Get { line: LineAddr },
-    Put(Put),
+/// A message with a seeded fault does not age.
+fn age_lease(lease: &mut u32, ages: bool, elapsed: i32) {
+    if ages {
+        *lease = aged(*lease, elapsed);
+    }
+}
+
+proto::messages! {
+    /// To a bank.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub enum ToBank {
+        Get { line: LineAddr } [line(line), access],
+        Put { line: LineAddr, put: Put } [line(line), bytes(|_| 4), access],
+    }
 }
 
 /// A write or a read-modify-write.
@@ -65,58 +78,6 @@ pub struct Put {
     pub line: LineAddr,
     pub access: MemoryAccess,
     pub slot: Slot,
-}
-
-impl Message for ToL1 {
-    fn name(&self) -> &'static str {
-        match self {
-            ToL1::Data { .. } => "Data",
-            ToL1::Done { .. } => "Done",
-        }
-    }
-    fn payload_bytes(&self, line_bytes: u32) -> u32 {
-        match self {
-            ToL1::Data { .. } => line_bytes + 4,
-            ToL1::Done { .. } => 4,
-        }
-    }
-    fn line(&self) -> Option<LineAddr> {
-        match self {
-            ToL1::Data { line, .. } => Some(*line),
-            ToL1::Done { .. } => None,
-        }
-    }
-    fn is_access(&self) -> bool {
-        false
-    }
-    fn age(&mut self, elapsed: i32) {
-        if let ToL1::Data { lease, ages: true, .. } = self {
-            *lease = aged(*lease, elapsed);
-        }
-    }
-}
-
-impl Message for ToBank {
-    fn name(&self) -> &'static str {
-        match self {
-            ToBank::Get { .. } => "Get",
-            ToBank::Put(_) => "Put",
-        }
-    }
-    fn payload_bytes(&self, _line_bytes: u32) -> u32 {
-        match self {
-            ToBank::Get { .. } => 0,
-            ToBank::Put(_) => 4,
-        }
-    }
-    fn line(&self) -> Option<LineAddr> {
-        match self {
-            ToBank::Get { line } | ToBank::Put(Put { line, .. }) => Some(*line),
-        }
-    }
-    fn is_access(&self) -> bool {
-        true
-    }
 }
 
 /// A line of a cache.
@@ -169,7 +130,7 @@ impl Cache {
             return Disposition::Done;
         }
         cx.fx.uses.bypasses += 1;
-        cx.fx.send(bank, ToBank::Put(Put { line, access, slot: ask.slot }));
+        cx.fx.send(bank, ToBank::Put { line, put: Put { line, access, slot: ask.slot } });
         cx.stage = SENT;
         Disposition::Stall(Key::Slot(ask.slot))
     }
@@ -349,7 +310,7 @@ impl<P: Protocol<Params = Params, Msg: From<ToL1>>> Controller<P> for Bank {
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
             Input::Message { from, msg: &ToBank::Get { line } } => return self.get((from, line), cx),
-            Input::Message { from, msg: ToBank::Put(put) } => return self.put(from, put, cx),
+            Input::Message { from, msg: ToBank::Put { put, .. } } => return self.put(from, put, cx),
             Input::Memory(reply) => self.memory(reply, cx),
             Input::Evict(way) => {
                 self.entries.remove(way.0 as usize);

@@ -41,93 +41,29 @@ pub struct Params {
     fault: Fault,
 }
 
-/// To a cache.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ToL1 {
-    /// A line, to be read from one time to another.
-    Data { line: LineAddr, data: LineData, from: Time, to: Time },
-    /// A write took place at that time: the old bytes.
-    Done { slot: Slot, data: LineData, at: Time },
-    /// Begin anew.
-    Reset,
-}
-
-/// To the bank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ToBank {
-    /// A line is read at that time.
-    Get { line: LineAddr, at: Time },
-    /// A write takes place, not before that time.
-    Put { line: LineAddr, access: MemoryAccess, slot: Slot, at: Time },
-    /// A cache has begun anew.
-    Ready,
-}
-
-impl Message for ToL1 {
-    fn name(&self) -> &'static str {
-        match self {
-            ToL1::Data { .. } => "Data",
-            ToL1::Done { .. } => "Done",
-            ToL1::Reset => "Reset",
-        }
-    }
-    fn payload_bytes(&self, line_bytes: u32) -> u32 {
-        match self {
-            ToL1::Data { .. } => line_bytes + 8,
-            ToL1::Done { .. } => 8,
-            ToL1::Reset => 0,
-        }
-    }
-    fn line(&self) -> Option<LineAddr> {
-        match self {
-            ToL1::Data { line, .. } => Some(*line),
-            ToL1::Done { .. } | ToL1::Reset => None,
-        }
-    }
-    fn is_access(&self) -> bool {
-        false
-    }
-    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
-        match self {
-            ToL1::Data { from, to, .. } => {
-                visit(from);
-                visit(to);
-            }
-            ToL1::Done { at, .. } => visit(at),
-            ToL1::Reset => {}
-        }
+proto::messages! {
+    /// To a cache.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub enum ToL1 {
+        /// A line, to be read from one time to another.
+        Data { line: LineAddr, data: LineData, from: Time, to: Time } [line(line), bytes(|line_bytes| line_bytes + 8), times(from, to)],
+        /// A write took place at that time: the old bytes.
+        Done { slot: Slot, data: LineData, at: Time } [bytes(|_| 8), times(at)],
+        /// Begin anew.
+        Reset,
     }
 }
 
-impl Message for ToBank {
-    fn name(&self) -> &'static str {
-        match self {
-            ToBank::Get { .. } => "Get",
-            ToBank::Put { .. } => "Put",
-            ToBank::Ready => "Ready",
-        }
-    }
-    fn payload_bytes(&self, _line_bytes: u32) -> u32 {
-        match self {
-            ToBank::Get { .. } => 4,
-            ToBank::Put { .. } => 8,
-            ToBank::Ready => 0,
-        }
-    }
-    fn line(&self) -> Option<LineAddr> {
-        match self {
-            ToBank::Get { line, .. } | ToBank::Put { line, .. } => Some(*line),
-            ToBank::Ready => None,
-        }
-    }
-    fn is_access(&self) -> bool {
-        !matches!(self, ToBank::Ready)
-    }
-    fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
-        match self {
-            ToBank::Get { at, .. } | ToBank::Put { at, .. } => visit(at),
-            ToBank::Ready => {}
-        }
+proto::messages! {
+    /// To the bank.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub enum ToBank {
+        /// A line is read at that time.
+        Get { line: LineAddr, at: Time } [line(line), bytes(|_| 4), access, times(at)],
+        /// A write takes place, not before that time.
+        Put { line: LineAddr, access: MemoryAccess, slot: Slot, at: Time } [line(line), bytes(|_| 8), access, times(at)],
+        /// A cache has begun anew.
+        Ready,
     }
 }
 

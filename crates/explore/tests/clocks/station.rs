@@ -77,7 +77,7 @@ fn a_deadline_is_kept_to_the_tick_however_late_time_is_told() {
         bank.message(CACHE, ToBank::Get { line: X });
         let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
         bank.tell(|station, world, fx| station.memory(&reply, world, fx));
-        bank.message(CACHE, ToBank::Put(Put { line: X, access: write, slot: Slot(0) }));
+        bank.message(CACHE, ToBank::Put { line: X, put: Put { line: X, access: write, slot: Slot(0) } });
         assert!(bank.fx.memory.is_empty(), "the line is leased");
         assert_eq!(bank.station.next_deadline(), Some(2));
         bank

@@ -6,9 +6,9 @@
 use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr,
-    MemoryAccess, MemoryOp, MemoryTag, Message, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings,
-    Sharing, TableView, TimerClass, protocol_nodes,
+    Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, MemoryAccess,
+    MemoryOp, MemoryTag, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings, Sharing, TableView,
+    TimerClass, protocol_nodes,
 };
 
 const GATE: u8 = 0;
@@ -24,40 +24,25 @@ pub struct Params {
     forgets: bool,
 }
 
-/// To a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ToGate {
-    /// The epoch is about to change.
-    Prepare,
-    /// It has changed.
-    Change,
+proto::messages! {
+    /// To a gate.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToGate {
+        /// The epoch is about to change.
+        Prepare [name("ToGate")],
+        /// It has changed.
+        Change [name("ToGate")],
+    }
 }
 
-/// To the manager: a gate is ready for the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ready;
-
-/// Gives the messages of the toy the form that the contract asks for.
-macro_rules! message {
-    ($message:ty, $name:literal) => {
-        impl Message for $message {
-            fn name(&self) -> &'static str {
-                $name
-            }
-            fn payload_bytes(&self, _line_bytes: u32) -> u32 {
-                0
-            }
-            fn line(&self) -> Option<LineAddr> {
-                None
-            }
-            fn is_access(&self) -> bool {
-                false
-            }
-        }
-    };
+proto::messages! {
+    /// To the manager.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToManager {
+        /// A gate is ready for the change.
+        Ready,
+    }
 }
-message!(ToGate, "ToGate");
-message!(Ready, "Ready");
 
 /// The port of a compute unit: every access is performed in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,13 +85,13 @@ impl Gate {
     }
 }
 
-impl<P: Protocol<Msg: From<Ready>>> Controller<P> for Gate {
+impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
     type Msg = ToGate;
 
     fn step(&mut self, input: Input<'_, ToGate>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
             Input::Request(ask) => return Gate::request(ask, cx),
-            Input::Message { from, msg: ToGate::Prepare } => cx.fx.send(from, Ready),
+            Input::Message { from, msg: ToGate::Prepare } => cx.fx.send(from, ToManager::Ready),
             Input::Message { msg: ToGate::Change, .. } => {
                 self.epoch = !self.epoch;
                 cx.fx.wake(EPOCH);
@@ -135,13 +120,13 @@ fn tell_gates<P: Protocol<Params = Params, Msg: From<ToGate>>>(msg: ToGate, cx: 
 }
 
 impl<P: Protocol<Params = Params, Msg: From<ToGate>>> Controller<P> for Manager {
-    type Msg = Ready;
+    type Msg = ToManager;
 
     fn start(&mut self, cx: &mut Cx<'_, P>) {
         cx.fx.timer(TimerClass::Epoch);
     }
 
-    fn step(&mut self, input: Input<'_, Ready>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn step(&mut self, input: Input<'_, ToManager>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
             Input::Timer(TimerClass::Epoch) if self.due == 0 => {
                 self.due = u32::from(cx.world.params.cus);
@@ -177,7 +162,7 @@ macro_rules! toy {
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
             pub struct $toy;
 
-            protocol_nodes! { $toy: Gate(Gate, ToGate), Manager(Manager, Ready), Host(Host) }
+            protocol_nodes! { $toy: Gate(Gate, ToGate), Manager(Manager, ToManager), Host(Host) }
 
             impl Protocol for $toy {
                 type Node = Node;

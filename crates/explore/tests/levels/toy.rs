@@ -13,7 +13,7 @@ use proto::issue::IssueRule;
 use proto::parts::AckCounts;
 use proto::{
     Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Info, Input, Issuer, Key,
-    Kind, Levels, LineAddr, LineData, LineView, Message, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView,
+    Kind, Levels, LineAddr, LineData, LineView, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView,
     Protocol, Rank, Reach, Request, Scope, SetIndex, Setting, Settings, Sharing, Slot, Steps, TableId,
     TableView, Way, Wrap, protocol_nodes,
 };
@@ -26,101 +26,27 @@ pub const WRITE: u8 = 1;
 pub const L3: u8 = 3;
 pub const HOST: u8 = 4;
 
-/// To a cache of a compute unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ToFirst {
-    /// From the L2.
-    Below(ToL1),
-    /// Drop the line; its loads come to the write cache from now on.
-    Claim { line: LineAddr, slot: Slot },
-    /// That is done.
-    Claimed { line: LineAddr, slot: Slot },
-    /// A load of a claimed line.
-    Load { line: LineAddr, mask: ByteMask, slot: Slot },
-    /// Drop all lines, and forget the claims if the write cache has forgotten them.
-    Drop { slot: Slot, forget: bool },
-    /// That is done.
-    Dropped { slot: Slot },
-}
-
-/// To the L2 of a chiplet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ToMid {
-    /// From a compute unit.
-    Above(ToBank),
-    /// From the L3.
-    Below(ToL1),
-}
-
-impl From<ToL1> for ToFirst {
-    fn from(msg: ToL1) -> Self {
-        ToFirst::Below(msg)
-    }
-}
-impl From<ToL1> for ToMid {
-    fn from(msg: ToL1) -> Self {
-        ToMid::Below(msg)
-    }
-}
-impl From<ToBank> for ToMid {
-    fn from(msg: ToBank) -> Self {
-        ToMid::Above(msg)
+proto::messages! {
+    /// To a cache of a compute unit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToFirst = Below(ToL1) {
+        /// Drop the line; its loads come to the write cache from now on.
+        Claim { line: LineAddr, slot: Slot } [line(line)],
+        /// That is done.
+        Claimed { line: LineAddr, slot: Slot } [line(line)],
+        /// A load of a claimed line.
+        Load { line: LineAddr, mask: ByteMask, slot: Slot } [line(line)],
+        /// Drop all lines, and forget the claims if the write cache has forgotten them.
+        Drop { slot: Slot, forget: bool },
+        /// That is done.
+        Dropped { slot: Slot },
     }
 }
 
-impl Message for ToFirst {
-    fn name(&self) -> &'static str {
-        match self {
-            ToFirst::Below(msg) => msg.name(),
-            ToFirst::Claim { .. } => "Claim",
-            ToFirst::Claimed { .. } => "Claimed",
-            ToFirst::Load { .. } => "Load",
-            ToFirst::Drop { .. } => "Drop",
-            ToFirst::Dropped { .. } => "Dropped",
-        }
-    }
-    fn payload_bytes(&self, line_bytes: u32) -> u32 {
-        match self {
-            ToFirst::Below(msg) => msg.payload_bytes(line_bytes),
-            _ => 0,
-        }
-    }
-    fn line(&self) -> Option<LineAddr> {
-        match *self {
-            ToFirst::Below(msg) => msg.line(),
-            ToFirst::Claim { line, .. } | ToFirst::Claimed { line, .. } | ToFirst::Load { line, .. } => {
-                Some(line)
-            }
-            ToFirst::Drop { .. } | ToFirst::Dropped { .. } => None,
-        }
-    }
-    fn is_access(&self) -> bool {
-        false
-    }
-}
-
-impl Message for ToMid {
-    fn name(&self) -> &'static str {
-        match self {
-            ToMid::Above(msg) => msg.name(),
-            ToMid::Below(msg) => msg.name(),
-        }
-    }
-    fn payload_bytes(&self, line_bytes: u32) -> u32 {
-        match self {
-            ToMid::Above(msg) => msg.payload_bytes(line_bytes),
-            ToMid::Below(msg) => msg.payload_bytes(line_bytes),
-        }
-    }
-    fn line(&self) -> Option<LineAddr> {
-        match self {
-            ToMid::Above(msg) => msg.line(),
-            ToMid::Below(msg) => msg.line(),
-        }
-    }
-    fn is_access(&self) -> bool {
-        matches!(self, ToMid::Above(msg) if msg.is_access())
-    }
+proto::messages! {
+    /// To the L2 of a chiplet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToMid = Above(ToBank), Below(ToL1) {}
 }
 
 proto::symbols! {

@@ -12,7 +12,21 @@ use crate::table::Table;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-const EMPTY: u64 = u64::MAX;
+/// The tag of an empty way. Arrays start as zeros, which cost nothing before they
+/// are touched.
+const EMPTY: u64 = 0;
+
+/// The tag of a line.
+#[inline]
+fn tag_of(line: LineAddr) -> u64 {
+    line.0.wrapping_add(1)
+}
+
+/// The line of a tag.
+#[inline]
+fn line_of(tag: u64) -> Option<LineAddr> {
+    tag.checked_sub(1).map(LineAddr)
+}
 
 /// A byte that stands for a tag: zero for an empty way, odd for a line.
 #[inline]
@@ -46,9 +60,10 @@ pub struct CacheArray<S> {
     prints: Vec<u8>,
     tags: Vec<u64>,
     states: Vec<S>,
-    masks: Vec<Masks>,
-    /// How many ways of each set are free.
-    free: Vec<u32>,
+    /// By way: which bytes are valid, and which are dirty.
+    masks: Vec<[u128; 2]>,
+    /// How many ways of each set are taken.
+    taken: Vec<u32>,
     bytes: Vec<u8>,
     ways: Divisor,
     sets: Divisor,
@@ -60,15 +75,13 @@ pub struct CacheArray<S> {
 
 crate::clone_in_place! {
     [S: Clone] CacheArray<S> {
-        prints, tags, states, masks, free, bytes, ways, sets, indexing, prints_per_set, line_bytes
+        prints, tags, states, masks, taken, bytes, ways, sets, indexing, prints_per_set, line_bytes
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Masks {
-    valid: ByteMask,
-    dirty: ByteMask,
-}
+/// The place of a mask among those of a way.
+const VALID: usize = 0;
+const DIRTY: usize = 1;
 
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// An empty array; `absent` is the state of a line that is not there.
@@ -78,14 +91,16 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let lines = (shape.sets * shape.ways) as usize;
         let ways = shape.ways as usize;
         let prints_per_set = ways.next_multiple_of(PRINTS_AT_ONCE);
-        let mut prints = vec![0; ways];
-        prints.resize(prints_per_set, NO_PRINT);
+        let mut prints = vec![0; prints_per_set * shape.sets as usize];
+        if ways < prints_per_set {
+            prints.chunks_exact_mut(prints_per_set).for_each(|set| set[ways..].fill(NO_PRINT));
+        }
         CacheArray {
-            prints: prints.repeat(shape.sets as usize),
+            prints,
             tags: vec![EMPTY; lines],
             states: vec![absent; lines],
-            masks: vec![Masks::default(); lines],
-            free: vec![shape.ways; shape.sets as usize],
+            masks: vec![[0; 2]; lines],
+            taken: vec![0; shape.sets as usize],
             bytes: vec![0; lines * usize::from(line_bytes)],
             ways: Divisor::new(shape.ways),
             sets: Divisor::new(shape.sets),
@@ -141,7 +156,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn find(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
-        self.way_of(self.set(line, homes), line.0)
+        self.way_of(self.set(line, homes), tag_of(line))
     }
 
     /// A way that a line could take, if its set has a free one.
@@ -149,7 +164,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[must_use]
     pub fn free_way(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
         let set = self.set(line, homes);
-        if self.free[set.0 as usize] == 0 {
+        if self.taken[set.0 as usize] == self.ways.number() {
             return None;
         }
         self.way_of(set, EMPTY)
@@ -161,8 +176,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let set = set as usize;
         self.prints[set * self.prints_per_set as usize + within as usize] = print_of(tag);
         match (self.tags[way] == EMPTY, tag == EMPTY) {
-            (true, false) => self.free[set] -= 1,
-            (false, true) => self.free[set] += 1,
+            (true, false) => self.taken[set] += 1,
+            (false, true) => self.taken[set] -= 1,
             _ => {}
         }
         self.tags[way] = tag;
@@ -172,9 +187,9 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn insert(&mut self, way: Way, line: LineAddr, state: S) {
         let i = way.0 as usize;
         debug_assert_eq!(self.tags[i], EMPTY, "the way is taken");
-        self.set_tag(i, line.0);
+        self.set_tag(i, tag_of(line));
         self.states[i] = state;
-        self.masks[i] = Masks::default();
+        self.masks[i] = [0; 2];
     }
 
     /// Removes a line and its bytes.
@@ -182,14 +197,14 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let i = way.0 as usize;
         self.set_tag(i, EMPTY);
         self.states[i] = absent;
-        self.masks[i] = Masks::default();
+        self.masks[i] = [0; 2];
     }
 
     /// The line in a way, if there is one.
     #[inline]
     #[must_use]
     pub fn line(&self, way: Way) -> Option<LineAddr> {
-        self.tags.get(way.0 as usize).filter(|&&t| t != EMPTY).map(|&t| LineAddr(t))
+        self.tags.get(way.0 as usize).and_then(|&tag| line_of(tag))
     }
 
     /// The state of a way.
@@ -209,29 +224,32 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn valid(&self, way: Way) -> ByteMask {
-        self.masks[way.0 as usize].valid
+        ByteMask(self.masks[way.0 as usize][VALID])
     }
 
     /// Which bytes are dirty.
     #[inline]
     #[must_use]
     pub fn dirty(&self, way: Way) -> ByteMask {
-        self.masks[way.0 as usize].dirty
+        ByteMask(self.masks[way.0 as usize][DIRTY])
     }
 
     /// The bytes are clean from now on.
     #[inline]
     pub fn clean(&mut self, way: Way) {
-        self.masks[way.0 as usize].dirty = ByteMask::NONE;
+        self.masks[way.0 as usize][DIRTY] = 0;
     }
 
     /// Only the dirty bytes stay valid.
     pub fn keep_dirty(&mut self, way: Way) {
         let masks = &mut self.masks[way.0 as usize];
-        masks.valid = masks.dirty;
+        masks[VALID] = masks[DIRTY];
     }
 
-    fn bytes(&self, way: Way) -> &[u8] {
+    /// The bytes of a way, as they lie.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self, way: Way) -> &[u8] {
         let n = self.line_bytes as usize;
         &self.bytes[way.0 as usize * n..][..n]
     }
@@ -257,9 +275,9 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn write(&mut self, way: Way, data: &LineData, mask: ByteMask) -> bool {
         copy_masked(self.bytes_mut(way), &data.0, mask);
         let masks = &mut self.masks[way.0 as usize];
-        let was_clean = masks.dirty.is_empty();
-        masks.valid = masks.valid.union(mask);
-        masks.dirty = masks.dirty.union(mask);
+        let was_clean = masks[DIRTY] == 0;
+        masks[VALID] |= mask.0;
+        masks[DIRTY] |= mask.0;
         was_clean
     }
 
@@ -267,8 +285,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     pub fn write_clean(&mut self, way: Way, data: &LineData, mask: ByteMask) {
         copy_masked(self.bytes_mut(way), &data.0, mask);
-        let masks = &mut self.masks[way.0 as usize];
-        masks.valid = masks.valid.union(mask);
+        self.masks[way.0 as usize][VALID] |= mask.0;
     }
 
     /// A fill: takes the bytes that are not valid yet. Bytes written while the
@@ -295,7 +312,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     pub fn next_dirty(&self, start: Way) -> Option<Way> {
         let start = start.0 as usize;
         let rest = &self.masks[start.min(self.masks.len())..];
-        rest.iter().position(|m| !m.dirty.is_empty()).map(|i| Way((start + i) as u32))
+        rest.iter().position(|masks| masks[DIRTY] != 0).map(|i| Way((start + i) as u32))
     }
 
     /// The occupied ways of a set.
@@ -342,11 +359,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let (ways, n) = (self.ways.number() as usize, self.line_bytes as usize);
         for set in 0..self.sets.number() as usize {
             let line = |i: usize| {
-                let data = self.read(Way(i as u32)).masked(self.masks[i].valid);
+                let data = self.read(Way(i as u32)).masked(self.valid(Way(i as u32)));
                 (self.tags[i], self.states[i], self.masks[i], data)
             };
             let mut lines: Vec<_> = (set * ways..(set + 1) * ways).map(line).collect();
-            lines.sort_by_key(|(tag, ..)| *tag);
+            // Lines first, and empty ways behind them.
+            lines.sort_by_key(|(tag, ..)| line_of(*tag).map_or(u64::MAX, |line| line.0));
             for (i, (tag, state, masks, data)) in (set * ways..).zip(lines) {
                 self.set_tag(i, tag);
                 self.states[i] = state;

@@ -1,9 +1,11 @@
 //! A cache whose lines follow a table.
 
 use super::array::CacheArray;
-use crate::contract::{Cx, Disposition, Protocol};
+use crate::contract::{Cx, Disposition, Hit, Load, Protocol, RowId};
+use crate::homes::Homes;
 use crate::line::LineAddr;
 use crate::node::{Key, Way};
+use crate::symbols::Symbol as _;
 use crate::table::{After, Row, Table};
 
 /// The states of a table.
@@ -18,6 +20,33 @@ pub struct Place {
     pub line: LineAddr,
     /// Its way.
     pub way: Option<Way>,
+}
+
+/// The line that answers a load, if its row does nothing but `reply` ([`Hit`]). Rows of
+/// lines that lack bytes, and of lines with dirty ones, must not differ for this event
+/// but in the bytes that are there.
+#[inline]
+#[must_use]
+pub fn hit<'a, T: Table>(
+    array: &'a CacheArray<T::State>,
+    load: &Load,
+    homes: &Homes,
+    event: T::Event,
+    reply: T::Action,
+) -> Option<Hit<'a>> {
+    let way = array.find(load.line, homes)?;
+    if !array.valid(way).contains(load.mask) {
+        return None;
+    }
+    let state = array.state(way);
+    match T::row(state, event) {
+        Row::Do { actions: &[action], next: None, after: After::Done } if action == reply => {
+            let row =
+                RowId { table: T::ID, row: (state.index() * T::Event::ALL.len() + event.index()) as u16 };
+            Some(Hit { way, row, bytes: array.bytes(way) })
+        }
+        _ => None,
+    }
 }
 
 /// A controller that keeps an array of lines, each in a state of a table. It

@@ -12,5 +12,5 @@ pub use array::CacheArray;
 pub(crate) use array::Indexing;
 pub use few::Few;
 pub use host::Host;
-pub use lines::{EventOf, Lines, Place, StateOf};
+pub use lines::{EventOf, Lines, Place, StateOf, hit};
 pub use store_buffer::{Popped, StoreBuffer, Waits};

@@ -169,13 +169,13 @@ pub(super) fn gather_operands(
 
 /// Puts the bytes of a line where the part's lanes expect them.
 #[inline]
-pub(super) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, from: &LineData) {
+pub(super) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, from: &[u8]) {
     let bytes = op.width.bytes();
     if let Some(offset) = part.run {
         let (first, count) = (part.lanes.trailing_zeros() as usize, part.lanes.count_ones() as usize);
         let offset = usize::from(offset);
         op.data.0[first * bytes..(first + count) * bytes]
-            .copy_from_slice(&from.0[offset..offset + count * bytes]);
+            .copy_from_slice(&from[offset..offset + count * bytes]);
         return;
     }
     let mut left = part.lanes;
@@ -183,7 +183,7 @@ pub(super) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, 
         let lane = left.trailing_zeros() as usize;
         left &= left - 1;
         let offset = (op.addr(lane).0 & (line_bytes - 1)) as usize;
-        op.data.0[lane * bytes..(lane + 1) * bytes].copy_from_slice(&from.0[offset..offset + bytes]);
+        op.data.0[lane * bytes..(lane + 1) * bytes].copy_from_slice(&from[offset..offset + bytes]);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use proto::{Agent, ByteMask, LineAddr, LineData, Op, PlanKey, Slot, Uses};
+use proto::{Agent, ByteMask, LineAddr, LineData, Load, Op, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
 use super::spent::Spent;
@@ -91,7 +91,6 @@ const NO_PORT: u32 = u32::MAX;
 /// The ports of a machine, as they are made.
 pub(super) struct Doors<'a> {
     fabric: &'a dyn Fabric,
-    keys: Vec<PlanKey>,
     /// By station: how many requests may be under way, and enter in one cycle.
     room: Vec<(usize, u32)>,
     pub(super) ports: Vec<Port>,
@@ -102,7 +101,7 @@ pub(super) struct Doors<'a> {
 impl<'a> Doors<'a> {
     pub(super) fn new(fabric: &'a dyn Fabric, room: Vec<(usize, u32)>) -> Doors<'a> {
         let port_of = vec![NO_PORT; room.len()];
-        Doors { fabric, keys: PlanKey::all().collect(), room, ports: Vec::new(), port_of }
+        Doors { fabric, room, ports: Vec::new(), port_of }
     }
 
     /// Where an agent's requests enter, with ports there.
@@ -110,17 +109,14 @@ impl<'a> Doors<'a> {
     /// # Errors
     /// If the machine has no such station.
     pub(super) fn entry(&mut self, agent: Agent) -> Result<Entry, String> {
-        let first = self.fabric.entry(agent, PlanKey::PLAIN_LOAD)?;
-        let mut entry = Entry::One(self.port(first));
-        // Large machines have many agents, and there are many keys.
-        for at in 0..self.keys.len() {
-            let station = self.fabric.entry(agent, self.keys[at])?;
-            if station != first {
-                self.port(station);
-                entry = Entry::ByOperation(agent);
-            }
+        let stations = self.fabric.entries(agent)?;
+        for &station in &stations {
+            self.port(station);
         }
-        Ok(entry)
+        Ok(match stations[..] {
+            [station] => Entry::One(self.port(station)),
+            _ => Entry::ByOperation(agent),
+        })
     }
 
     fn port(&mut self, station: StationId) -> u32 {
@@ -224,6 +220,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     fn present(&mut self, now: Cycle, number: u32, ask: LineAsk) {
         let Some(instr) = self.instrs.get(ask.instr) else { return };
+        if instr.ask.op == Op::Load && !instr.ask.order.is_atomic() && self.answer_hit(now, number, &ask) {
+            return;
+        }
+        let Some(instr) = self.instrs.get(ask.instr) else { return };
         let request = self.build_request(instr, &ask.part);
         if request.is_atomic_access() {
             self.tally.atomic_request(request.line);
@@ -241,6 +241,32 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.fabric.request(entry, Slot(slot), &request, self.out.get_or_insert_default());
         let line = (ask.part.lanes != 0).then_some(request.line);
         self.carry_out(now, entry, Origin::Request { line }, Trail::default());
+    }
+
+    /// Answers a load whose step would do nothing but that: what [`Machine::present`],
+    /// [`Machine::carry_out`] and [`Machine::answer`] do for it.
+    #[inline]
+    fn answer_hit(&mut self, now: Cycle, number: u32, ask: &LineAsk) -> bool {
+        let entry = self.ports[number as usize].entry;
+        let Some(instr) = self.instrs.get_mut(ask.instr) else { return false };
+        let load = Load { key: instr.ask.key(), line: ask.part.line, mask: ask.part.mask };
+        let Some(bytes) = self.fabric.hit(entry, &load) else { return false };
+        let state = &self.stations[entry as usize];
+        self.tally.hit(state.level);
+        self.tally.counts.line_requests += 1;
+        self.tally.counts.answers += 1;
+        self.probe.serve(entry, "request", Some(load.line), now, now + 1);
+        let at = now + state.timing.latency_cycles;
+        instr.answered(at, || Spent::new(now, Op::Load, now - ask.since).until(at, Trail::default()));
+        if let Some(op) = instr.op {
+            let line_bytes = u64::from(self.system.l1.line_bytes);
+            scatter_values(self.session.ops().get_mut(op), &ask.part, line_bytes, bytes);
+        }
+        if instr.left == 0 {
+            let when = instr.done_at;
+            self.at(when, Event::Complete(ask.instr));
+        }
+        true
     }
 
     /// A request is answered; its bytes are there at `at`.
@@ -269,11 +295,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             self.at(when, Event::Port(port));
         }
         let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
-        instr.left -= 1;
-        if at >= instr.done_at {
-            instr.spent_now = flight.spent.until(at, trail);
-        }
-        instr.done_at = instr.done_at.max(at);
+        instr.answered(at, || flight.spent.until(at, trail));
         if let (Some(data), Some(op)) = (data, instr.op) {
             let mut ops = self.session.ops();
             let op = ops.get_mut(op);
@@ -282,7 +304,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 if self.watch.is_examining() && changes(instr, op, &flight.part, data, line_bytes) {
                     self.watch.progress(now);
                 }
-                scatter_values(op, &flight.part, line_bytes, data);
+                scatter_values(op, &flight.part, line_bytes, &data.0);
             }
         }
         if instr.left == 0 {

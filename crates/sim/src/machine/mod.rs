@@ -71,6 +71,9 @@ pub struct RunOptions {
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables.
     pub mutation: Option<Mutation>,
+    /// Takes the step of every hit, instead of what the controller says that it does
+    /// ([`proto::Controller::hit`]). The outcome is the same.
+    pub steps_hits: bool,
     /// Scopes to run with in place of those the program names.
     pub scopes: Vec<OtherScope>,
 }
@@ -83,6 +86,7 @@ impl Default for RunOptions {
             cycles_max: None,
             drop: None,
             mutation: None,
+            steps_hits: false,
             scopes: Vec::new(),
         }
     }

@@ -98,6 +98,17 @@ impl Spent {
 }
 
 impl Instr {
+    /// The request for one line is answered at that time. What the operation spends is
+    /// what its slowest line spends.
+    #[inline]
+    pub(super) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Beside) {
+        self.left -= 1;
+        if at >= self.done_at {
+            self.spent_now = spent();
+            self.done_at = at;
+        }
+    }
+
     /// The requests of this phase are answered; others may follow.
     pub(super) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);

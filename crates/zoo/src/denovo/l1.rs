@@ -6,8 +6,8 @@ use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, pe
 use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Homes, Input, Key, LineAddr, LineData,
-    LineView, Op, Rank, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineAddr, LineData,
+    LineView, Load, Op, Rank, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -262,6 +262,12 @@ impl<P: Registers> Controller<P> for L1 {
         };
         self.drain_if_due(cx);
         done
+    }
+
+    #[inline]
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        let row = (LineEvent::Load, LineAction::Reply);
+        self.cache.hit::<L1Table, L1Plans>(load, homes, Step::Here, row)
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {

@@ -10,8 +10,8 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineView, Op, Order,
-    Protocol, Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineAddr, LineView,
+    Load, Op, Order, Protocol, Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
 /// The table of the lines.
@@ -302,6 +302,12 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
         }
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
         done
+    }
+
+    #[inline]
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        let row = (LineEvent::Load, LineAction::Reply);
+        self.cache.hit::<T, L1Plans>(load, homes, Step::Here, row)
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {

@@ -3,9 +3,10 @@
 use super::{Descends, Lower, ToBank};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{CacheArray, Place};
+use proto::parts::{CacheArray, Place, hit};
 use proto::{
-    Ask, ByteMask, Cx, Disposition, Fitted, Key, LineAddr, LineData, Op, Protocol, Slot, TimerClass, Way,
+    Ask, ByteMask, Cx, Disposition, Fitted, Hit, Homes, Key, LineAddr, LineData, Load, Op, OpClass, Plans,
+    Protocol, Slot, Table, TimerClass, Way,
 };
 
 /// A first-level cache: its lines, and what is under way below. `W` names who
@@ -107,6 +108,23 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
+    }
+
+    /// The line that answers a plain load, if its plan is the step `here` alone
+    /// ([`proto::Controller::hit`]).
+    #[inline]
+    #[must_use]
+    pub fn hit<T: Table<State = S>, Q: Plans>(
+        &self,
+        load: &Load,
+        homes: &Homes,
+        here: Q::Step,
+        (event, reply): (T::Event, T::Action),
+    ) -> Option<Hit<'_>> {
+        let is_plain_load = load.key.op == OpClass::Load && load.key.is_plain();
+        (is_plain_load && Q::plan(load.key) == [here])
+            .then(|| hit::<T>(&self.array, load, homes, event, reply))
+            .flatten()
     }
 
     /// Answers a load with the bytes of the line.

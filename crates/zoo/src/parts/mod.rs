@@ -60,6 +60,7 @@ pub trait Ascends: Protocol<Msg: Wrap<ToL1>> {}
 impl<P: Protocol<Msg: Wrap<ToL1>>> Ascends for P {}
 
 /// Where an agent's requests go.
+#[inline]
 pub(crate) fn entry(agent: Agent) -> NodeId {
     match agent {
         Agent::Cu(index) => NodeId { kind: FIRST, index },

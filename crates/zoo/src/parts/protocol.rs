@@ -70,6 +70,7 @@ macro_rules! protocol {
                     }
                 }
 
+                #[inline]
                 fn entry(_: &$params, agent: proto::Agent, _: proto::PlanKey) -> proto::NodeId {
                     parts::entry(agent)
                 }

@@ -5,8 +5,8 @@
 //! before it answers, so remote operations cannot wait for each other in a
 //! circle, however many are under way.
 
+use super::ToL1;
 use super::locks::Locks;
-use super::msg::ToL1;
 use super::plans::{Remote, Step};
 use crate::parts::Descends;
 use crate::vi::{self, Step as Shared};
@@ -15,8 +15,8 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineView, NodeId, Op, PlanKey, Plans,
-    Protocol, Rank, SetIndex, Slot, Spending, Way, Wrap,
+    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineView, Load, NodeId, Op,
+    PlanKey, Plans, Protocol, Rank, SetIndex, Slot, Spending, Way, Wrap,
 };
 
 /// Who waits for a flush.
@@ -184,6 +184,11 @@ where
         };
         self.cache.drain_if_due(cx);
         done
+    }
+
+    #[inline]
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        self.cache.hit::<T>(load, homes, Step::Shared(Shared::Here))
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {

@@ -13,18 +13,48 @@
 
 mod l1;
 mod locks;
-mod msg;
 mod plans;
 
 pub use l1::{L1, Steps, Waiter};
 pub use locks::Locks;
-pub use msg::ToL1;
 pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 
-use crate::parts::{PTX, ToBank, protocol};
+use crate::parts::{self, PTX, ToBank, protocol};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1Table};
-use proto::Claim;
 use proto::issue::IssueRule;
+use proto::{Claim, Slot, messages};
+
+messages! {
+    /// What an L1 is told: by banks, and by other L1s for their remote operations.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToL1 = Bank(parts::ToL1) {
+        /// Flush, then say so.
+        Flush {
+            /// The sender's request.
+            slot: Slot,
+        } [name("FlushL1")],
+        /// Drop what is clean, then say so.
+        Invalidate {
+            /// The sender's request.
+            slot: Slot,
+        } [name("InvalidateL1")],
+        /// Perform no read-modify-writes until the unlock, and say so.
+        Lock {
+            /// The sender's request.
+            slot: Slot,
+        } [name("LockL1")],
+        /// The sender's operation has ended.
+        Unlock {
+            /// The sender's request.
+            slot: Slot,
+        } [name("UnlockL1")],
+        /// What this L1 has told another one is done.
+        Done {
+            /// The request that waits.
+            slot: Slot,
+        } [name("L1Done")],
+    }
+}
 
 /// OpenCL with remote operations.
 pub const CLAIMS: &[Claim] = &[

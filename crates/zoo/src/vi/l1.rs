@@ -11,8 +11,8 @@ use core::fmt::Debug;
 use core::hash::Hash;
 use proto::parts::{CacheArray, Lines, Place, Waits};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Fitted, Input, Issuer, Key, LineAddr, LineData, LineView, Op,
-    Protocol, Rank, SetIndex, Slot, TimerClass, Way,
+    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Issuer, Key, LineAddr, LineData,
+    LineView, Load, Op, Plans, Protocol, Rank, SetIndex, Slot, TimerClass, Way,
 };
 
 /// What a cache knows of who wrote its dirty lines, and so of what a release
@@ -94,6 +94,12 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
             Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
             Step::AnswerIt => answer(ask, cx),
         }
+    }
+
+    /// The line that answers a plain load whose plan is the step `here` alone.
+    #[inline]
+    pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
+        self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))
     }
 
     /// A flush for somebody else, who is told when it is finished.
@@ -246,6 +252,11 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
         };
         self.drain_if_due(cx);
         done
+    }
+
+    #[inline]
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        L1::hit::<L1Plans>(self, load, homes, Step::Here)
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {

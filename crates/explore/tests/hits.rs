@@ -1,0 +1,126 @@
+//! What a controller says of its hits is compared with what its step does.
+
+use explore::verify::Test;
+use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
+use proto::issue::IssueRule;
+use proto::parts::Host;
+use proto::{
+    Agent, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hit, Homes, Info, Input, Kind, Levels,
+    LineView, Load, NodeId, Per, PlanKey, PlansView, Protocol, Rank, SetIndex, Settings, Sharing, TableView,
+    Way, WritePolicy, protocol_nodes,
+};
+use zoo::parts::{ToBank, ToL1};
+use zoo::vi::{Bank, L1};
+
+/// The cache of `vi`. Whatever bytes a load asks for, each line that is there is said to
+/// have them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Liar(L1);
+
+impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
+        Controller::<P>::step(&mut self.0, input, cx)
+    }
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        Controller::<P>::hit(&self.0, &Load { mask: ByteMask::NONE, ..*load }, homes)
+    }
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.0, set, out);
+    }
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.0, out);
+    }
+    fn is_quiet(&self) -> bool {
+        Controller::<P>::is_quiet(&self.0)
+    }
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.0);
+    }
+}
+
+/// `vi` with the cache that lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lies;
+
+protocol_nodes! { Lies: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+impl Protocol for Lies {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = ();
+    const INFO: Info = Info {
+        name: "lies",
+        summary: "vi, and every line that is there is said to answer every load",
+        source: "this test",
+        claims: &[Claim { model: "drf", cores: IssueRule::GPUS, mapping: "as vi" }],
+        channels: Channels::Fifo,
+        sharing: Sharing::Scoped,
+        equivalent: &[],
+    };
+    const KINDS: &'static [Kind] = &[
+        Kind::cache("L1", "l1", Per::Cu).over("l2"),
+        Kind::cache("L2", "l2", Per::Chiplet),
+        Kind::port("Host", "host", Per::Host),
+    ];
+
+    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
+        match id.kind {
+            0 => Node::L1(Liar(L1::new(levels.of(id.kind), &()))),
+            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
+            _ => Node::Host(Host),
+        }
+    }
+
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+        match agent {
+            Agent::Cu(index) => NodeId { kind: 0, index },
+            Agent::CommandProcessor => NodeId { kind: 0, index: 0 },
+            Agent::Host(index) => NodeId { kind: 2, index },
+        }
+    }
+
+    fn tables() -> Vec<TableView> {
+        Vec::new()
+    }
+
+    fn plans() -> Vec<PlansView> {
+        Vec::new()
+    }
+}
+
+/// A store makes a line of which half is there; the load asks for the other half.
+const HALVES: &str = "OPENCL HALVES
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y) {
+  *x = 1;
+  int r0 = *y;
+  int r1 = *y;
+}
+
+exists (0:r0=0 /\\ 0:r1=0 /\\ x=1)
+";
+
+#[test]
+fn a_hit_that_its_step_does_not_answer_is_reported() {
+    let test = Test::read("HALVES", HALVES).expect("it is a test");
+    let program = &*test.program();
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    // Both words in one line.
+    let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
+    let mut lies = Explorer::<Lies>::new(bounds.clone(), None);
+    let found =
+        lies.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
+    let violation = found.violation.expect("the load of the other half must ask for it");
+    assert_eq!(violation.fault, Fault::Impossible);
+    assert!(violation.why.contains("is answered as a hit"), "{}", violation.why);
+    let mut vi = Explorer::<zoo::vi::Vi>::new(bounds, None);
+    let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
+    assert_eq!(found.violation, None);
+}
