@@ -6,6 +6,7 @@
 //! * [`Lower`] is the way down: what is under way between a compute unit and
 //!   the banks. [`First`] adds the lines of a cache, and what is done to them.
 //! * [`Store`] is a bank's lines and what it stands on: memory, or the [`Next`] level.
+//! * `first_lines!` and `first_views!` write what a controller passes on to its [`First`].
 //! * `protocol!` writes a protocol out from its controllers and tables.
 //!
 //! Nothing here decides: which of it happens when is said by the tables, plans
