@@ -15,7 +15,7 @@ fn the_page_of_the_parts_names_every_part_and_no_other() {
     let page = sections(&read(PAGE));
     let macros = tree::files(&tree::root().join("crates/proto/src"));
     let macros = macros.iter().flat_map(|file| {
-        let text = read(&format!("crates/proto/src/{}", file.display()));
+        let text = read(format!("crates/proto/src/{}", file.display()));
         let exported = text.split("#[macro_export]\nmacro_rules! ").skip(1);
         exported.filter_map(|rest| words(rest).into_iter().next()).collect::<Names>()
     });
@@ -47,7 +47,7 @@ fn the_page_of_the_parts_names_who_uses_each_part() {
         let Some((module, _)) = path.split_once('/').filter(|(module, _)| *module != "parts") else {
             continue;
         };
-        for rest in read(&format!("crates/zoo/src/{path}")).split("parts::").skip(1) {
+        for rest in read(format!("crates/zoo/src/{path}")).split("parts::").skip(1) {
             let names = match rest.strip_prefix('{') {
                 Some(list) => list.split('}').next().unwrap().split(',').collect(),
                 None => vec![rest],
