@@ -15,7 +15,7 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
     fn doc(self) -> &'static str;
 }
 
-/// Declares an enumeration that implements [`Symbol`], or one that joins two.
+/// Declares enumerations that implement [`Symbol`], or one that joins two.
 ///
 /// ```
 /// proto::symbols! {
@@ -26,11 +26,17 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
 ///         /// Valid.
 ///         V,
 ///     }
+///     /// What happens to it.
+///     pub enum Event {
+///         /// A load.
+///         Load,
+///     }
 /// }
 /// use proto::Symbol;
 /// assert_eq!(State::ALL.len(), 2);
 /// assert_eq!(State::V.name(), "V");
 /// assert_eq!(State::I.doc(), "Not present.");
+/// assert_eq!(Event::ALL, [Event::Load]);
 ///
 /// proto::symbols! {
 ///     /// The states that writers add.
@@ -48,12 +54,12 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
 /// ```
 #[macro_export]
 macro_rules! symbols {
-    (
+    ($(
         $(#[$outer:meta])*
         $vis:vis enum $name:ident {
             $( $(#[doc = $doc:literal])+ $member:ident ),+ $(,)?
         }
-    ) => {
+    )+) => {$(
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
@@ -77,7 +83,7 @@ macro_rules! symbols {
                 }
             }
         }
-    };
+    )+};
     ($(#[$outer:meta])* $vis:vis enum $name:ident = $base:ident + $own:ident;) => {
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! The pages keep their word: every command line is run and prints what the
-//! page shows, every guide works when it is followed to the letter, and every
-//! link leads to a file.
+//! page shows, every guide works when it is followed to the letter, the page of
+//! the parts names all of them, and every link leads to a file.
 //!
 //! `FENCEPOST_BLESS=1 cargo test --test docs` writes what is printed into the
 //! pages.
@@ -8,6 +8,7 @@
 mod commands;
 mod guides;
 mod page;
+mod parts;
 mod printed;
 mod shell;
 mod table;

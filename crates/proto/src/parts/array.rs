@@ -5,8 +5,7 @@ use crate::divisor::Divisor;
 use crate::homes::Homes;
 use crate::levels::Fitted;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
-use crate::node::{SetIndex, Way};
-
+use crate::node::{Rank, SetIndex, Way};
 use crate::symbols::Symbol;
 use crate::table::Table;
 use core::fmt::Debug;
@@ -330,6 +329,11 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let first = range.start;
         let states = self.states[range].iter().enumerate();
         states.filter(move |&(_, &state)| accepts(state)).map(move |(i, _)| Way((first + i) as u32))
+    }
+
+    /// The victims of a set: the ways whose state is `settled`, all of one rank.
+    pub fn victims(&self, set: SetIndex, settled: S, out: &mut Vec<(Way, Rank)>) {
+        out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));
     }
 
     /// How many ways there are in all.

@@ -7,6 +7,7 @@ use crate::line::LineAddr;
 use crate::node::{Key, Way};
 use crate::symbols::Symbol as _;
 use crate::table::{After, Row, Table};
+use crate::uses::Cause;
 
 /// The states of a table.
 pub type StateOf<T> = <T as Table>::State;
@@ -128,6 +129,25 @@ pub trait Lines<P: Protocol> {
             }
         }
         Disposition::Done
+    }
+
+    /// An acquire: the same event for every line, counted as an invalidation.
+    fn invalidate_all(
+        &mut self,
+        cause: Cause,
+        event: EventOf<Self::Table>,
+        carried: Self::Carried<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        cx.fx.uses.invalidations.count(cause);
+        let mut met = 0;
+        let all = |_, _| {
+            met += 1;
+            true
+        };
+        let done = self.event_of_all(all, event, carried, cx);
+        cx.fx.uses.lines_invalidated += met;
+        done
     }
 
     /// Looks the row of a classified event up and carries it out. A line that

@@ -2,7 +2,7 @@
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
-use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, performed};
+use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, first_lines, performed};
 use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
@@ -138,13 +138,9 @@ impl L1 {
 }
 
 impl<P: Registers> Lines<P> for L1 {
-    type Table = L1Table;
     type Carried<'a> = Carried<'a>;
-    const ABSENT: LineState = LineState::I;
 
-    fn array(&mut self) -> &mut CacheArray<LineState> {
-        &mut self.cache.array
-    }
+    first_lines! { cache: L1Table, absent: LineState::I }
 
     fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };

@@ -19,22 +19,12 @@ pub use l1::L1;
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 
-use crate::parts::{OPENCL, PTX, protocol};
+use crate::parts::{DRF, OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
-use proto::issue::IssueRule;
 
 /// No operation of a program needs a scope, and none makes it wrong.
-pub const CLAIMS: &[Claim] = &[
-    Claim {
-        model: "drf",
-        cores: IssueRule::GPUS,
-        mapping: "each operation as a request of the same order, at any scope below the system: they are \
-                  ignored; sequential consistency for programs without data races",
-    },
-    OPENCL,
-    PTX,
-];
+pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
 
 /// The two differ in what is given up first.
 macro_rules! denovo {

@@ -3,15 +3,15 @@
 use super::l1_table::{LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
 use crate::parts::{Answer, ToL1 as Shared};
-use crate::parts::{First, How, Needs, ToBank, answer, answer_bytes, performed};
+use crate::parts::{First, How, Needs, ToBank, answer, answer_bytes, first_lines, first_views, performed};
 use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
-use proto::parts::{CacheArray, Lines, Place, Waits};
+use proto::parts::{Lines, Place, Waits};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineAddr, LineView,
-    Load, Op, Order, Protocol, Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
+    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineAddr, Load, Op,
+    Order, Protocol, Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
 /// The table of the lines.
@@ -187,13 +187,9 @@ fn event_of(ask: Ask<'_>) -> LineEvent {
 }
 
 impl<P: Registers, T: Rows> Lines<P> for L1<T> {
-    type Table = T;
     type Carried<'a> = Carried<'a>;
-    const ABSENT: LineState = LineState::I;
 
-    fn array(&mut self) -> &mut CacheArray<LineState> {
-        &mut self.cache.array
-    }
+    first_lines! { cache: T, absent: LineState::I }
 
     fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };
@@ -315,15 +311,5 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
         victims(&self.cache.array, set, Settled { plain, registered, leaving }, self.retains, out);
     }
 
-    fn lines(&self, out: &mut Vec<LineView>) {
-        self.cache.array.views::<T>(out);
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.cache.is_quiet()
-    }
-
-    fn canonicalize(&mut self) {
-        self.cache.canonicalize();
-    }
+    first_views! { cache: T }
 }

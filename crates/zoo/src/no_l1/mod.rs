@@ -20,7 +20,6 @@ protocol! {
     /// The protocol without first-level caches.
     protocol::NoL1,
     Port: port(Port, ToL1), Bank(Bank, ToBank),
-    params: () = (),
     name: "no-l1",
     summary: "L1 bypassed: every access is performed at the L2 or below",
     source: "HRF paper (ASPLOS 2014), section 2.3",

@@ -1,6 +1,6 @@
 //! The port of a compute unit that has no L1.
 
-use crate::parts::{Descends, How, Lower, ToL1, answer};
+use crate::parts::{Descends, Lower, ToL1};
 use crate::vi::{self, Step};
 use proto::{Ask, Controller, Cx, Disposition, Fitted, Input, OpClass, PlanKey, Reach, Steps, TableId};
 
@@ -46,18 +46,7 @@ impl Port {
 
     fn perform<P: Descends>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         step.spends(ask, cx.fx);
-        match step {
-            Step::Below => self.lower.below(ask, How::Here, cx),
-            Step::BelowSystem => self.lower.below(ask, How::System, cx),
-            Step::Post => self.lower.post(ask, cx),
-            Step::Flush => self.lower.flush(ask, cx),
-            Step::FlushBanks => self.lower.flush_banks(ask.slot, cx),
-            Step::InvalidateBanks => self.lower.invalidate_banks(ask.slot, cx),
-            Step::AnswerIt => answer(ask, cx),
-            Step::Here | Step::Pass | Step::Invalidate => {
-                Some(Disposition::Impossible("a port holds no lines"))
-            }
-        }
+        step.descend(&mut self.lower, ask, cx)
     }
 }
 

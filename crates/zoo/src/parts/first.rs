@@ -34,6 +34,17 @@ pub struct Needs {
     pub way: bool,
 }
 
+/// What an event of a line brings with it.
+#[derive(Clone, Copy, Debug)]
+pub enum Carried<'a> {
+    /// A request.
+    Request(Ask<'a>),
+    /// The bytes of a fill.
+    Fill(&'a LineData),
+    /// Nothing.
+    Nothing,
+}
+
 /// Performs an access on the bytes of a line; the old bytes.
 pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: ByteMask) -> LineData {
     let old = bytes.masked(mask);
@@ -102,6 +113,13 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     pub fn get<P: Descends>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.begin_fill(cx);
         cx.fx.send(cx.below(line), ToBank::Get { line });
+    }
+
+    /// What [`First::get`] asked for has come: what has waited for a way or a register
+    /// comes before what must ask for this line again.
+    pub fn end_get<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+        self.end_fill(line, cx);
+        cx.fx.wake(Key::Line(line));
     }
 
     /// Takes the bytes that came and were not written meanwhile.
@@ -220,3 +238,44 @@ pub fn performed<P: Protocol>(ask: Ask<'_>, old: LineData, cx: &mut Cx<'_, P>) {
         false => cx.fx.accept(ask.slot),
     }
 }
+
+/// Items of [`proto::parts::Lines`] for a controller whose lines are in a [`First`]:
+/// the field, the table, and the state of a line that is not there.
+macro_rules! first_lines {
+    ($cache:ident: $table:ty, absent: $absent:expr) => {
+        type Table = $table;
+        const ABSENT: proto::parts::StateOf<$table> = $absent;
+
+        fn array(&mut self) -> &mut proto::parts::CacheArray<proto::parts::StateOf<$table>> {
+            &mut self.$cache.array
+        }
+    };
+}
+
+/// Methods of a [`proto::Controller`] whose lines are in a [`First`]: the field, the
+/// table, and the state in which a line may be given up. Without that state the
+/// controller names its victims itself.
+macro_rules! first_views {
+    ($cache:ident: $table:ty, settled: $settled:expr) => {
+        fn victims(&self, set: proto::SetIndex, out: &mut Vec<(proto::Way, proto::Rank)>) {
+            self.$cache.array.victims(set, $settled, out);
+        }
+
+        $crate::parts::first_views! { $cache: $table }
+    };
+    ($cache:ident: $table:ty) => {
+        fn lines(&self, out: &mut Vec<proto::LineView>) {
+            self.$cache.array.views::<$table>(out);
+        }
+
+        fn is_quiet(&self) -> bool {
+            self.$cache.is_quiet()
+        }
+
+        fn canonicalize(&mut self) {
+            self.$cache.canonicalize();
+        }
+    };
+}
+
+pub(crate) use {first_lines, first_views};

@@ -6,6 +6,7 @@
 //! * [`Lower`] is the way down: what is under way between a compute unit and
 //!   the banks. [`First`] adds the lines of a cache, and what is done to them.
 //! * [`Store`] is a bank's lines and what it stands on: memory, or the [`Next`] level.
+//! * `first_lines!` and `first_views!` write what a controller passes on to its [`First`].
 //! * `protocol!` writes a protocol out from its controllers and tables.
 //!
 //! Nothing here decides: which of it happens when is said by the tables, plans
@@ -17,7 +18,8 @@ mod msg;
 mod protocol;
 mod store;
 
-pub use first::{First, Needs, performed};
+pub use first::{Carried, First, Needs, performed};
+pub(crate) use first::{first_lines, first_views};
 pub use lower::{Lower, answer};
 pub(crate) use msg::operand_bytes;
 pub use msg::{Answer, How, ToBank, ToL1};
@@ -33,6 +35,14 @@ pub const FIRST: u8 = 0;
 pub const BANK: u8 = 1;
 /// The index of the host's port in them.
 pub const HOST: u8 = 2;
+
+/// Programs without data races, whatever their scopes below the system.
+pub const DRF: Claim = Claim {
+    model: "drf",
+    cores: IssueRule::GPUS,
+    mapping: "each operation as a request of the same order, at any scope below the system: they are \
+              ignored; sequential consistency for programs without data races",
+};
 
 /// OpenCL, as most of them implement it.
 pub const OPENCL: Claim = Claim {

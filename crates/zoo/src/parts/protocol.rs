@@ -2,9 +2,23 @@
 //! host's port, written out in a module of its own.
 
 /// The module, the protocol, its controllers with what they are told, and what
-/// it says of itself. The controllers are made by `new(&level, &params)`. The names are
-/// those of the place where the macro stands.
+/// it says of itself. The controllers are made by `new(&level, &params)`; without
+/// `params:` these are `()`. The names are those of the place where the macro stands.
 macro_rules! protocol {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident,
+        $first:ident: $made:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
+        name: $($rest:tt)+
+    ) => {
+        $crate::parts::protocol! {
+            $(#[doc = $doc])+
+            $module::$protocol,
+            $first: $made($l1, $to_l1), Bank($bank, $to_bank),
+            params: () = (),
+            name: $($rest)+
+        }
+    };
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident,

@@ -254,14 +254,7 @@ impl<T: Rows> Bank<T> {
         let acquired = self.round.take(false);
         let mut done = Disposition::Done;
         if !acquired.is_empty() {
-            cx.fx.uses.invalidations.count(Cause::Remote);
-            let mut met = 0;
-            let all = |_, _| {
-                met += 1;
-                true
-            };
-            done = self.event_of_all(all, BankEvent::Inv, Carried::Nothing, cx);
-            cx.fx.uses.lines_invalidated += met;
+            done = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
             answer(&acquired, cx);
         }
         self.round.phase = Phase::Idle;

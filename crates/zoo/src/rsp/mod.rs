@@ -83,7 +83,6 @@ macro_rules! rsp {
             $(#[doc = $doc])+
             $module::$protocol,
             L1: cache(L1<$plans>, ToL1), Bank(Bank, ToBank),
-            params: () = (),
             name: $name, summary: $summary, source: $source, claims: CLAIMS,
             sharing: Remote, equivalent: $equivalent,
             tables: [L1Table, BankTable], plans: $plans,

@@ -79,14 +79,7 @@ impl<B> Bank<B> {
                 Disposition::Done
             }
             ToBank::Invalidate { slot } => {
-                cx.fx.uses.invalidations.count(Cause::Remote);
-                let mut met = 0;
-                let all = |_, _| {
-                    met += 1;
-                    true
-                };
-                let done = self.event_of_all(all, BankEvent::Inv, Carried::Nothing, cx);
-                cx.fx.uses.lines_invalidated += met;
+                let done = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
                 if done == Disposition::Done {
                     cx.fx.send(from, ToL1::BankDone { slot });
                 }
@@ -304,8 +297,7 @@ impl<P: Ascends, B: Base<P>> Controller<P> for Bank<B> {
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        let settled = self.store.array.in_set_where(set, |state| state == BankState::V);
-        out.extend(settled.map(|way| (way, Rank(0))));
+        self.store.array.victims(set, BankState::V, out);
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

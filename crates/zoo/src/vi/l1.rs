@@ -6,13 +6,13 @@
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;
-use crate::parts::{Descends, First, How, Lower, Needs, ToL1, answer, performed};
+use crate::parts::{Carried, Descends, First, Lower, Needs, ToL1, first_lines, first_views, performed};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{CacheArray, Lines, Place, Waits};
+use proto::parts::{Lines, Place, Waits};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Issuer, Key, LineAddr, LineData,
-    LineView, Load, Op, Plans, Protocol, Rank, SetIndex, Slot, TimerClass, Way,
+    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Issuer, Key, LineAddr, Load, Op,
+    Plans, Protocol, Slot, TimerClass,
 };
 
 /// What a cache knows of who wrote its dirty lines, and so of what a release
@@ -51,17 +51,6 @@ pub struct L1<W = Slot, N = ()> {
 
 proto::clone_in_place! { [W: Clone, N: Clone] L1<W, N> { cache, writers } }
 
-/// What an event brings with it.
-#[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
-    /// A request.
-    Request(Ask<'a>),
-    /// The bytes of a fill.
-    Fill(&'a LineData),
-    /// Nothing.
-    Nothing,
-}
-
 impl<W: Copy + Eq, N: Writers> L1<W, N> {
     /// An empty cache.
     #[must_use]
@@ -80,19 +69,18 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
     where
         W: Waits<P>,
     {
-        let (slot, lower) = (ask.slot, &mut self.cache.lower);
         step.spends(ask, cx.fx);
         match step {
             Step::Here => Some(self.here(ask, cx)),
             Step::Pass => self.event(ask.req.line, LineEvent::Pass, Carried::Nothing, cx).unless_done(),
-            Step::Below => lower.below(ask, How::Here, cx),
-            Step::BelowSystem => lower.below(ask, How::System, cx),
-            Step::Post => lower.post(ask, cx),
-            Step::Flush => self.writers.flush(lower, ask, cx),
-            Step::FlushBanks => lower.flush_banks(slot, cx),
+            Step::Flush => self.writers.flush(&mut self.cache.lower, ask, cx),
             Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
-            Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
-            Step::AnswerIt => answer(ask, cx),
+            Step::Below
+            | Step::BelowSystem
+            | Step::Post
+            | Step::FlushBanks
+            | Step::InvalidateBanks
+            | Step::AnswerIt => step.descend(&mut self.cache.lower, ask, cx),
         }
     }
 
@@ -152,26 +140,14 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
 
     /// Drops what is clean in this cache.
     pub fn invalidate<P: Descends>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
-        cx.fx.uses.invalidations.count(cause);
-        let mut met = 0;
-        let all = |_, _| {
-            met += 1;
-            true
-        };
-        let done = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
-        cx.fx.uses.lines_invalidated += met;
-        done
+        self.invalidate_all(cause, LineEvent::Inv, Carried::Nothing, cx)
     }
 }
 
 impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
-    type Table = L1Table;
     type Carried<'a> = Carried<'a>;
-    const ABSENT: LineState = LineState::I;
 
-    fn array(&mut self) -> &mut CacheArray<LineState> {
-        &mut self.cache.array
-    }
+    first_lines! { cache: L1Table, absent: LineState::I }
 
     fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };
@@ -215,12 +191,7 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
             (LineAction::Fill, Carried::Fill(data)) => cache.fill(way, data, cx),
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
-            // What has waited for a way or a register comes before what must
-            // ask for this line again.
-            (LineAction::Wake, _) => {
-                cache.end_fill(line, cx);
-                cx.fx.wake(Key::Line(line));
-            }
+            (LineAction::Wake, _) => cache.end_get(line, cx),
             (LineAction::Divert, _) => cx.fx.wake(Key::Line(line)),
             (
                 LineAction::Reply
@@ -259,20 +230,5 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
         L1::hit::<L1Plans>(self, load, homes, Step::Here)
     }
 
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        let settled = self.cache.array.in_set_where(set, |state| state == LineState::V);
-        out.extend(settled.map(|way| (way, Rank(0))));
-    }
-
-    fn lines(&self, out: &mut Vec<LineView>) {
-        self.cache.array.views::<L1Table>(out);
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.cache.is_quiet()
-    }
-
-    fn canonicalize(&mut self) {
-        self.cache.canonicalize();
-    }
+    first_views! { cache: L1Table, settled: LineState::V }
 }

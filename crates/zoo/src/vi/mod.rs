@@ -50,7 +50,6 @@ protocol! {
     /// The GPU baseline with scopes.
     protocol::Vi,
     L1: cache(L1<Slot>, ToL1), Bank(Bank, ToBank),
-    params: () = (),
     name: "vi",
     summary: "GPU baseline with scopes: write without permission, flush at releases, invalidate at acquires",
     source: "HRF paper (ASPLOS 2014), section 3.2; hLRC paper (MICRO 2016), sections II and IV, Table 3 \

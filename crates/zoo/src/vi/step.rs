@@ -1,6 +1,7 @@
 //! The steps of operations, which other protocols use and add to.
 
-use proto::{Ask, Effects, Order, Spending, symbols};
+use crate::parts::{Descends, How, Lower, answer};
+use proto::{Ask, Cx, Disposition, Effects, Order, Slot, Spending, symbols};
 
 symbols! {
     /// The steps of operations.
@@ -42,6 +43,28 @@ impl Step {
             }
             // The answer leaves when the step before it is done.
             Step::AnswerIt => {}
+        }
+    }
+
+    /// Performs a step that leads to the banks, or answers.
+    #[inline]
+    pub fn descend<P: Descends, W: Copy + Eq + From<Slot>>(
+        self,
+        lower: &mut Lower<W>,
+        ask: Ask<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
+        match self {
+            Step::Below => lower.below(ask, How::Here, cx),
+            Step::BelowSystem => lower.below(ask, How::System, cx),
+            Step::Post => lower.post(ask, cx),
+            Step::Flush => lower.flush(ask, cx),
+            Step::FlushBanks => lower.flush_banks(ask.slot, cx),
+            Step::InvalidateBanks => lower.invalidate_banks(ask.slot, cx),
+            Step::AnswerIt => answer(ask, cx),
+            Step::Here | Step::Pass | Step::Invalidate => {
+                Some(Disposition::Impossible("this step needs the lines of a cache"))
+            }
         }
     }
 }

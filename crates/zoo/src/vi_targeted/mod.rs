@@ -65,7 +65,6 @@ protocol! {
     /// The GPU baseline with releases that flush their own writes only.
     protocol::ViTargeted,
     L1: cache(L1<Slot, ByWavefront>, ToL1), Bank(Bank, ToBank),
-    params: () = (),
     name: "vi-targeted",
     summary: "vi with releases that flush only what their own wavefront has written",
     source: "HRF paper (ASPLOS 2014), section 6",
