@@ -177,7 +177,8 @@ fn the_rules_of_the_model_decide_what_is_right() {
     let found = found.expect("a chain through a peer");
     assert!(found.program.len() >= 3, "{found}");
     let refused = stress::<Vi>(&Options { model: Some("ptx-7.5"), ..options(None) });
-    assert_eq!(refused, Err(String::from("no episodes are made for the model `ptx-7.5`")));
+    let expected = "expected one of hrf-direct, hrf-indirect, opencl, opencl-rsp, drf";
+    assert_eq!(refused, Err(format!("no episodes are made for the model `ptx-7.5`, {expected}")));
 }
 
 #[test]
