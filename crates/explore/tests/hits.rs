@@ -114,7 +114,7 @@ fn a_hit_that_its_step_does_not_answer_is_reported() {
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     // Both words in one line.
     let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
-    let mut lies = Explorer::<Lies>::new(bounds.clone(), None);
+    let mut lies = Explorer::<Lies>::new(bounds, None);
     let found =
         lies.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
     let violation = found.violation.expect("the load of the other half must ask for it");
