@@ -44,6 +44,17 @@
 /// let done = ToCache::Done { slot: Slot(3) };
 /// assert_eq!((done.name(), done.payload_bytes(64), done.line()), ("Done", 0, None));
 /// ```
+///
+/// A property that does not exist is an error:
+///
+/// ```compile_fail
+/// proto::messages! {
+///     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///     pub enum ToCache {
+///         Get { line: proto::LineAddr } [lines(line)],
+///     }
+/// }
+/// ```
 #[macro_export]
 macro_rules! messages {
     (
@@ -151,7 +162,8 @@ macro_rules! messages {
         }
     };
 
-    // Each picks one property from the list; the last rule passes over another one.
+    // Each picks one property from the list; the last rules pass over the others, and
+    // nothing matches what is none.
     (@name [$variant:ident]) => { stringify!($variant) };
     (@name [$variant:ident] name($name:literal) $($rest:tt)*) => { $name };
     (@bytes [$line:ident]) => { 0 };
@@ -170,7 +182,28 @@ macro_rules! messages {
     (@ages [$elapsed:ident] ages($age:expr) $($rest:tt)*) => { ($age)($elapsed) };
     (@times [$visit:ident]) => { {} };
     (@times [$visit:ident] times($($time:ident),+) $($rest:tt)*) => {{ $( $visit($time); )+ }};
-    (@$what:ident $subject:tt $other:ident $( ( $($value:tt)* ) )? $(, $($rest:tt)*)?) => {
+    (@$what:ident $subject:tt access $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt name($name:literal) $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt line($line:ident) $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt writes($mask:ident) $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt times($($time:ident),+) $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt bytes($value:expr) $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt order($value:expr) $(, $($rest:tt)*)?) => {
+        $crate::messages!(@$what $subject $($($rest)*)?)
+    };
+    (@$what:ident $subject:tt ages($value:expr) $(, $($rest:tt)*)?) => {
         $crate::messages!(@$what $subject $($($rest)*)?)
     };
 }
