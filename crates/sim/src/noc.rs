@@ -568,6 +568,35 @@ mod tests {
     }
 
     #[test]
+    fn the_links_of_a_route_lead_from_its_begin_to_its_end() {
+        for (columns, rows) in (1..6).flat_map(|columns| (1..6).map(move |rows| (columns, rows))) {
+            for topology in [mesh(columns, rows), torus(columns, rows)] {
+                let nodes = (columns * rows) as u16;
+                let mut noc = Noc::new(&spec(topology)).unwrap();
+                for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+                    let mut links = Vec::new();
+                    noc.send(0, NocNode(from), NocNode(to), 8, |used| links.push(used.link));
+                    let mut at = NocNode(from);
+                    assert_eq!(noc.ends(links[0]), LinkEnds::Inject(at));
+                    for &link in &links[1..links.len() - 1] {
+                        let LinkEnds::Hop(a, b) = noc.ends(link) else { panic!("no hop: {link}") };
+                        assert_eq!(a, at, "{topology:?}, {from} to {to}");
+                        at = b;
+                    }
+                    assert_eq!(at, NocNode(to), "{topology:?}, {from} to {to}");
+                    assert_eq!(noc.ends(links[links.len() - 1]), LinkEnds::Eject(at));
+                    assert_eq!(links.len() as u32 - 2, noc.hops(NocNode(from), NocNode(to)));
+                }
+            }
+        }
+        // Two steps lead either way round a ring of four: a tie goes up.
+        let mut noc = Noc::new(&spec(torus(4, 1))).unwrap();
+        let mut links = Vec::new();
+        noc.send(0, NocNode(3), NocNode(1), 8, |used| links.push(used.link));
+        assert_eq!(noc.ends(links[1]), LinkEnds::Hop(NocNode(3), NocNode(0)));
+    }
+
+    #[test]
     fn an_idle_network_takes_hops_times_latency_plus_the_tail() {
         let mut noc = Noc::new(&spec(mesh(4, 3))).unwrap();
         assert_eq!(noc.send(100, NocNode(0), NocNode(11), 8, |_| ()), 100 + 5 * 3 + 2);
