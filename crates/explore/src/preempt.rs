@@ -168,7 +168,8 @@ impl<P: Protocol> Machine<P> {
         let mut taken: Vec<u32> = Vec::new();
         for &(t, state) in &part.threads {
             let state = self.thread(state);
-            if state.seat.agent == agent && !self.code.is_done(usize::from(t), state) {
+            let is_here = state.seat.agent == agent && state.seat.stay != Stay::Off;
+            if is_here && !self.code.is_done(usize::from(t), state) {
                 taken.push(state.seat.wavefront);
             }
         }
