@@ -15,6 +15,8 @@ pub struct Record<P: Protocol> {
     pub timers: Vec<TimerClass>,
     /// Sets of which inputs wait for a way.
     pub needs: Vec<SetIndex>,
+    /// Ways used, in order.
+    pub touches: Vec<Way>,
     /// Answers.
     pub replies: Vec<(Slot, Option<LineData>)>,
     /// On what requests spend their time from now on.
@@ -30,6 +32,7 @@ impl<P: Protocol> Default for Record<P> {
             memory: Vec::new(),
             timers: Vec::new(),
             needs: Vec::new(),
+            touches: Vec::new(),
             replies: Vec::new(),
             spends: Vec::new(),
             uses: Uses::default(),
@@ -44,6 +47,7 @@ impl<P: Protocol> Record<P> {
         self.memory.clear();
         self.timers.clear();
         self.needs.clear();
+        self.touches.clear();
         self.replies.clear();
         self.spends.clear();
     }
@@ -63,7 +67,9 @@ impl<P: Protocol> Driver<P> for Record<P> {
     fn victim(&mut self, _: At, _: &P::Node, _: SetIndex, _: &[Way]) -> Option<Way> {
         None
     }
-    fn touched(&mut self, _: At, _: &[Way]) {}
+    fn touched(&mut self, _: At, ways: &[Way]) {
+        self.touches.extend_from_slice(ways);
+    }
     fn used(&mut self, _: At, uses: &Uses) {
         self.uses = *uses;
     }

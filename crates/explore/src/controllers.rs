@@ -232,11 +232,11 @@ impl<P: Protocol> Controllers<P> {
             let right = self.perform(right, &mut other, told, &mut Effects::default(), &mut recorded);
             self.altered = station != other || done != right || !is_same(&record, &recorded);
         }
-        let rows = fx.coverage.fired().collect();
+        let rows: Vec<RowId> = fx.coverage.fired().collect();
         self.fx = fx;
         let result = done
             .and_then(|()| self.judge(number, told, &station, &record))
-            .and_then(|()| self.judge_hit(number, told, &station, &record))
+            .and_then(|()| self.judge_hit(number, told, (&station, &record, &rows)))
             .and_then(|()| self.done(station, &mut record, rows));
         self.record = record;
         result
@@ -288,8 +288,7 @@ impl<P: Protocol> Controllers<P> {
         &self,
         before: u32,
         told: Told,
-        station: &Station<P>,
-        record: &Record<P>,
+        (station, record, rows): (&Station<P>, &Record<P>, &[RowId]),
     ) -> Result<(), String> {
         let Told::Ask { slot, request } = told else { return Ok(()) };
         let (before, request) = (self.stations.thing(before), self.requests.thing(request));
@@ -302,8 +301,12 @@ impl<P: Protocol> Controllers<P> {
         let bytes = hit.bytes.len();
         let is_answer = matches!(&record.replies[..], [(to, Some(data))]
             if *to == slot && data.0[..bytes] == *hit.bytes && data.0[bytes..].iter().all(|&byte| byte == 0));
-        let does_more = !record.sends.is_empty() || !record.memory.is_empty() || !record.needs.is_empty();
-        if is_answer && !does_more && record.uses == Hit::uses() && station == before {
+        let does_more = !record.sends.is_empty()
+            || !record.memory.is_empty()
+            || !record.needs.is_empty()
+            || !record.spends.is_empty();
+        let is_counted = record.uses == Hit::uses() && record.touches == [hit.way] && rows == [hit.row];
+        if is_answer && !does_more && is_counted && station == before {
             return Ok(());
         }
         Err(format!("{:?}: {request:?} is answered as a hit, and its step does something else", station.id()))

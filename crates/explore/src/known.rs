@@ -99,8 +99,8 @@ pub(crate) struct Known {
     pub(crate) clocked: bool,
     /// How many ticks may clocks be apart?
     skew: u8,
-    /// No work-group is preempted when there were so many preemptions; where none ever
-    /// is, [`FULL`].
+    /// From so many preemptions on, no work-group is preempted. [`FULL`] where a machine
+    /// has no preemption.
     preemptions_max: u16,
     /// Of protocols with logical times.
     pub(crate) rebase: Option<Rebase>,

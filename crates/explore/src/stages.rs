@@ -5,8 +5,8 @@
 //! before all of the next one: what a kernel's end releases, the next one's beginning
 //! acquires. A model is asked of the program that says so: each thread adds to a word
 //! of its stage when it has ended, at system scope, and the threads of the next stage
-//! wait for all of them. So a claim that orders by synchronization says what a kernel
-//! finds of those before it.
+//! wait for all of them. So a claim that orders by synchronization orders the
+//! writes of a kernel before the reads of later ones.
 
 use std::borrow::Cow;
 

@@ -425,9 +425,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a plain load at once. `Some` only if the step of the load
-    /// does nothing but that: it looks the line up, reads it and touches its way; a
-    /// timer that it asks for runs already. A driver may then leave the step out, and
-    /// the verifier compares the two.
+    /// does nothing but that: it looks the line up, fires one row, reads the line and
+    /// touches its way. A driver may then leave the step out, and the verifier compares
+    /// the two, but for timers: one that the step asks for must run already.
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let _ = (load, homes);
         None

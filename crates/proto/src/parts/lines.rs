@@ -23,9 +23,9 @@ pub struct Place {
     pub way: Option<Way>,
 }
 
-/// The line that answers a load, if its row does nothing but `reply` ([`Hit`]). Rows of
-/// lines that lack bytes, and of lines with dirty ones, must not differ for this event
-/// but in the bytes that are there.
+/// The line that answers a load, if its row does nothing but `reply` ([`Hit`]). Only the
+/// row of the stored state is looked at, so a table must do the same for this event on a
+/// dirty line. A line that lacks bytes is no hit.
 #[inline]
 #[must_use]
 pub fn hit<'a, T: Table>(

@@ -128,8 +128,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         self.array.fill(way, data);
     }
 
-    /// The line that answers a plain load, if its plan is the step `here` alone
-    /// ([`proto::Controller::hit`]).
+    /// The line that answers a plain load whose plan begins with the step `here`: that
+    /// is all of it where the row only replies ([`proto::Controller::hit`]).
     #[inline]
     #[must_use]
     pub fn hit<T: Table<State = S>, Q: Plans>(
@@ -140,7 +140,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         (event, reply): (T::Event, T::Action),
     ) -> Option<Hit<'_>> {
         let is_plain_load = load.key.op == OpClass::Load && load.key.is_plain();
-        (is_plain_load && Q::plan(load.key) == [here])
+        (is_plain_load && Q::plan(load.key).first() == Some(&here))
             .then(|| hit::<T>(&self.array, load, homes, event, reply))
             .flatten()
     }
