@@ -116,7 +116,7 @@ pub(crate) fn bits(value: Value) -> Result<u64, String> {
     Ok(u64::from(word.cast_unsigned()))
 }
 
-/// What a cache does for that operation, if it can.
+/// The read-modify-write of a cache for that operation; `None` if no cache performs it.
 pub fn rmw_kind(op: RmwOp) -> Option<RmwKind> {
     Some(match op {
         RmwOp::Add => RmwKind::Add,

@@ -105,12 +105,6 @@ impl Programs {
         Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
     }
 
-    /// What programs are spread over.
-    #[must_use]
-    pub fn is_spread(&self) -> Spread {
-        self.spread
-    }
-
     fn and(mut self, more: Families) -> Programs {
         self.families_in_all += more.len();
         let first = core::mem::replace(&mut self.families, more.into_iter().rev().collect());

@@ -41,7 +41,7 @@ pub struct Test {
     pub(crate) group: usize,
 }
 
-/// What programs are spread over, beside compute units.
+/// The kernels and hosts that programs use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// Over how many kernels at most, one after the other.

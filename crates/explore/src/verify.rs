@@ -304,6 +304,12 @@ pub fn verify_programs(
     };
     let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
+    // Not every program can be spread: only what ran is covered.
+    let spread = runs.iter().fold(Spread::default(), |spread, run| {
+        let placement = &tests[run.test].placements[run.placement];
+        let kernels = placement.stages.iter().max().map_or(1, |last| last + 1);
+        Spread { kernels: spread.kernels.max(kernels), hosts: spread.hosts.max(placement.hosts()) }
+    });
     let mut fired = RowSet::default();
     runs.iter().for_each(|run| fired.add(&run.rows));
     let mut verification = Verification {
@@ -322,7 +328,7 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
-        dimensions: Dimensions::of(&options.bounds, programs.is_spread()),
+        dimensions: Dimensions::of(&options.bounds, spread),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {

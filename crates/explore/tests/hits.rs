@@ -1,4 +1,4 @@
-//! What a controller says of its hits is compared with what its step does.
+//! The verifier compares the hits of a controller with its steps.
 
 use explore::verify::Test;
 use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};

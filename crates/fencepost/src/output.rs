@@ -93,8 +93,7 @@ fn end() {
     std::process::exit(INTERRUPT_CODE);
 }
 
-/// How wide the terminal behind standard output is; 0 where there is none, or none was
-/// looked for.
+/// The width of the terminal behind standard output; 0 if no terminal is known.
 static COLUMNS: AtomicUsize = AtomicUsize::new(0);
 
 /// Has tables fit the terminal behind standard output, if there is one.

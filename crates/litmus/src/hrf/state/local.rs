@@ -1,4 +1,4 @@
-//! What a thread does by itself between two steps: computing, jumping, going round loops.
+//! The local instructions of a thread between two accesses: arithmetic, jumps, loops.
 
 use crate::hrf::CheckError;
 use crate::hrf::plan::Plan;
