@@ -1,0 +1,92 @@
+//! What links carry: reservations, and what they amount to.
+
+use crate::queue::Cycle;
+
+/// What one link carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTraffic {
+    /// Bytes carried.
+    pub bytes: u64,
+    /// Cycles in which it was busy.
+    pub busy_cycles: u64,
+}
+
+/// What the whole network carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NocTraffic {
+    /// Messages sent.
+    pub messages: u64,
+    /// Bytes sent, counted once a message.
+    pub bytes: u64,
+    /// Bytes times the hops they travelled.
+    pub byte_hops: u64,
+    /// Flits sent, counted once a message.
+    pub flits: u64,
+    /// Flits times the hops they travelled.
+    pub flit_hops: u64,
+    /// Messages delivered.
+    pub delivered_messages: u64,
+    /// Bytes delivered.
+    pub delivered_bytes: u64,
+    /// Cycles that messages waited for a busy link or port.
+    pub queue_cycles: u64,
+    /// Messages that crossed from one chiplet to another.
+    pub link_messages: u64,
+    /// Their bytes.
+    pub link_bytes: u64,
+    /// Cycles that they waited for a busy link between chiplets: part of the above.
+    pub link_queue_cycles: u64,
+}
+
+/// When a message occupied a link, for those who draw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkUse {
+    /// Which link.
+    pub link: usize,
+    /// First busy cycle.
+    pub from: Cycle,
+    /// First cycle in which the link is free again.
+    pub until: Cycle,
+}
+
+/// A link: from when on it is free, and what it carried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Link {
+    free_at: Cycle,
+    pub(super) traffic: LinkTraffic,
+}
+
+/// A message on its way over links.
+pub(super) struct Way<'a, W> {
+    pub(super) links: &'a mut [Link],
+    pub(super) bytes: u64,
+    /// When its head is where it has come to.
+    pub(super) head: Cycle,
+    pub(super) queued: u64,
+    pub(super) watch: W,
+}
+
+impl<W: FnMut(LinkUse)> Way<'_, W> {
+    /// Reserves a link for so many cycles, once it is free.
+    #[inline]
+    pub(super) fn cross(&mut self, link: usize, cycles: u64) {
+        let l = &mut self.links[link];
+        let start = self.head.max(l.free_at);
+        self.queued += start - self.head;
+        l.free_at = start + cycles;
+        l.traffic.bytes += self.bytes;
+        l.traffic.busy_cycles += cycles;
+        (self.watch)(LinkUse { link, from: start, until: start + cycles });
+        self.head = start;
+    }
+
+    /// Goes on by one hop, over its link if it has one. `first` is the first link of
+    /// the chiplet.
+    #[inline]
+    pub(super) fn hop(&mut self, first: usize, link: Option<usize>, cycles: u64, latency: u64) {
+        if let Some(link) = link {
+            self.cross(first + link, cycles);
+        }
+        self.head += latency;
+    }
+}
