@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proto::{ByCause, CAUSES, Cause, LineAddr, Symbol, Uses};
+use proto::{ByCause, CAUSES, Cause, Hit, LineAddr, Symbol, Uses};
 use rustc_hash::FxHashSet;
 
 use crate::dram::DramTraffic;
@@ -279,15 +279,10 @@ impl Tally {
         self.count_step();
     }
 
-    /// Counts what a hit uses ([`proto::Hit::uses`]).
+    /// Counts what a hit uses.
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
-        let sum = &mut self.recent[usize::from(level)];
-        sum.tag_lookups += 1;
-        sum.accesses += 1;
-        sum.hits += 1;
-        sum.data_reads += 1;
-        self.count_step();
+        self.uses(level, &Hit::uses());
     }
 
     #[inline]
