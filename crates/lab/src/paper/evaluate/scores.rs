@@ -1,0 +1,283 @@
+//! Scores: what was measured against what a paper claims.
+
+use proto::words::{counted, grouped};
+use serde_json::{Value, json};
+use workloads::graph::stand_in::Scale;
+
+use super::{Evaluation, interval_of, place};
+use crate::paper::claims::{Claim, Kind};
+use crate::paper::expr::{Comparison, Expr, NoValue};
+use crate::paper::files::Fold;
+use crate::paper::litmus::Litmus;
+use crate::paper::statistics::{geometric_mean, mean, rank_correlation_of_means};
+use crate::paper::{FigurePlan, Measure, What, score};
+use crate::results::{Interval, Scored, Status};
+
+impl Evaluation<'_> {
+    pub(super) fn claim(&self, claim: &Claim) -> Scored {
+        let measures = self.plan.paper.figures.iter().flat_map(|f| f.measures.iter().map(move |m| (f, m)));
+        let mut scored = Scored {
+            id: claim.id.clone(),
+            kind: claim.kind.name().to_owned(),
+            published: match (claim.value, claim.low, claim.high) {
+                (Some(value), ..) => json!(value),
+                (None, Some(low), Some(high)) => json!([low, high]),
+                _ => json!(claim.metric),
+            },
+            measured: Value::Null,
+            status: Status::NotRun,
+            would_be: None,
+            place: claim.place.clone(),
+            says: claim.says.clone(),
+            measure: String::new(),
+            interval: None,
+            geometric: None,
+            worst_input: None,
+            seeds: self.seeds().len(),
+            note: None,
+        };
+        let litmus: Vec<&Litmus> = self.plan.paper.figures.iter().flat_map(|f| &f.litmus).collect();
+        if litmus.iter().any(|litmus| litmus.claim == claim.id) {
+            litmus_claim(&mut scored, litmus.into_iter().filter(|litmus| litmus.claim == claim.id));
+            return scored;
+        }
+        let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
+        let Some((figure, measure)) = measures.next() else {
+            scored.note = Some("no experiment that was asked for measures it".to_owned());
+            return scored;
+        };
+        scored.measure.clone_from(&measure.text);
+        let outcome = match &measure.what {
+            What::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
+            What::Order(order) => self.order_claim(&mut scored, figure, measure, order),
+            What::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
+        };
+        match outcome {
+            Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
+            Ok(status) => {
+                scored.status = Status::Indicative;
+                scored.would_be = Some(status);
+            }
+            Err(why) => scored.note = Some(why.to_string()),
+        }
+        scored
+    }
+
+    fn figure_claim(
+        &self,
+        scored: &mut Scored,
+        claim: &Claim,
+        figure: &FigurePlan,
+        measure: &Measure,
+        expr: &Expr,
+    ) -> Result<Status, NoValue> {
+        let here = place(figure);
+        if claim.kind == Kind::Exact || measure.fold == Fold::Each {
+            return self.each_figure(scored, claim, here, measure, expr);
+        }
+        let fold: fn(&[f64]) -> Option<f64> = match measure.fold {
+            Fold::Mean | Fold::Each => mean,
+            Fold::Min => |values| values.iter().copied().reduce(f64::min),
+            Fold::Max => |values| values.iter().copied().reduce(f64::max),
+        };
+        let values = self.folded(expr, here, &measure.inputs, fold)?;
+        let found = interval_of(expr, &values).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(found.mean);
+        scored.interval = Some([found.low, found.high]).filter(|_| values.len() > 1);
+        if measure.fold == Fold::Mean && measure.inputs.len() > 1 {
+            let geometric = self.folded(expr, here, &measure.inputs, geometric_mean).ok();
+            scored.geometric = geometric.and_then(|values| mean(&values));
+        }
+        scored.note = score::close_counts(claim).map(|ends| {
+            let [low, high] = ends.map(|end| grouped(end as u64));
+            format!("a count is scored by its logarithm: from {low} to {high} is as published")
+        });
+        Ok(score::mean_figure(claim, found))
+    }
+
+    /// A figure that must be right on each input: the worst input counts. An exact
+    /// figure must be right in each run. Where a quotient has no value there is
+    /// nothing to be right; but it must have one somewhere.
+    fn each_figure(
+        &self,
+        scored: &mut Scored,
+        claim: &Claim,
+        here: (&str, &str),
+        measure: &Measure,
+        expr: &Expr,
+    ) -> Result<Status, NoValue> {
+        let mut found: Vec<OfInput> = Vec::new();
+        for input in &measure.inputs {
+            let values = match self.folded(expr, here, core::slice::from_ref(input), mean) {
+                Err(NoValue::Undefined) => continue,
+                values => values?,
+            };
+            found.push(self.of_input(claim, expr, input, &values).ok_or(NoValue::Undefined)?);
+        }
+        // The first of the worst.
+        let worst = found.iter().rev().max_by_key(|of| of.status).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(worst.shown.mean);
+        scored.interval = Some([worst.shown.low, worst.shown.high]).filter(|_| worst.is_mean);
+        if found.len() > 1 || worst.status != Status::Reproduced {
+            let right = found.iter().filter(|of| of.status == Status::Reproduced).count();
+            let all: Vec<&str> = found.iter().map(|of| of.text.as_str()).collect();
+            let what = if claim.kind == Kind::Exact { "right" } else { "as published" };
+            let head = format!("shown is the worst input, {}", worst.input);
+            scored.worst_input = Some(worst.input.clone()).filter(|_| found.len() > 1);
+            scored.note = Some(format!("{head}; {right} of {} are {what}: {}", found.len(), all.join(", ")));
+        }
+        Ok(worst.status)
+    }
+
+    /// How a figure is on one input: its mean over the seeds, or if it must be exact
+    /// the first one that is wrong.
+    fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<OfInput> {
+        let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
+        let range = || {
+            let (low, high) =
+                (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+            Some((rounded(low), rounded(high))).filter(|_| values.len() > 1)
+        };
+        let input = input.to_owned();
+        if claim.kind == Kind::Exact {
+            let is_wrong = |value: &&f64| score::figure(claim, **value) != Status::Reproduced;
+            let shown = *values.iter().find(is_wrong).or(values.first())?;
+            let seeds = self.seeds().iter().zip(values).filter(|(_, value)| is_wrong(value));
+            let seeds: Vec<String> = seeds.map(|(seed, _)| seed.to_string()).collect();
+            let wrong = match seeds.len() {
+                0 => String::new(),
+                1 => format!(" with seed {}", seeds[0]),
+                _ => format!(" with seeds {}", seeds.join(", ")),
+            };
+            let text = format!("{input} {}{wrong}", rounded(shown));
+            let shown = Interval { mean: shown, low: shown, high: shown };
+            return Some(OfInput {
+                status: score::figure(claim, shown.mean),
+                input,
+                is_mean: false,
+                shown,
+                text,
+            });
+        }
+        let shown = interval_of(expr, values)?;
+        let text = match range() {
+            Some((low, high)) => {
+                let [mean, low, high] = to_one_decimal([rounded(shown.mean), low, high]);
+                format!("{input} {mean} (seeds {low} to {high})")
+            }
+            None => format!("{input} {}", rounded(shown.mean)),
+        };
+        let status = score::mean_figure(claim, shown);
+        Some(OfInput { status, input, is_mean: values.len() > 1, shown, text })
+    }
+
+    /// Do two values rise together over the inputs, by the correlation of
+    /// the ranks of their means?
+    fn rises_claim(
+        &self,
+        scored: &mut Scored,
+        figure: &FigurePlan,
+        measure: &Measure,
+        values: [&Expr; 2],
+    ) -> Result<Status, NoValue> {
+        let each = |expr: &Expr| {
+            let of = |input| self.folded(expr, place(figure), core::slice::from_ref(input), mean);
+            measure.inputs.iter().map(of).collect::<Result<Vec<_>, _>>()
+        };
+        let [rising, with] = values;
+        let found = rank_correlation_of_means(&each(rising)?, &each(with)?).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(found.mean);
+        scored.interval = Some([found.low, found.high]).filter(|_| self.seeds().len() > 1);
+        Ok(score::positive(found))
+    }
+
+    fn order_claim(
+        &self,
+        scored: &mut Scored,
+        figure: &FigurePlan,
+        measure: &Measure,
+        order: &[Comparison],
+    ) -> Result<Status, NoValue> {
+        let here = place(figure);
+        let each: Vec<&[String]> = match measure.fold {
+            Fold::Each => measure.inputs.iter().map(core::slice::from_ref).collect(),
+            _ => vec![&measure.inputs],
+        };
+        let (mut found, mut fails, mut status) = (Vec::new(), Vec::new(), Status::Reproduced);
+        for inputs in each {
+            for comparison in order {
+                let side = |expr: &Expr| -> Result<Interval, NoValue> {
+                    interval_of(expr, &self.folded(expr, here, inputs, mean)?).ok_or(NoValue::Undefined)
+                };
+                let (left, right) = (side(&comparison.left)?, side(&comparison.right)?);
+                let outcome = score::compare(left, comparison.relation, right);
+                let holds = outcome == Status::Reproduced;
+                status = status.max(outcome);
+                let input = if inputs.len() == 1 { inputs[0].as_str() } else { "mean" };
+                found.push(json!({
+                    "comparison": comparison.text, "input": input,
+                    "left": left.mean, "right": right.mean, "holds": holds, "status": outcome.name(),
+                }));
+                if !holds {
+                    let decimals = if right.mean.abs() < 1000.0 { 4 } else { 0 };
+                    let open = if outcome == Status::Inconclusive { ", intervals overlap" } else { "" };
+                    fails.push(format!(
+                        "{input}: {:.decimals$} against {:.decimals$}{open}",
+                        left.mean, right.mean
+                    ));
+                }
+            }
+        }
+        let all = found.len();
+        scored.measured = Value::Array(found);
+        if !fails.is_empty() {
+            let holding = all - fails.len();
+            scored.note = Some(format!(
+                "{holding} of {} hold; not on {}",
+                counted(all as u64, "comparison"),
+                fails.join(", ")
+            ));
+        }
+        Ok(status)
+    }
+}
+
+/// Scores a claim by the tests that it speaks of: all must be as claimed.
+fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
+    // A test has no seed and no input.
+    scored.seeds = 0;
+    let (mut found, mut texts, mut holds) = (Vec::new(), Vec::new(), true);
+    for litmus in tests {
+        texts.push(litmus.text());
+        match litmus.check() {
+            Ok(all) => {
+                holds &= all.iter().all(|found| found.holds);
+                found.extend(all.into_iter().map(|one| json!({ "test": one.words, "holds": one.holds })));
+            }
+            Err(why) => {
+                scored.note = Some(why);
+                return;
+            }
+        }
+    }
+    scored.measure = texts.join("; ");
+    scored.measured = json!(found);
+    scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
+}
+
+/// A figure on one input.
+struct OfInput {
+    input: String,
+    status: Status,
+    /// A mean with its interval, or one value.
+    shown: Interval,
+    is_mean: bool,
+    text: String,
+}
+
+/// Numbers with as many decimals as the longest of them has.
+fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
+    let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
+    let most = numbers.iter().map(decimals).max().unwrap_or(0);
+    numbers.map(|number| format!("{number:.most$}"))
+}
