@@ -4,10 +4,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use explore::trace::{Obstacle, Replayed, Verdict};
-use explore::{Replay, Subject, Trace, chart};
+use explore::trace::{Obstacle, Verdict};
+use explore::{Replay, Trace, chart};
 use lab::replay::Timed;
 use lab::systems::Systems;
+use lab::verify::{Replayed, Shown, protocols};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -17,7 +18,6 @@ use crate::output::{Listening, write_json};
 use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
-use crate::verify::{TEST_BYTES, known};
 
 /// Makes the moves of a file again. The check fails if anything comes out that must
 /// not be.
@@ -27,62 +27,54 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let trace: Trace = text.parse().map_err(|error: explore::trace::TraceError| {
         Failure::BadInput(format!("{}:{}: {}", path.display(), error.line, error.what))
     })?;
-    let name = known(&trace.protocol)?;
+    let name = &*trace.protocol;
+    protocols(Some(name)).map_err(Failure::BadInput)?;
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
-    let Some(subject) = Subject::named(name) else { return Ok(()) };
     let progress = Progress::of_one(&format!("replaying {}", path.display()));
-    let hindered = |obstacle: Obstacle| match obstacle {
+    let system = arguments.system.as_ref().map(|system| Systems::default().load(system)).transpose()?;
+    let replayed = lab::verify::replay(&trace, system.as_ref(), arguments.memory, &stop);
+    let replayed = replayed.map_err(|obstacle| match obstacle {
         Obstacle::Unfit(why) => place(why),
         Obstacle::Incomplete(why) => {
             Failure::CheckFailed(format!("{name}: not everything was covered: {why}"))
         }
-    };
-    let mut report = json!({
-        "protocol": name,
-        "test": trace.test,
-        "models": trace.models,
-        "why": trace.violation.why,
-    });
-    let (shown, verdict, end, reasons) = match &arguments.system {
-        None => {
-            let replayed =
-                trace.replay(&subject, arguments.memory.unwrap_or(TEST_BYTES), &stop).map_err(hindered)?;
-            let Replayed { replay, verdict, end } = replayed;
-            let shown = chart::text(&replay, &trace.title());
-            report["chart"] = json!(shown);
-            (shown, verdict, end, replay.reasons)
-        }
-        Some(system) => {
-            let system = Systems::default().load(system)?;
-            let timed = lab::replay::replay(&trace, &subject, &system, &stop).map_err(hindered)?;
-            report["system"] = json!(system.name);
-            report["moves"] = moves(&timed);
-            (timed_text(&trace, &timed, &system.name), timed.verdict, timed.end, timed.reasons)
-        }
-    };
+    })?;
     drop(progress);
-    let sentence = match verdict {
-        Verdict::Same => "The same fault comes out",
-        Verdict::Another => "Another fault comes out",
-        Verdict::Gone => "No fault comes out any more",
-        Verdict::Misfit => return Err(place(end)),
-    };
+    let sentence = replayed.sentence().map_err(|end| place(end.to_owned()))?;
+    let system = system.map_or_else(String::new, |system| system.name);
+    let Replayed { shown, verdict, end, reasons } = &replayed;
     if arguments.json {
+        let mut report = json!({
+            "protocol": name,
+            "test": trace.test,
+            "models": trace.models,
+            "why": trace.violation.why,
+        });
+        match shown {
+            Shown::Explored(replay) => report["chart"] = json!(chart::text(replay, &trace.title())),
+            Shown::Timed(timed) => {
+                report["system"] = json!(system);
+                report["moves"] = moves(timed);
+            }
+        }
         report["end"] = json!(end);
-        report["same"] = json!(verdict == Verdict::Same);
-        report["fault"] = json!(verdict != Verdict::Gone);
+        report["same"] = json!(*verdict == Verdict::Same);
+        report["fault"] = json!(*verdict != Verdict::Gone);
         report["reasons"] = json!(reasons);
         write_json(out, &report)?;
     } else {
-        writeln!(out, "{shown}")?;
+        match shown {
+            Shown::Explored(replay) => writeln!(out, "{}", chart::text(replay, &trace.title()))?,
+            Shown::Timed(timed) => writeln!(out, "{}", timed_text(&trace, timed, &system))?,
+        }
         writeln!(out, "{sentence}: {end}")?;
     }
-    if verdict != Verdict::Gone {
-        return Err(Failure::CheckFailed(format!("{name} fails {}: {end}", trace.test)));
+    match replayed.complaint(&trace) {
+        Some(complaint) => Err(Failure::CheckFailed(complaint)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Who does what in a move, in words.

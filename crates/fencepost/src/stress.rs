@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 
-use explore::stress::{self, Options, Stressed};
+use explore::stress::{Options, Stressed};
+use lab::stress::complaint;
+use lab::verify::protocols;
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -11,14 +13,11 @@ use crate::args::StressArguments;
 use crate::clock::{Deadline, Stopwatch};
 use crate::output::{Listening, write_reports};
 use crate::progress::Progress;
-use crate::table::{counted, grouped};
-use crate::verify::known;
+use crate::table::counted;
+use crate::verify::cores;
 
 pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result<(), Failure> {
-    let names: Vec<&str> = match &arguments.protocol {
-        Some(name) => vec![known(name)?],
-        None => zoo::ALL.iter().map(|info| info.name).collect(),
-    };
+    let names = protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?;
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
@@ -26,8 +25,7 @@ pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result
     let mut complaints = Vec::new();
     for name in names {
         let watch = Stopwatch::start();
-        let Some(stressed) = zoo::with(name, Stress { arguments, stop: &stop }) else { continue };
-        let stressed = stressed.map_err(|why| Failure::BadInput(format!("{name}: {why}")))?;
+        let stressed = stress_one(name, arguments, &stop).map_err(Failure::BadInput)?;
         complaints.extend(complaint(name, &stressed, arguments.episodes));
         if arguments.json {
             reports.push(report(name, &stressed, watch.seconds()));
@@ -41,43 +39,25 @@ pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
 
-struct Stress<'a> {
-    arguments: &'a StressArguments,
-    stop: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl zoo::Visit for Stress<'_> {
-    type Output = Result<Stressed, String>;
-
-    fn visit<P: proto::Protocol>(self) -> Self::Output {
-        let episodes = usize::try_from(self.arguments.episodes).unwrap_or(usize::MAX);
-        let progress = Progress::counting(episodes, &format!("episodes of {}", P::INFO.name));
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        stress::stress::<P>(&Options {
-            seed: self.arguments.seed,
-            episodes: self.arguments.episodes,
-            model: self.arguments.model.as_deref(),
-            mutation: None,
-            chiplets: self.arguments.chiplets,
-            jobs: self.arguments.jobs.map_or_else(cores, NonZeroUsize::get),
-            stop: self.stop,
-            progress: &|episodes| progress.more(episodes as usize),
-        })
-    }
-}
-
-fn complaint(name: &str, stressed: &Stressed, wanted: u64) -> Option<String> {
-    match &stressed.failure {
-        Some(failure) => {
-            Some(format!("{name} fails with --seed {} --episodes 1: {}", failure.seed, failure.what))
-        }
-        None if stressed.episodes < wanted => Some(format!(
-            "{name}: stopped after {} of {}",
-            grouped(stressed.episodes),
-            counted(wanted as usize, "episode")
-        )),
-        None => None,
-    }
+/// Puts one protocol under stress, behind a bar.
+fn stress_one(
+    name: &str,
+    arguments: &StressArguments,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Stressed, String> {
+    let episodes = usize::try_from(arguments.episodes).unwrap_or(usize::MAX);
+    let bar = Progress::counting(episodes, &format!("episodes of {name}"));
+    let options = Options {
+        seed: arguments.seed,
+        episodes: arguments.episodes,
+        model: arguments.model.as_deref(),
+        mutation: None,
+        chiplets: arguments.chiplets,
+        jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
+        stop,
+        progress: &|episodes| bar.more(episodes as usize),
+    };
+    lab::stress::stress(name, &options)
 }
 
 fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {

@@ -28,8 +28,10 @@ pub mod runner;
 mod scenario;
 pub mod series;
 pub mod store;
+pub mod stress;
 pub mod systems;
 pub mod table;
+pub mod verify;
 pub mod watch;
 mod why;
 

@@ -1,20 +1,16 @@
 //! `fencepost verify`.
 
-use std::collections::BTreeSet;
+mod report;
+mod show;
+
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use explore::claim::Claim;
-use explore::mutants::Mutants;
-use explore::results::Line;
-use explore::verify::{
-    self, Dimensions, Finding, Options, Progress as Done, Spread, Status, Test, Verification,
-};
-use explore::{End, Programs, Replay, Subject, Trace, chart, corpus};
-use serde_json::{Value, json};
+use explore::corpus;
+use explore::verify::{Progress as Done, Spread, Test};
+use lab::verify::{Begun, Question, Verified, Verifier, protocols};
 
 use crate::Failure;
 use crate::args::VerifyArguments;
@@ -23,8 +19,9 @@ use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
 use crate::replay;
 use crate::suite::files;
-use crate::table::{counted, grouped, plural};
 use crate::verified;
+use report::report;
+use show::show;
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &arguments.replay {
@@ -34,15 +31,9 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if arguments.system.is_some() {
         return Err(Failure::BadInput(String::from("--system goes with --replay FILE only")));
     }
-    let names: Vec<&str> = match &arguments.protocol {
-        Some(name) => vec![known(name)?],
-        None => zoo::ALL.iter().map(|info| info.name).collect(),
-    };
-    let named = tests(arguments)?;
-    let mut made: Made<'_> = None;
+    let mut verifier = Verifier::new(question(arguments)?);
     let mut results = Vec::new();
     let mut reports = Vec::new();
-    let mut complaints = Vec::new();
     // What cannot be written is known before anything is explored.
     if let Some(path) = &arguments.table {
         verified::write(path, &results)?;
@@ -55,42 +46,32 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let stop = || listening.interrupted() || deadline.passed();
     // What could not be written after all is said behind all that was found.
     let mut unwritten = None;
-    for (at, &name) in names.iter().enumerate() {
-        if at > 0 && stop() {
-            complaints.push(format!("there was no time for {}", names[at..].join(", ")));
-            break;
-        }
-        let watch = Stopwatch::start();
-        let Some(subject) = Subject::named(name) else { continue };
-        let programs = programs(&named, &mut made, &subject, arguments)?;
-        let verified = verify_one(&subject, programs, arguments, &stop);
-        let (verification, charts) = verified.map_err(Failure::BadInput)?;
-        let (tests, sampled) = (programs.tests(), programs.sampled());
-        complaints.extend(complaint(&verification));
-        complaints.extend(verification.mutants.as_ref().and_then(|mutants| unnoticed(name, mutants)));
-        let (operations, sample) = (arguments.operations, (sampled, arguments.seed));
+    let mut watch = Stopwatch::start();
+    while let Some(begun) = verifier.begin(&stop).map_err(Failure::BadInput)? {
+        let verified = verify_one(begun, &stop).map_err(Failure::BadInput)?;
         let seconds = watch.seconds();
         if arguments.json {
-            reports.push(report(&verification, tests, &charts, operations, sample, seconds));
+            reports.push(report(&verified, seconds));
         } else {
-            show(&verification, tests, &charts, sample, seconds, out)?;
+            show(&verified, seconds, out)?;
         }
         // As soon as it is known, for the next protocol may take an hour; but the
         // row of an earlier run is better than one that was broken off.
         if let (Some(path), false) = (&arguments.table, stop()) {
-            results.push(Line { verification: verification.clone(), operations, sample, seconds });
+            results.push(verified.line(seconds));
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {
-            unwritten = unwritten.or(write_charts(folder, &verification, tests, &charts).err());
+            unwritten = unwritten.or(write_charts(folder, &verified).err());
             // A run that was broken off may have found less than an earlier one.
             if unwritten.is_none() && !stop() {
-                remove_charts_behind(folder, &verification);
+                remove_charts_behind(folder, &verified);
             }
         }
         if unwritten.is_some() {
             break;
         }
+        watch = Stopwatch::start();
     }
     if arguments.json {
         write_reports(out, arguments.protocol.is_some(), reports)?;
@@ -98,27 +79,30 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if let Some(failure) = unwritten {
         return Err(failure);
     }
+    let complaints = verifier.complaints();
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
 
-/// The cores with which a protocol claims a model.
-fn cores_of(protocol: &str, model: &str) -> Vec<&'static str> {
-    let info = zoo::ALL.iter().find(|info| info.name == protocol);
-    let claim = info.and_then(|info| info.claims.iter().find(|claim| claim.model == model));
-    claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
+fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
+    Ok(Question {
+        protocols: protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?,
+        tests: tests(arguments)?,
+        operations: arguments.operations,
+        symmetry: !arguments.no_symmetry,
+        sample: arguments.sample as usize,
+        seed: arguments.seed,
+        spread: Spread { kernels: arguments.kernels, hosts: arguments.hosts },
+        chiplets: arguments.chiplets,
+        preemptions: arguments.preemptions,
+        mutants: arguments.mutants,
+        jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
+        memory_bytes: arguments.memory,
+    })
 }
 
-/// The name of a protocol that there is.
-pub(crate) fn known(name: &str) -> Result<&'static str, Failure> {
-    let all: Vec<String> = zoo::ALL.iter().map(|info| info.name.to_owned()).collect();
-    let found = zoo::ALL.iter().find(|info| info.name == name).map(|info| info.name);
-    found.ok_or_else(|| {
-        let meant = match lab::nearest(name, &all) {
-            Some(near) => format!("did you mean '{near}'?"),
-            None => format!("expected one of {}", all.join(", ")),
-        };
-        Failure::BadInput(format!("there is no protocol '{name}', {meant}"))
-    })
+/// As many jobs as this machine has cores.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// The shipped tests and the made ones, or those of the folders that are named.
@@ -138,343 +122,21 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     Ok(tests)
 }
 
-/// The programs of the last protocol, and what they were made for: the models that
-/// are claimed, and whether scopes matter.
-type Made<'a> = Option<((Vec<&'a str>, bool), Programs)>;
-
-/// The tests, and the programs that are made for the claims of a protocol.
-/// Protocols with the same claims share them.
-fn programs<'m>(
-    named: &[Test],
-    made: &'m mut Made<'_>,
-    subject: &Subject,
-    arguments: &VerifyArguments,
-) -> Result<&'m mut Programs, Failure> {
-    let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
-    let scopes_matter = corpus::scopes_matter(subject);
-    let key = (models, scopes_matter);
-    // One set is kept at a time: there may be very many.
-    if made.as_ref().is_some_and(|(of, _)| *of != key) {
-        *made = None;
-    }
-    let programs = match made.take() {
-        Some((_, programs)) => programs,
-        None => {
-            let claims = key.0.iter().map(|model| Claim::of(model));
-            let claims = claims.collect::<Result<Vec<_>, _>>().map_err(Failure::BadInput)?;
-            let mut programs = Programs::of(named.iter().cloned());
-            if arguments.operations > 0 {
-                let (operations, symmetry) = (usize::from(arguments.operations), !arguments.no_symmetry);
-                programs = programs.and_messages(&claims);
-                programs = programs.and_made(&claims, scopes_matter, operations, symmetry);
-            }
-            let programs =
-                programs.and_sampled(&claims, scopes_matter, arguments.sample as usize, arguments.seed);
-            programs.spread(Spread { kernels: arguments.kernels, hosts: arguments.hosts })
-        }
-    };
-    Ok(&mut made.insert((key, programs)).1)
-}
-
-/// What a test may take that is explored, if nobody says what all of them may.
-pub(crate) const TEST_BYTES: u64 = 2 << 30;
-
-fn jobs(arguments: &VerifyArguments) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    arguments.jobs.map_or_else(cores, NonZeroUsize::get)
-}
-
-/// Verifies one protocol, and draws what was found.
-fn verify_one(
-    subject: &Subject,
-    programs: &mut Programs,
-    arguments: &VerifyArguments,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<(Verification, Vec<Option<Replay>>), String> {
-    let bar = Progress::of_tests(programs.tests().len(), subject.info.name);
+/// Verifies one protocol, behind a bar.
+fn verify_one<'v>(begun: Begun<'v>, stop: &(dyn Fn() -> bool + Sync)) -> Result<Verified<'v>, String> {
+    let name = begun.protocol();
+    let bar = Progress::of_tests(begun.tests(), name);
     let in_mutants = AtomicBool::new(false);
     let progress = |done: Done| match done {
         Done::Tests(_, known) => bar.one_more_of(known),
         Done::Mutants(_, of) => {
             if !in_mutants.swap(true, Ordering::Relaxed) {
-                bar.begin_again(of, &format!("mutants of {}", subject.info.name));
+                bar.begin_again(of, &format!("mutants of {name}"));
             }
             bar.one_more();
         }
     };
-    let machines = verify::on_chiplets(verify::machines_of(&subject.info), arguments.chiplets);
-    let options = Options {
-        bounds: machines.into_iter().map(|bounds| bounds.preempting(arguments.preemptions)).collect(),
-        jobs: jobs(arguments),
-        memory_bytes: arguments.memory.unwrap_or(jobs(arguments) as u64 * TEST_BYTES),
-        mutants: arguments.mutants,
-        stop,
-        progress: &progress,
-    };
-    let verification = verify::verify_programs(subject, programs, &options)?;
-    let charts = charts(subject, programs.tests(), &verification, stop);
-    Ok((verification, charts))
-}
-
-/// What was found, drawn: without the reasons where there is no time left to ask
-/// for them.
-fn charts(
-    subject: &Subject,
-    tests: &[Arc<Test>],
-    verification: &Verification,
-    stop: &dyn Fn() -> bool,
-) -> Vec<Option<Replay>> {
-    let charts = verification.findings.iter().map(|finding| {
-        let trace = Trace::of(subject.info.name, &tests[finding.test], finding);
-        let mut replay = trace.draw(subject).ok()?;
-        if let End::Over(outcomes) = &replay.end {
-            replay.reasons = trace.reasons(outcomes, stop).unwrap_or_default();
-        }
-        Some(replay)
-    });
-    charts.collect()
-}
-
-fn complaint(verification: &Verification) -> Option<String> {
-    let status = verification.claims.iter().map(|(_, status)| *status).max()?;
-    match status {
-        Status::Verified if verification.findings.is_empty() => None,
-        Status::Verified => Some(format!(
-            "{} does what nothing may do, in programs of which it claims nothing",
-            verification.protocol
-        )),
-        Status::Refuted => {
-            let refuted = verification.claims.iter().filter(|(_, s)| *s == Status::Refuted);
-            let models: Vec<&str> = refuted.map(|(model, _)| model.as_str()).collect();
-            Some(format!("{} does not keep its claim: {}", verification.protocol, models.join(", ")))
-        }
-        Status::Incomplete => {
-            let gaps =
-                verification.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count, "time")));
-            let gaps = gaps.collect::<Vec<_>>().join("; ");
-            let mut whys = verification.unproved.clone();
-            if !gaps.is_empty() {
-                whys.insert(0, format!("not everything was covered: {gaps}"));
-            }
-            Some(format!("{}: {}", verification.protocol, whys.join("; ")))
-        }
-    }
-}
-
-/// Seeded faults that are not accounted for.
-fn unnoticed(protocol: &str, mutants: &Mutants) -> Option<String> {
-    let kinds = [
-        (&mutants.survivors, "survive"),
-        (&mutants.undecided, "are undecided"),
-        (&mutants.misargued, "are argued to be equivalent, and were killed"),
-    ];
-    let counts = kinds.iter().filter(|(names, _)| !names.is_empty());
-    let counts: Vec<String> = counts.map(|(names, what)| format!("{} {what}", names.len())).collect();
-    (!counts.is_empty()).then(|| format!("{protocol}: of its mutants {}", counts.join(", ")))
-}
-
-fn title(finding: &Finding, tests: &[Arc<Test>]) -> String {
-    let test = &tests[finding.test];
-    format!(
-        "{}: {}\n{}\n{}",
-        test.name, finding.violation.why, finding.bounds, test.placements[finding.placement]
-    )
-}
-
-/// The verdict first, then what refutes it, then what was covered.
-fn show(
-    verification: &Verification,
-    tests: &[Arc<Test>],
-    charts: &[Option<Replay>],
-    sample: (usize, u64),
-    seconds: f64,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let claims: Vec<String> =
-        verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
-    writeln!(out, "{}: {}", verification.protocol, claims.join(", "))?;
-    for (gap, count) in &verification.gaps {
-        writeln!(out, "  not covered: {gap} ({})", counted(*count, "time"))?;
-    }
-    for why in &verification.unproved {
-        writeln!(out, "  not proved: {why}")?;
-    }
-    show_findings(verification, tests, charts, out)?;
-    show_counts(verification, sample, seconds, out)?;
-    if let Some(mutants) = &verification.mutants {
-        show_mutants(mutants, out)?;
-    }
-    show_rows(verification, out)
-}
-
-/// Draws what refutes a claim, or breaks a basic guarantee, for the first time.
-/// The other findings have a line each.
-fn show_findings(
-    verification: &Verification,
-    tests: &[Arc<Test>],
-    charts: &[Option<Replay>],
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let mut refuted = BTreeSet::new();
-    let mut others = Vec::new();
-    for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
-        let is_new = finding.models.iter().filter(|model| refuted.insert(model.as_str())).count() > 0;
-        if at > 0 && !is_new {
-            others.push(finding);
-            continue;
-        }
-        writeln!(out)?;
-        match replay {
-            Some(replay) => write!(out, "{}", chart::text(replay, &title(finding, tests)))?,
-            None => writeln!(out, "{}", title(finding, tests))?,
-        }
-    }
-    if !others.is_empty() {
-        writeln!(out, "\nAlso found, and drawn by --charts DIR:")?;
-    }
-    for finding in others {
-        let claims = if finding.models.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", finding.models.join(", "))
-        };
-        let (test, why) = (&tests[finding.test].name, &finding.violation.why);
-        writeln!(out, "  {claims}{test}: {why}\n    {}", finding.bounds)?;
-    }
-    if !verification.findings.is_empty() {
-        writeln!(out)?;
-    }
-    Ok(())
-}
-
-fn show_counts(
-    verification: &Verification,
-    (sampled, seed): (usize, u64),
-    seconds: f64,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let number = |n: usize| grouped(n as u64);
-    writeln!(
-        out,
-        "  {}, {} of them free of races, {} of those with data that synchronization orders between caches",
-        counted(verification.tests, "test"),
-        number(verification.race_free),
-        number(verification.synchronized)
-    )?;
-    if sampled > 0 {
-        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", number(sampled))?;
-    }
-    writeln!(
-        out,
-        "  {}, {} {}, {} {}, {seconds:.1} s",
-        counted(verification.runs, "run"),
-        grouped(verification.states),
-        plural(verification.states, "state"),
-        grouped(verification.transitions),
-        plural(verification.transitions, "move")
-    )?;
-    let Dimensions { covered, not_covered } = &verification.dimensions;
-    writeln!(out, "  dimensions covered: {}", covered.join("; "))?;
-    writeln!(out, "  dimensions not covered: {}", not_covered.join("; "))?;
-    for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
-    }
-    Ok(())
-}
-
-fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, no claim speaks of {}, \
-         and {} are equivalent",
-        mutants.killed.len(),
-        mutants.total(),
-        mutants.survivors.len(),
-        mutants.undecided.len(),
-        mutants.unreached.len(),
-        mutants.unasked.len(),
-        mutants.equivalent.len()
-    )?;
-    for name in &mutants.survivors {
-        writeln!(out, "    survives: {name}")?;
-    }
-    for name in &mutants.misargued {
-        writeln!(out, "    argued to be equivalent, and killed: {name}")?;
-    }
-    Ok(())
-}
-
-fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Failure> {
-    let (total, unreached) = &verification.rows;
-    writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
-    for rows in unreached.chunk_by(|row, next| (row.table, row.state) == (next.table, next.state)) {
-        let events: Vec<&str> = rows.iter().map(|row| row.event).collect();
-        writeln!(out, "    not reached: {} in {}: {}", rows[0].table, rows[0].state, events.join(", "))?;
-    }
-    Ok(())
-}
-
-fn report(
-    verification: &Verification,
-    tests: &[Arc<Test>],
-    charts: &[Option<Replay>],
-    operations: u8,
-    (sampled, seed): (usize, u64),
-    seconds: f64,
-) -> Value {
-    let (total, unreached) = &verification.rows;
-    let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
-    let violations = verification.findings.iter().zip(charts).map(|(finding, replay)| {
-        let moves: Vec<String> = finding.violation.moves.iter().map(ToString::to_string).collect();
-        json!({
-            "test": tests[finding.test].name,
-            "models": finding.models,
-            "why": finding.violation.why,
-            "machine": finding.bounds.to_string(),
-            "placement": tests[finding.test].placements[finding.placement].to_string(),
-            "moves": moves,
-            "chart": replay.as_ref().map(|replay| chart::text(replay, &title(finding, tests))),
-        })
-    });
-    let claims = verification.claims.iter();
-    let mutants = verification.mutants.as_ref().map(|mutants| {
-        let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
-        json!({
-            "total": mutants.total(),
-            "killed": mutants.killed.len(),
-            "survivors": mutants.survivors,
-            "equivalent": mutants.equivalent.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
-            "misargued": mutants.misargued,
-            "unreached": mutants.unreached,
-            "unasked": mutants.unasked,
-            "undecided": mutants.undecided,
-            "kills": killed.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "protocol": verification.protocol,
-        "claims": claims.map(|(m, s)| json!({ "model": m, "cores": cores_of(verification.protocol, m), "status": s.name() })).collect::<Vec<_>>(),
-        "tests": verification.tests,
-        "operations": operations,
-        "sample": { "programs": sampled, "seed": seed },
-        "race_free": verification.race_free,
-        "synchronized": verification.synchronized,
-        "unsupported": verification.unsupported,
-        "runs": verification.runs,
-        "states": verification.states,
-        "transitions": verification.transitions,
-        "complete": verification.complete,
-        "gaps": verification.gaps,
-        "unproved": verification.unproved,
-        "violations": violations.collect::<Vec<_>>(),
-        "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
-        "mutants": mutants,
-        "dimensions": {
-            "covered": verification.dimensions.covered,
-            "not_covered": verification.dimensions.not_covered,
-        },
-        "wall_seconds": seconds,
-    })
+    begun.verify(stop, &progress)
 }
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
@@ -482,25 +144,12 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display())))
 }
 
-/// A chart in text, a drawing and a file that can be replayed, for each finding.
-fn write_charts(
-    folder: &Path,
-    verification: &Verification,
-    tests: &[Arc<Test>],
-    charts: &[Option<Replay>],
-) -> Result<(), Failure> {
+/// The files of each finding.
+fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     make_folder(folder)?;
-    for (at, (finding, replay)) in verification.findings.iter().zip(charts).enumerate() {
-        let title = title(finding, tests);
-        let trace = Trace::of(verification.protocol, &tests[finding.test], finding).to_string();
-        let name = |end: &str| folder.join(format!("{}-{}.{end}", verification.protocol, at + 1));
-        let first = title.lines().next().unwrap_or_default();
-        let mut files = vec![("trace", trace)];
-        if let Some(replay) = replay {
-            files.extend([("txt", chart::text(replay, &title)), ("svg", chart::svg(replay, first))]);
-        }
-        for (end, text) in files {
-            let path = name(end);
+    for at in 0..verified.verification.findings.len() {
+        for (end, text) in verified.files(at) {
+            let path = chart_file(folder, verified, at, end);
             let mut file = WholeFile::create(&path).map_err(Failure::BadInput)?;
             file.write_all(text.as_bytes())
                 .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))?;
@@ -511,46 +160,19 @@ fn write_charts(
 }
 
 /// Those of an earlier run that found more go. What cannot be removed stays.
-fn remove_charts_behind(folder: &Path, verification: &Verification) {
-    for at in verification.findings.len() + 1.. {
-        let name = |end: &str| folder.join(format!("{}-{at}.{end}", verification.protocol));
+fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
+    for at in verified.verification.findings.len().. {
         // Each that we wrote has a trace, and they are numbered without a gap.
-        if std::fs::remove_file(name("trace")).is_err() {
+        if std::fs::remove_file(chart_file(folder, verified, at, "trace")).is_err() {
             return;
         }
         for end in ["txt", "svg"] {
-            let _ = std::fs::remove_file(name(end));
+            let _ = std::fs::remove_file(chart_file(folder, verified, at, end));
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_found_is_written_when_there_is_no_time_left() {
-        let beside = std::env::current_exe().expect("a test has a file");
-        let folder = beside.with_extension("charts");
-        let text = include_str!("../../../docs/findings/hlrc.litmus");
-        let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
-        let subject = Subject::named("hlrc").expect("a protocol");
-        let found = verify::verify_programs(&subject, &mut programs, &Options::new(verify::machines()));
-        let tests = programs.tests();
-        let verification = found.expect("known models");
-        let charts = charts(&subject, tests, &verification, &|| true);
-        assert!(!charts.is_empty());
-        assert!(charts.iter().flatten().all(|chart| chart.reasons.is_empty() && !chart.steps.is_empty()));
-        // One that could not be drawn at all.
-        let undrawn: Vec<Option<Replay>> = charts.into_iter().skip(1).chain([None]).collect();
-        write_charts(&folder, &verification, tests, &undrawn).expect("they are written");
-        for at in 1..=undrawn.len() {
-            let trace =
-                std::fs::read_to_string(folder.join(format!("hlrc-{at}.trace"))).expect("it is there");
-            trace.parse::<Trace>().expect("it is a trace");
-            let is_drawn = folder.join(format!("hlrc-{at}.txt")).exists();
-            assert_eq!(is_drawn, at < undrawn.len());
-        }
-        std::fs::remove_dir_all(&folder).expect("it is there");
-    }
+/// Findings are numbered from one.
+fn chart_file(folder: &Path, verified: &Verified<'_>, at: usize, end: &str) -> PathBuf {
+    folder.join(format!("{}-{}.{end}", verified.verification.protocol, at + 1))
 }

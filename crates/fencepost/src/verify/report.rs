@@ -1,0 +1,61 @@
+//! What was found of a protocol, as JSON.
+
+use lab::verify::Verified;
+use serde_json::{Value, json};
+
+pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
+    let Verified { verification, tests, operations, sample: (sampled, seed), .. } = verified;
+    let (total, unreached) = &verification.rows;
+    let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
+    let violations = verification.findings.iter().enumerate().map(|(at, finding)| {
+        let moves: Vec<String> = finding.violation.moves.iter().map(ToString::to_string).collect();
+        json!({
+            "test": tests[finding.test].name,
+            "models": finding.models,
+            "why": finding.violation.why,
+            "machine": finding.bounds.to_string(),
+            "placement": tests[finding.test].placements[finding.placement].to_string(),
+            "moves": moves,
+            "chart": verified.chart(at),
+        })
+    });
+    let claims = verification.claims.iter();
+    let mutants = verification.mutants.as_ref().map(|mutants| {
+        let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
+        json!({
+            "total": mutants.total(),
+            "killed": mutants.killed.len(),
+            "survivors": mutants.survivors,
+            "equivalent": mutants.equivalent.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
+            "misargued": mutants.misargued,
+            "unreached": mutants.unreached,
+            "unasked": mutants.unasked,
+            "undecided": mutants.undecided,
+            "kills": killed.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "protocol": verification.protocol,
+        "claims": claims.map(|(m, s)| json!({ "model": m, "cores": verified.cores(m), "status": s.name() })).collect::<Vec<_>>(),
+        "tests": verification.tests,
+        "operations": operations,
+        "sample": { "programs": sampled, "seed": seed },
+        "race_free": verification.race_free,
+        "synchronized": verification.synchronized,
+        "unsupported": verification.unsupported,
+        "runs": verification.runs,
+        "states": verification.states,
+        "transitions": verification.transitions,
+        "complete": verification.complete,
+        "gaps": verification.gaps,
+        "unproved": verification.unproved,
+        "violations": violations.collect::<Vec<_>>(),
+        "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
+        "mutants": mutants,
+        "dimensions": {
+            "covered": verification.dimensions.covered,
+            "not_covered": verification.dimensions.not_covered,
+        },
+        "wall_seconds": seconds,
+    })
+}

@@ -1,0 +1,134 @@
+//! What was found of a protocol, as text.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use explore::mutants::Mutants;
+use explore::verify::{Dimensions, Verification};
+use lab::verify::Verified;
+
+use crate::Failure;
+use crate::table::{counted, grouped, plural};
+
+/// The verdict first, then what refutes it, then what was covered.
+pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
+    let verification = &verified.verification;
+    let claims: Vec<String> =
+        verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
+    writeln!(out, "{}: {}", verification.protocol, claims.join(", "))?;
+    for (gap, count) in &verification.gaps {
+        writeln!(out, "  not covered: {gap} ({})", counted(*count, "time"))?;
+    }
+    for why in &verification.unproved {
+        writeln!(out, "  not proved: {why}")?;
+    }
+    show_findings(verified, out)?;
+    show_counts(verification, verified.sample, seconds, out)?;
+    if let Some(mutants) = &verification.mutants {
+        show_mutants(mutants, out)?;
+    }
+    show_rows(verification, out)
+}
+
+/// Draws what refutes a claim, or breaks a basic guarantee, for the first time.
+/// The other findings have a line each.
+fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let findings = &verified.verification.findings;
+    let mut refuted = BTreeSet::new();
+    let mut others = Vec::new();
+    for (at, finding) in findings.iter().enumerate() {
+        let is_new = finding.models.iter().filter(|model| refuted.insert(model.as_str())).count() > 0;
+        if at > 0 && !is_new {
+            others.push(finding);
+            continue;
+        }
+        writeln!(out)?;
+        match verified.chart(at) {
+            Some(chart) => write!(out, "{chart}")?,
+            None => writeln!(out, "{}", verified.title(at))?,
+        }
+    }
+    if !others.is_empty() {
+        writeln!(out, "\nAlso found, and drawn by --charts DIR:")?;
+    }
+    for finding in others {
+        let claims = if finding.models.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", finding.models.join(", "))
+        };
+        let (test, why) = (&verified.tests[finding.test].name, &finding.violation.why);
+        writeln!(out, "  {claims}{test}: {why}\n    {}", finding.bounds)?;
+    }
+    if !findings.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn show_counts(
+    verification: &Verification,
+    (sampled, seed): (usize, u64),
+    seconds: f64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let number = |n: usize| grouped(n as u64);
+    writeln!(
+        out,
+        "  {}, {} of them free of races, {} of those with data that synchronization orders between caches",
+        counted(verification.tests, "test"),
+        number(verification.race_free),
+        number(verification.synchronized)
+    )?;
+    if sampled > 0 {
+        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", number(sampled))?;
+    }
+    writeln!(
+        out,
+        "  {}, {} {}, {} {}, {seconds:.1} s",
+        counted(verification.runs, "run"),
+        grouped(verification.states),
+        plural(verification.states, "state"),
+        grouped(verification.transitions),
+        plural(verification.transitions, "move")
+    )?;
+    let Dimensions { covered, not_covered } = &verification.dimensions;
+    writeln!(out, "  dimensions covered: {}", covered.join("; "))?;
+    writeln!(out, "  dimensions not covered: {}", not_covered.join("; "))?;
+    for (why, count) in &verification.unsupported {
+        writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
+    }
+    Ok(())
+}
+
+fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, no claim speaks of {}, \
+         and {} are equivalent",
+        mutants.killed.len(),
+        mutants.total(),
+        mutants.survivors.len(),
+        mutants.undecided.len(),
+        mutants.unreached.len(),
+        mutants.unasked.len(),
+        mutants.equivalent.len()
+    )?;
+    for name in &mutants.survivors {
+        writeln!(out, "    survives: {name}")?;
+    }
+    for name in &mutants.misargued {
+        writeln!(out, "    argued to be equivalent, and killed: {name}")?;
+    }
+    Ok(())
+}
+
+fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Failure> {
+    let (total, unreached) = &verification.rows;
+    writeln!(out, "  {} of {total} rows fired", total - unreached.len())?;
+    for rows in unreached.chunk_by(|row, next| (row.table, row.state) == (next.table, next.state)) {
+        let events: Vec<&str> = rows.iter().map(|row| row.event).collect();
+        writeln!(out, "    not reached: {} in {}: {}", rows[0].table, rows[0].state, events.join(", "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! What was found of a protocol, and what is wrong with that.
+
+use std::sync::Arc;
+
+use explore::mutants::Mutants;
+use explore::results::Line;
+use explore::verify::{Status, Test, Verification};
+use explore::{End, Replay, Subject, Trace, chart};
+use proto::words::{grouped, plural};
+
+/// A protocol that was verified.
+#[derive(Debug)]
+pub struct Verified<'v> {
+    /// What is known of it.
+    pub verification: Verification,
+    /// The tests that its findings count in.
+    pub tests: &'v [Arc<Test>],
+    /// Each finding made again; none where that was not possible.
+    pub charts: Vec<Option<Replay>>,
+    /// Up to how many operations the programs had that were made.
+    pub operations: u8,
+    /// How many programs were drawn, and from which seed.
+    pub sample: (usize, u64),
+}
+
+impl Verified<'_> {
+    /// Its row of the table of results.
+    #[must_use]
+    pub fn line(&self, seconds: f64) -> Line {
+        let (operations, sample) = (self.operations, self.sample);
+        Line { verification: self.verification.clone(), operations, sample, seconds }
+    }
+
+    /// The cores with which it claims a model.
+    #[must_use]
+    pub fn cores(&self, model: &str) -> Vec<&'static str> {
+        let info = zoo::ALL.iter().find(|info| info.name == self.verification.protocol);
+        let claim = info.and_then(|info| info.claims.iter().find(|claim| claim.model == model));
+        claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
+    }
+
+    /// The test of a finding, what it is, and where: several lines.
+    #[must_use]
+    pub fn title(&self, finding: usize) -> String {
+        let finding = &self.verification.findings[finding];
+        let test = &self.tests[finding.test];
+        let placement = &test.placements[finding.placement];
+        format!("{}: {}\n{}\n{placement}", test.name, finding.violation.why, finding.bounds)
+    }
+
+    /// The chart of a finding, if it could be made again.
+    #[must_use]
+    pub fn chart(&self, finding: usize) -> Option<String> {
+        self.charts[finding].as_ref().map(|replay| chart::text(replay, &self.title(finding)))
+    }
+
+    /// A finding as files, each by its ending: one that can be replayed, and a chart in
+    /// text and as a drawing.
+    #[must_use]
+    pub fn files(&self, finding: usize) -> Vec<(&'static str, String)> {
+        let title = self.title(finding);
+        let found = &self.verification.findings[finding];
+        let trace = Trace::of(self.verification.protocol, &self.tests[found.test], found);
+        let mut files = vec![("trace", trace.to_string())];
+        if let Some(replay) = &self.charts[finding] {
+            let first = title.lines().next().unwrap_or_default();
+            files.extend([("txt", chart::text(replay, &title)), ("svg", chart::svg(replay, first))]);
+        }
+        files
+    }
+
+    /// What is not as it must be.
+    pub(super) fn complaints(&self) -> impl Iterator<Item = String> {
+        let of_claims = complaint(&self.verification);
+        let mutants = self.verification.mutants.as_ref();
+        of_claims
+            .into_iter()
+            .chain(mutants.and_then(|mutants| unnoticed(self.verification.protocol, mutants)))
+    }
+}
+
+/// What was found, drawn: without the reasons where there is no time left to ask
+/// for them.
+pub(super) fn charts(
+    subject: &Subject,
+    tests: &[Arc<Test>],
+    verification: &Verification,
+    stop: &dyn Fn() -> bool,
+) -> Vec<Option<Replay>> {
+    let charts = verification.findings.iter().map(|finding| {
+        let trace = Trace::of(subject.info.name, &tests[finding.test], finding);
+        let mut replay = trace.draw(subject).ok()?;
+        if let End::Over(outcomes) = &replay.end {
+            replay.reasons = trace.reasons(outcomes, stop).unwrap_or_default();
+        }
+        Some(replay)
+    });
+    charts.collect()
+}
+
+fn complaint(verification: &Verification) -> Option<String> {
+    let status = verification.claims.iter().map(|(_, status)| *status).max()?;
+    match status {
+        Status::Verified if verification.findings.is_empty() => None,
+        Status::Verified => Some(format!(
+            "{} does what nothing may do, in programs of which it claims nothing",
+            verification.protocol
+        )),
+        Status::Refuted => {
+            let refuted = verification.claims.iter().filter(|(_, s)| *s == Status::Refuted);
+            let models: Vec<&str> = refuted.map(|(model, _)| model.as_str()).collect();
+            Some(format!("{} does not keep its claim: {}", verification.protocol, models.join(", ")))
+        }
+        Status::Incomplete => {
+            let times = |count: usize| format!("{} {}", grouped(count as u64), plural(count as u64, "time"));
+            let gaps = verification.gaps.iter().map(|(gap, count)| format!("{gap} ({})", times(*count)));
+            let gaps = gaps.collect::<Vec<_>>().join("; ");
+            let mut whys = verification.unproved.clone();
+            if !gaps.is_empty() {
+                whys.insert(0, format!("not everything was covered: {gaps}"));
+            }
+            Some(format!("{}: {}", verification.protocol, whys.join("; ")))
+        }
+    }
+}
+
+/// Seeded faults that are not accounted for.
+fn unnoticed(protocol: &str, mutants: &Mutants) -> Option<String> {
+    let kinds = [
+        (&mutants.survivors, "survive"),
+        (&mutants.undecided, "are undecided"),
+        (&mutants.misargued, "are argued to be equivalent, and were killed"),
+    ];
+    let counts = kinds.iter().filter(|(names, _)| !names.is_empty());
+    let counts: Vec<String> = counts.map(|(names, what)| format!("{} {what}", names.len())).collect();
+    (!counts.is_empty()).then(|| format!("{protocol}: of its mutants {}", counts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::Programs;
+    use explore::verify::{self, Options};
+
+    #[test]
+    fn what_was_found_makes_files_when_there_is_no_time_left() {
+        let text = include_str!("../../../../docs/findings/hlrc.litmus");
+        let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
+        let subject = Subject::named("hlrc").expect("a protocol");
+        let found = verify::verify_programs(&subject, &mut programs, &Options::new(verify::machines()));
+        let tests = programs.tests();
+        let verification = found.expect("known models");
+        let drawn = charts(&subject, tests, &verification, &|| true);
+        assert!(!drawn.is_empty());
+        assert!(drawn.iter().flatten().all(|chart| chart.reasons.is_empty() && !chart.steps.is_empty()));
+        // One that could not be drawn at all.
+        let charts: Vec<Option<Replay>> = drawn.into_iter().skip(1).chain([None]).collect();
+        let last = charts.len() - 1;
+        let verified = Verified { verification, tests, charts, operations: 0, sample: (0, 0) };
+        for finding in 0..=last {
+            let files = verified.files(finding);
+            let (ending, trace) = &files[0];
+            assert_eq!(*ending, "trace");
+            trace.parse::<Trace>().expect("it is a trace");
+            assert_eq!(files.len() == 3, finding < last);
+        }
+    }
+}
