@@ -22,6 +22,7 @@ mod node;
 mod nodes;
 pub mod page;
 pub mod parts;
+mod passes_on;
 mod plan;
 mod queue;
 mod request;

@@ -82,3 +82,17 @@ pub enum Agent {
     /// A host.
     Host(u16),
 }
+
+impl Agent {
+    /// The controller that it enters where each compute unit and each host has one, of
+    /// these kinds. The command processor shares that of the first compute unit.
+    #[inline]
+    #[must_use]
+    pub const fn enters(self, cu: u8, host: u8) -> NodeId {
+        match self {
+            Agent::Cu(index) => NodeId { kind: cu, index },
+            Agent::CommandProcessor => NodeId { kind: cu, index: 0 },
+            Agent::Host(index) => NodeId { kind: host, index },
+        }
+    }
+}

@@ -27,7 +27,7 @@ pub(crate) use protocol::protocol;
 pub use store::{Asked, Base, Memory, Next, Store, answer_bytes, forward, reply};
 
 use proto::issue::IssueRule;
-use proto::{Agent, Claim, NodeId, Protocol, Wrap};
+use proto::{Claim, Protocol, Wrap};
 
 /// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
 pub const FIRST: u8 = 0;
@@ -68,13 +68,3 @@ impl<P: Protocol<Msg: Wrap<ToBank>>> Descends for P {}
 /// A protocol whose banks answer controllers above them.
 pub trait Ascends: Protocol<Msg: Wrap<ToL1>> {}
 impl<P: Protocol<Msg: Wrap<ToL1>>> Ascends for P {}
-
-/// Where an agent's requests go.
-#[inline]
-pub(crate) fn entry(agent: Agent) -> NodeId {
-    match agent {
-        Agent::Cu(index) => NodeId { kind: FIRST, index },
-        Agent::CommandProcessor => NodeId { kind: FIRST, index: 0 },
-        Agent::Host(index) => NodeId { kind: HOST, index },
-    }
-}

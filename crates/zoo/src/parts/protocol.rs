@@ -86,7 +86,7 @@ macro_rules! protocol {
 
                 #[inline]
                 fn entry(_: &$params, agent: proto::Agent, _: proto::PlanKey) -> proto::NodeId {
-                    parts::entry(agent)
+                    agent.enters(parts::FIRST, parts::HOST)
                 }
 
                 fn tables() -> Vec<proto::TableView> {

@@ -15,9 +15,13 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{AckCounts, Waits, peers};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineView, Load, NodeId, Op,
-    PlanKey, Plans, Protocol, Rank, SetIndex, Slot, Spending, Way, Wrap,
+    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, Load, NodeId, Op, PlanKey,
+    Plans, Protocol, Slot, Spending, Wrap,
 };
+
+/// A protocol whose L1s tell one another of remote operations.
+pub trait Promotes: Descends + Protocol<Msg: Wrap<ToL1>> {}
+impl<P: Descends + Protocol<Msg: Wrap<ToL1>>> Promotes for P {}
 
 /// Who waits for a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +38,7 @@ impl From<Slot> for Waiter {
     }
 }
 
-impl<P: Protocol<Msg: Wrap<ToL1>>> Waits<P> for Waiter {
+impl<P: Promotes> Waits<P> for Waiter {
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         match self {
             Waiter::Request(slot) => cx.fx.resume(slot),
@@ -74,10 +78,7 @@ impl<T: Steps> L1<T> {
         }
     }
 
-    fn perform<P>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
-    where
-        P: Descends + Protocol<Msg: Wrap<ToL1>>,
-    {
+    fn perform<P: Promotes>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let slot = ask.slot;
         let step = match step {
             // It has waited already, or a lock has come while its line did: it
@@ -126,10 +127,7 @@ impl<T: Steps> L1<T> {
         }
     }
 
-    fn message<P>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
-    where
-        P: Descends + Protocol<Msg: Wrap<ToL1>>,
-    {
+    fn message<P: Promotes>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
         match *msg {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
             ToL1::Flush { slot } => self.cache.flush_for(Waiter::Remote(from, slot), cx),
@@ -167,10 +165,7 @@ fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
     }
 }
 
-impl<P, T: Steps> Controller<P> for L1<T>
-where
-    P: Descends + Protocol<Msg: Wrap<ToL1>>,
-{
+impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -191,19 +186,9 @@ where
         self.cache.hit::<T>(load, homes, Step::Shared(Shared::Here))
     }
 
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        Controller::<P>::victims(&self.cache, set, out);
-    }
-
-    fn lines(&self, out: &mut Vec<LineView>) {
-        Controller::<P>::lines(&self.cache, out);
-    }
-
     fn is_quiet(&self) -> bool {
         self.told.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
     }
 
-    fn canonicalize(&mut self) {
-        Controller::<P>::canonicalize(&mut self.cache);
-    }
+    proto::passes_on! { cache: victims, lines, canonicalize }
 }

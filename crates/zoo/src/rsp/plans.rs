@@ -43,7 +43,7 @@ const fn printed(key: PlanKey) -> Steps<Step> {
     if !is_remote(key) {
         return local(key);
     }
-    Steps::of(&[before(key), access(key), after(key), &[S(Shared::AnswerIt)]])
+    Steps::of(&[before(key).as_slice(), access(key), after(key).as_slice(), &[S(Shared::AnswerIt)]])
 }
 
 const fn repaired(key: PlanKey) -> Steps<Step> {
@@ -79,25 +79,21 @@ const fn local(key: PlanKey) -> Steps<Step> {
 
 /// Rows a9 to a12 of a store and a19 to a22 of a read-modify-write. A fence
 /// does what the rows do around their access: it is not in the table.
-const fn before(key: PlanKey) -> &'static [Step] {
+const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
-    use Shared::{Flush, FlushBanks};
-    match (key.op, key.reach()) {
-        (OpClass::Load | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
-        (OpClass::Store | OpClass::Rmw | OpClass::Update, Reach::System) => {
-            &[R(LockAll), R(FlushOthers), S(Flush), S(FlushBanks), R(InvalidateOthers)]
+    let flush: &[Step] = match key.reach() {
+        Reach::System => &[S(Shared::Flush), S(Shared::FlushBanks)],
+        Reach::Group | Reach::Device => &[S(Shared::Flush)],
+    };
+    match (key.op, key.acquires(), key.releases()) {
+        (OpClass::Store | OpClass::Rmw | OpClass::Update, _, _) => {
+            Steps::of(&[&[R(LockAll), R(FlushOthers)], flush, &[R(InvalidateOthers)]])
         }
-        (OpClass::Store | OpClass::Rmw | OpClass::Update, _) => {
-            &[R(LockAll), R(FlushOthers), S(Flush), R(InvalidateOthers)]
-        }
-        (OpClass::Fence, reach) => match (key.acquires(), key.releases(), reach) {
-            (false, false, _) => &[],
-            (true, false, _) => &[R(FlushOthers)],
-            (true, true, Reach::System) => &[R(FlushOthers), S(Flush), S(FlushBanks)],
-            (true, true, _) => &[R(FlushOthers), S(Flush)],
-            (false, true, Reach::System) => &[S(Flush), S(FlushBanks), R(InvalidateOthers)],
-            (false, true, _) => &[S(Flush), R(InvalidateOthers)],
-        },
+        (OpClass::Fence, true, true) => Steps::of(&[&[R(FlushOthers)], flush]),
+        (OpClass::Fence, true, false) => Steps::of(&[&[R(FlushOthers)]]),
+        (OpClass::Fence, false, true) => Steps::of(&[flush, &[R(InvalidateOthers)]]),
+        (OpClass::Fence, false, false) => Steps::NONE,
+        (OpClass::Load | OpClass::KernelBegin | OpClass::KernelEnd, _, _) => Steps::NONE,
     }
 }
 
@@ -112,26 +108,21 @@ const fn access(key: PlanKey) -> &'static [Step] {
 
 /// Rows a4 and a5 of a load, a13 and a14 of a store, a23 to a25 of a
 /// read-modify-write.
-const fn after(key: PlanKey) -> &'static [Step] {
+const fn after(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, UnlockAll};
-    use Shared::{Invalidate, InvalidateBanks};
-    match (key.op, key.reach()) {
-        (OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
-        (OpClass::Load, Reach::System) => &[R(FlushOthers), S(InvalidateBanks), S(Invalidate)],
-        (OpClass::Load, _) => &[R(FlushOthers), S(Invalidate)],
-        (OpClass::Store, _) => &[R(InvalidateOthers), R(UnlockAll)],
-        (OpClass::Rmw | OpClass::Update, Reach::System) => {
-            &[R(FlushOthers), S(InvalidateBanks), R(InvalidateOthers), S(Invalidate), R(UnlockAll)]
+    let invalidate: &[Step] = &[S(Shared::Invalidate)];
+    let banks: &[Step] = match key.reach() {
+        Reach::System => &[S(Shared::InvalidateBanks)],
+        Reach::Group | Reach::Device => &[],
+    };
+    match (key.op, key.acquires(), key.releases()) {
+        (OpClass::Load, _, _) => Steps::of(&[&[R(FlushOthers)], banks, invalidate]),
+        (OpClass::Store, _, _) => Steps::of(&[&[R(InvalidateOthers), R(UnlockAll)]]),
+        (OpClass::Rmw | OpClass::Update, _, _) => {
+            Steps::of(&[&[R(FlushOthers)], banks, &[R(InvalidateOthers)], invalidate, &[R(UnlockAll)]])
         }
-        (OpClass::Rmw | OpClass::Update, _) => {
-            &[R(FlushOthers), R(InvalidateOthers), S(Invalidate), R(UnlockAll)]
-        }
-        (OpClass::Fence, reach) => match (key.acquires(), key.releases(), reach) {
-            (false, _, _) => &[],
-            (true, true, Reach::System) => &[S(InvalidateBanks), R(InvalidateOthers), S(Invalidate)],
-            (true, true, _) => &[R(InvalidateOthers), S(Invalidate)],
-            (true, false, Reach::System) => &[S(InvalidateBanks), S(Invalidate)],
-            (true, false, _) => &[S(Invalidate)],
-        },
+        (OpClass::Fence, true, true) => Steps::of(&[banks, &[R(InvalidateOthers)], invalidate]),
+        (OpClass::Fence, true, false) => Steps::of(&[banks, invalidate]),
+        (OpClass::Fence, false, _) | (OpClass::KernelBegin | OpClass::KernelEnd, _, _) => Steps::NONE,
     }
 }

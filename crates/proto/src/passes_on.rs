@@ -1,0 +1,29 @@
+//! A controller around another one.
+
+/// Methods of a [`Controller`](crate::Controller) that pass on to one of the same protocol,
+/// in a field, and do nothing else: `passes_on! { cache: victims, lines }`. The protocol
+/// must be called `P` there.
+#[macro_export]
+macro_rules! passes_on {
+    (@victims $inner:tt) => {
+        fn victims(&self, set: $crate::SetIndex, out: &mut Vec<($crate::Way, $crate::Rank)>) {
+            $crate::Controller::<P>::victims(&self.$inner, set, out);
+        }
+    };
+    (@lines $inner:tt) => {
+        fn lines(&self, out: &mut Vec<$crate::LineView>) {
+            $crate::Controller::<P>::lines(&self.$inner, out);
+        }
+    };
+    (@is_quiet $inner:tt) => {
+        fn is_quiet(&self) -> bool {
+            $crate::Controller::<P>::is_quiet(&self.$inner)
+        }
+    };
+    (@canonicalize $inner:tt) => {
+        fn canonicalize(&mut self) {
+            $crate::Controller::<P>::canonicalize(&mut self.$inner);
+        }
+    };
+    ($inner:tt: $($method:ident),+) => { $( $crate::passes_on! { @$method $inner } )+ };
+}
