@@ -1,13 +1,13 @@
 //! The verifier compares the hits of a controller with its steps.
 
+mod toys;
+
 use explore::verify::Test;
 use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
-use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hit, Homes, Info, Input, Kind, Levels,
-    LineView, Load, NodeId, Per, PlanKey, PlansView, Protocol, Rank, SetIndex, Settings, Sharing, TableView,
-    Way, WritePolicy, protocol_nodes,
+    Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Kind, Levels, Load, NodeId, Per,
+    PlanKey, Protocol, Settings, Sharing, WritePolicy, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
@@ -26,18 +26,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         Controller::<P>::hit(&self.0, &Load { mask: ByteMask::NONE, ..*load }, homes)
     }
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        Controller::<P>::victims(&self.0, set, out);
-    }
-    fn lines(&self, out: &mut Vec<LineView>) {
-        Controller::<P>::lines(&self.0, out);
-    }
-    fn is_quiet(&self) -> bool {
-        Controller::<P>::is_quiet(&self.0)
-    }
-    fn canonicalize(&mut self) {
-        Controller::<P>::canonicalize(&mut self.0);
-    }
+    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 /// `vi` with the cache that lies.
@@ -53,11 +42,8 @@ impl Protocol for Lies {
     const INFO: Info = Info {
         name: "lies",
         summary: "vi, and every line that is there is said to answer every load",
-        source: "this test",
-        claims: &[Claim { model: "drf", cores: IssueRule::GPUS, mapping: "as vi" }],
-        channels: Channels::Fifo,
         sharing: Sharing::Scoped,
-        equivalent: &[],
+        ..toys::INFO
     };
     const KINDS: &'static [Kind] = &[
         Kind::cache("L1", "l1", Per::Cu).over("l2"),
@@ -78,20 +64,10 @@ impl Protocol for Lies {
     }
 
     fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
-        match agent {
-            Agent::Cu(index) => NodeId { kind: 0, index },
-            Agent::CommandProcessor => NodeId { kind: 0, index: 0 },
-            Agent::Host(index) => NodeId { kind: 2, index },
-        }
+        agent.enters(0, 2)
     }
 
-    fn tables() -> Vec<TableView> {
-        Vec::new()
-    }
-
-    fn plans() -> Vec<PlansView> {
-        Vec::new()
-    }
+    toys::no_tables! {}
 }
 
 /// A store makes a line of which half is there; the load asks for the other half.

@@ -6,6 +6,8 @@ mod lease;
 #[path = "../../explore/tests/clocks/stamp.rs"]
 #[allow(dead_code, reason = "only what is refuted is made again")]
 mod stamp;
+#[path = "../../explore/tests/toys/mod.rs"]
+mod toys;
 
 use std::collections::BTreeSet;
 

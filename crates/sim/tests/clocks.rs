@@ -7,6 +7,8 @@ mod lease;
 #[path = "../../explore/tests/clocks/stamp.rs"]
 #[allow(dead_code, reason = "the simulator runs some of the toys")]
 mod stamp;
+#[path = "../../explore/tests/toys/mod.rs"]
+mod toys;
 
 use common::{system, vec_add, vec_add_answer};
 use kernel::prelude::*;

@@ -3,6 +3,8 @@
 mod common;
 #[path = "../../explore/tests/epochs/toy.rs"]
 mod toy;
+#[path = "../../explore/tests/toys/mod.rs"]
+mod toys;
 
 use common::{system, vec_add, vec_add_answer};
 use sim::RunOptions;

@@ -2,6 +2,8 @@
 //! chip: messages, bytes, time and energy, on every topology and every machine.
 
 mod common;
+#[path = "../../explore/tests/toys/mod.rs"]
+mod toys;
 
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
@@ -9,82 +11,25 @@ use std::collections::BTreeMap;
 use common::{histogram, histogram_values, system, vec_add, vec_add_answer};
 use kernel::prelude::*;
 use proto::parts::Host;
-use proto::{
-    Agent, Ask, Channels, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, MemoryAccess,
-    MemoryOp, MemoryTag, NoMessage, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings, Sharing,
-    TableView, protocol_nodes,
-};
+use proto::{Agent, Info, Kind, Levels, NodeId, Per, PlanKey, Protocol, Settings, protocol_nodes};
 use sim::attribution::Cause;
 use sim::config::System;
 use sim::error::{Cause as StuckBy, RunError};
 use sim::noc::{LinkEnds, Topology};
 use sim::{DropMessage, Outcome, RunOptions};
 
-/// A compute unit that sends every access to memory.
+/// Every access of a compute unit goes to memory, as those of the host do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Port;
-
-impl Port {
-    fn request<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let (mask, data) = (ask.req.mask, ask.req.data);
-        let access = match ask.req.op {
-            Op::Load => Some(MemoryAccess::Read),
-            Op::Store => Some(MemoryAccess::Write { mask, data }),
-            Op::Rmw(rmw) => Some(MemoryAccess::Rmw { rmw, mask, data }),
-            _ => None,
-        };
-        match access {
-            Some(access) if cx.stage == 0 => {
-                let tag = MemoryTag { node: cx.me, slot: ask.slot, note: 0 };
-                cx.fx.uses.bypasses += 1;
-                cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
-                cx.stage = 1;
-                return Disposition::Stall(Key::Slot(ask.slot));
-            }
-            _ if ask.req.reads() => cx.fx.reply(ask.slot, *ask.data),
-            _ => cx.fx.accept(ask.slot),
-        }
-        Disposition::Done
-    }
-}
-
-impl<P: Protocol> Controller<P> for Port {
-    type Msg = NoMessage;
-
-    fn step(&mut self, input: Input<'_, NoMessage>, cx: &mut Cx<'_, P>) -> Disposition {
-        match input {
-            Input::Request(ask) => return Port::request(ask, cx),
-            Input::Memory(reply) => cx.fx.resume_with(reply.op.tag.slot, reply.data),
-            Input::Message { msg, .. } => match *msg {},
-            _ => {}
-        }
-        Disposition::Done
-    }
-
-    fn is_quiet(&self) -> bool {
-        true
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-/// Every access goes to memory.
 pub struct Uncached;
 
-protocol_nodes! { Uncached: Port(Port), Host(Host) }
+protocol_nodes! { Uncached: Port(Host), Host(Host) }
 
 impl Protocol for Uncached {
     type Node = Node;
     type Msg = Msg;
     type Params = ();
-    const INFO: Info = Info {
-        name: "uncached",
-        summary: "every access in memory",
-        source: "this test",
-        claims: &[],
-        channels: Channels::Fifo,
-        sharing: Sharing::Unscoped,
-        equivalent: &[],
-    };
+    const INFO: Info =
+        Info { name: "uncached", summary: "every access in memory", claims: &[], ..toys::INFO };
     const KINDS: &'static [Kind] =
         &[Kind::port("Port", "l1", Per::Cu), Kind::port("Host", "host", Per::Host)];
 
@@ -92,21 +37,12 @@ impl Protocol for Uncached {
         Ok(())
     }
     fn node(id: NodeId, _: &Levels, (): &()) -> Node {
-        if id.kind == 0 { Node::Port(Port) } else { Node::Host(Host) }
+        if id.kind == 0 { Node::Port(Host) } else { Node::Host(Host) }
     }
     fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
-        match agent {
-            Agent::Cu(index) => NodeId { kind: 0, index },
-            Agent::CommandProcessor => NodeId { kind: 0, index: 0 },
-            Agent::Host(index) => NodeId { kind: 1, index },
-        }
+        agent.enters(0, 1)
     }
-    fn tables() -> Vec<TableView> {
-        Vec::new()
-    }
-    fn plans() -> Vec<PlansView> {
-        Vec::new()
-    }
+    toys::no_tables! {}
 }
 
 /// Every access goes to memory from one controller in the middle of the chip.
@@ -116,7 +52,7 @@ mod hub {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) struct Hub;
 
-    protocol_nodes! { Hub: Port(Port), Host(Host) }
+    protocol_nodes! { Hub: Port(Host), Host(Host) }
 
     impl Protocol for Hub {
         type Node = Node;
@@ -130,18 +66,13 @@ mod hub {
             Ok(())
         }
         fn node(id: NodeId, _: &Levels, (): &()) -> Node {
-            if id.kind == 0 { Node::Port(Port) } else { Node::Host(Host) }
+            if id.kind == 0 { Node::Port(Host) } else { Node::Host(Host) }
         }
         fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
             let kind = u8::from(matches!(agent, Agent::Host(_)));
             NodeId { kind, index: 0 }
         }
-        fn tables() -> Vec<TableView> {
-            Vec::new()
-        }
-        fn plans() -> Vec<PlansView> {
-            Vec::new()
-        }
+        toys::no_tables! {}
     }
 }
 

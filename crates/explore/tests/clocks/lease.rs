@@ -8,12 +8,13 @@
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
+use crate::toys;
 use proto::{
-    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels,
-    LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Per, PlanKey,
-    PlansView, Protocol, Rank, SetIndex, Settings, Sharing, Slot, TableView, TimerClass, Way, aged,
-    protocol_nodes,
+    Agent, Ask, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr, LineData,
+    LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Per, PlanKey, Protocol, Rank,
+    SetIndex, Settings, Slot, TimerClass, Way, aged, protocol_nodes,
 };
+use zoo::parts::answer;
 
 pub const L1: u8 = 0;
 pub const BANK: u8 = 1;
@@ -96,42 +97,29 @@ pub struct Cache {
     asked: Vec<LineAddr>,
 }
 
-/// The stage of a request that was sent.
-const SENT: u8 = 1;
-
 impl Cache {
     fn request<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let (line, mask, data) = (ask.req.line, ask.req.mask, ask.req.data);
+        let line = ask.req.line;
         let bank = cx.world.levels.server(BANK, cx.me, line, cx.world.homes);
-        let access = match ask.req.op {
-            Op::Load => {
-                if let Some(held) = self.lines.iter().find(|held| held.line == line) {
-                    cx.fx.reply(ask.slot, held.data);
-                    return Disposition::Done;
-                }
-                if !self.asked.contains(&line) {
-                    self.asked.push(line);
-                    cx.fx.send(bank, ToBank::Get { line });
-                }
-                return Disposition::Wait(line);
-            }
-            Op::Store => MemoryAccess::Write { mask, data },
-            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
-            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => {
-                cx.fx.accept(ask.slot);
+        if ask.req.op == Op::Load {
+            if let Some(held) = self.lines.iter().find(|held| held.line == line) {
+                cx.fx.reply(ask.slot, held.data);
                 return Disposition::Done;
             }
-        };
-        if cx.stage == SENT {
-            match ask.req.reads() {
-                true => cx.fx.reply(ask.slot, *ask.data),
-                false => cx.fx.accept(ask.slot),
+            if !self.asked.contains(&line) {
+                self.asked.push(line);
+                cx.fx.send(bank, ToBank::Get { line });
             }
-            return Disposition::Done;
+            return Disposition::Wait(line);
         }
+        // What was sent, and what needs nothing from below, is answered.
+        let (0, Some(access)) = (cx.stage, toys::access(ask.req)) else {
+            answer(ask, cx);
+            return Disposition::Done;
+        };
         cx.fx.uses.bypasses += 1;
         cx.fx.send(bank, ToBank::Put { line, put: Put { line, access, slot: ask.slot } });
-        cx.stage = SENT;
+        cx.stage = 1;
         Disposition::Stall(Key::Slot(ask.slot))
     }
 
@@ -365,19 +353,8 @@ macro_rules! toys {
                 type Msg = Msg;
                 type Params = Params;
                 const CLOCKED: bool = $clocked;
-                const INFO: Info = Info {
-                    name: "lease",
-                    summary: "leases by physical time",
-                    source: "this test",
-                    claims: &[Claim {
-                        model: "drf",
-                        mapping: "each operation as a request of the same order",
-                        cores: proto::issue::IssueRule::GPUS,
-                    }],
-                    channels: Channels::Fifo,
-                    sharing: Sharing::Unscoped,
-                    equivalent: &[],
-                };
+                const INFO: Info =
+                    Info { name: "lease", summary: "leases by physical time", ..toys::INFO };
                 const KINDS: &'static [Kind] = &[
                     Kind::cache("L1", "l1", Per::Cu).over("l2"),
                     Kind::cache("Bank", "l2", Per::Chiplet),
@@ -409,20 +386,10 @@ macro_rules! toys {
                 }
 
                 fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
-                    match agent {
-                        Agent::Cu(index) => NodeId { kind: L1, index },
-                        Agent::CommandProcessor => NodeId { kind: L1, index: 0 },
-                        Agent::Host(index) => NodeId { kind: HOST, index },
-                    }
+                    agent.enters(L1, HOST)
                 }
 
-                fn tables() -> Vec<TableView> {
-                    Vec::new()
-                }
-
-                fn plans() -> Vec<PlansView> {
-                    Vec::new()
-                }
+                toys::no_tables! {}
             }
         })+
     };

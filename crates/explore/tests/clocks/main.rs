@@ -6,6 +6,8 @@
 mod lease;
 mod stamp;
 mod station;
+#[path = "../toys/mod.rs"]
+mod toys;
 
 use std::collections::BTreeSet;
 

@@ -9,12 +9,13 @@
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
+use crate::toys;
 use proto::{
-    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels,
-    LineAddr, LineData, LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, Per,
-    PlanKey, PlansView, Protocol, Rank, SetIndex, Settings, Sharing, Slot, TableView, Time, Way,
-    protocol_nodes,
+    Agent, Ask, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr, LineData,
+    LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, Per, PlanKey, Protocol,
+    Rank, SetIndex, Settings, Slot, Time, Way, protocol_nodes,
 };
+use zoo::parts::answer;
 
 pub const L1: u8 = 0;
 pub const BANK: u8 = 1;
@@ -86,8 +87,6 @@ pub struct Cache {
     asked: Vec<LineAddr>,
 }
 
-/// The stage of a request that was sent.
-const SENT: u8 = 1;
 const THE_BANK: NodeId = NodeId { kind: BANK, index: 0 };
 
 impl Cache {
@@ -109,33 +108,24 @@ impl Cache {
     }
 
     fn request<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let (line, mask, data) = (ask.req.line, ask.req.mask, ask.req.data);
-        let access = match ask.req.op {
+        let line = ask.req.line;
+        match ask.req.op {
             Op::Load => return self.load(ask, cx),
-            Op::Store => MemoryAccess::Write { mask, data },
-            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
+            // The host may have written at a later time than this cache has come to.
             Op::KernelBegin(_) => {
-                // The host may have written at a later time than this cache has come to.
                 self.lines.clear();
                 cx.fx.wake(Key::Way(SET));
-                cx.fx.accept(ask.slot);
-                return Disposition::Done;
             }
-            Op::Fence | Op::KernelEnd(_) => {
-                cx.fx.accept(ask.slot);
-                return Disposition::Done;
-            }
-        };
-        if cx.stage == SENT {
-            match ask.req.reads() {
-                true => cx.fx.reply(ask.slot, *ask.data),
-                false => cx.fx.accept(ask.slot),
-            }
-            return Disposition::Done;
+            Op::Store | Op::Rmw(_) | Op::Fence | Op::KernelEnd(_) => {}
         }
+        // What was sent, and what needs nothing from below, is answered.
+        let (0, Some(access)) = (cx.stage, toys::access(ask.req)) else {
+            answer(ask, cx);
+            return Disposition::Done;
+        };
         cx.fx.uses.bypasses += 1;
         cx.fx.send(THE_BANK, ToBank::Put { line, access, slot: ask.slot, at: self.now });
-        cx.stage = SENT;
+        cx.stage = 1;
         Disposition::Stall(Key::Slot(ask.slot))
     }
 
@@ -386,19 +376,8 @@ macro_rules! toys {
                 type Msg = Msg;
                 type Params = Params;
                 const REBASED: Option<u32> = $rebased;
-                const INFO: Info = Info {
-                    name: "stamp",
-                    summary: "leases by logical time",
-                    source: "this test",
-                    claims: &[Claim {
-                        model: "drf",
-                        mapping: "each operation as a request of the same order",
-                        cores: proto::issue::IssueRule::GPUS,
-                    }],
-                    channels: Channels::Fifo,
-                    sharing: Sharing::Unscoped,
-                    equivalent: &[],
-                };
+                const INFO: Info =
+                    Info { name: "stamp", summary: "leases by logical time", ..toys::INFO };
                 const KINDS: &'static [Kind] = &[
                     Kind::cache("L1", "l1", Per::Cu),
                     Kind::port("Bank", "bank", Per::Machine),
@@ -424,20 +403,10 @@ macro_rules! toys {
                 }
 
                 fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
-                    match agent {
-                        Agent::Cu(index) => NodeId { kind: L1, index },
-                        Agent::CommandProcessor => NodeId { kind: L1, index: 0 },
-                        Agent::Host(index) => NodeId { kind: HOST, index },
-                    }
+                    agent.enters(L1, HOST)
                 }
 
-                fn tables() -> Vec<TableView> {
-                    Vec::new()
-                }
-
-                fn plans() -> Vec<PlansView> {
-                    Vec::new()
-                }
+                toys::no_tables! {}
             }
         })+
     };

@@ -1,6 +1,8 @@
 //! A protocol whose stores wait for an epoch, explored and stressed.
 
 mod toy;
+#[path = "../toys/mod.rs"]
+mod toys;
 
 use explore::stress::{Options, stress};
 use explore::verify::Test;

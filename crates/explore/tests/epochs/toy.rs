@@ -3,12 +3,11 @@
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
-use proto::issue::IssueRule;
+use crate::toys;
 use proto::parts::Host;
 use proto::{
-    Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, MemoryAccess,
-    MemoryOp, MemoryTag, NodeId, Op, Per, PlanKey, PlansView, Protocol, Settings, Sharing, TableView,
-    TimerClass, protocol_nodes,
+    Agent, Ask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, NodeId, Op, Per, PlanKey,
+    Protocol, Settings, TimerClass, protocol_nodes,
 };
 
 const GATE: u8 = 0;
@@ -50,38 +49,20 @@ pub struct Gate {
     epoch: bool,
 }
 
-/// The stages of a request.
-const AWAITS_EPOCH: u8 = 1;
-const SENT: u8 = 2;
+/// The stage of a store that waits for the next epoch: none of those at a port.
+const AWAITS_EPOCH: u8 = u8::MAX;
 
 impl Gate {
     fn request<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let (mask, data) = (ask.req.mask, ask.req.data);
-        let access = match ask.req.op {
-            Op::Store if cx.stage == 0 => {
+        match cx.stage {
+            0 if ask.req.op == Op::Store => {
                 cx.stage = AWAITS_EPOCH;
                 return Disposition::Stall(EPOCH);
             }
-            Op::Load => MemoryAccess::Read,
-            Op::Store => MemoryAccess::Write { mask, data },
-            Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
-            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => {
-                cx.fx.accept(ask.slot);
-                return Disposition::Done;
-            }
-        };
-        if cx.stage == SENT {
-            match ask.req.reads() {
-                true => cx.fx.reply(ask.slot, *ask.data),
-                false => cx.fx.accept(ask.slot),
-            }
-            return Disposition::Done;
+            AWAITS_EPOCH => cx.stage = 0,
+            _ => {}
         }
-        cx.fx.uses.bypasses += 1;
-        let tag = MemoryTag { node: cx.me, slot: ask.slot, note: 0 };
-        cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
-        cx.stage = SENT;
-        Disposition::Stall(Key::Slot(ask.slot))
+        Host.step(Input::Request(ask), cx)
     }
 }
 
@@ -96,7 +77,7 @@ impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
                 self.epoch = !self.epoch;
                 cx.fx.wake(EPOCH);
             }
-            Input::Memory(reply) => cx.fx.resume_with(reply.op.tag.slot, reply.data),
+            Input::Memory(reply) => return Host.step(Input::Memory(reply), cx),
             Input::Evict(_) | Input::Timer(_) => return Disposition::Impossible("nobody asked for it"),
             Input::Tick { .. } => {}
         }
@@ -171,15 +152,7 @@ macro_rules! toy {
                 const INFO: Info = Info {
                     name: "epochs",
                     summary: "stores wait for the next epoch, and everything is in memory",
-                    source: "this test",
-                    claims: &[Claim {
-                        model: "drf",
-                        cores: IssueRule::GPUS,
-                        mapping: "each operation as a request of the same order",
-                    }],
-                    channels: Channels::Fifo,
-                    sharing: Sharing::Unscoped,
-                    equivalent: &[],
+                    ..toys::INFO
                 };
                 const KINDS: &'static [Kind] = &[
                     Kind::port("Gate", "l1", Per::Cu),
@@ -200,20 +173,10 @@ macro_rules! toy {
                 }
 
                 fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
-                    match agent {
-                        Agent::Cu(index) => NodeId { kind: GATE, index },
-                        Agent::CommandProcessor => NodeId { kind: GATE, index: 0 },
-                        Agent::Host(index) => NodeId { kind: HOST, index },
-                    }
+                    agent.enters(GATE, HOST)
                 }
 
-                fn tables() -> Vec<TableView> {
-                    Vec::new()
-                }
-
-                fn plans() -> Vec<PlansView> {
-                    Vec::new()
-                }
+                toys::no_tables! {}
             }
         }
     };

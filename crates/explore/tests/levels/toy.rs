@@ -13,9 +13,8 @@ use proto::issue::IssueRule;
 use proto::parts::AckCounts;
 use proto::{
     Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Info, Input, Issuer, Key,
-    Kind, Levels, LineAddr, LineData, LineView, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView,
-    Protocol, Rank, Reach, Request, Scope, SetIndex, Setting, Settings, Sharing, Slot, Steps, TableId,
-    TableView, Way, Wrap, protocol_nodes,
+    Kind, Levels, LineAddr, LineData, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView, Protocol, Reach,
+    Request, Scope, Setting, Settings, Sharing, Slot, Steps, TableId, TableView, Wrap, protocol_nodes,
 };
 use std::collections::BTreeSet;
 use zoo::parts::{Answer, How, Next, ToBank, ToL1, answer};
@@ -205,18 +204,7 @@ impl<P: Speaks> Controller<P> for Read {
             Input::Tick { .. } => Disposition::Done,
         }
     }
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        Controller::<P>::victims(&self.cache, set, out);
-    }
-    fn lines(&self, out: &mut Vec<LineView>) {
-        Controller::<P>::lines(&self.cache, out);
-    }
-    fn is_quiet(&self) -> bool {
-        Controller::<P>::is_quiet(&self.cache)
-    }
-    fn canonicalize(&mut self) {
-        Controller::<P>::canonicalize(&mut self.cache);
-    }
+    proto::passes_on! { cache: victims, lines, is_quiet, canonicalize }
 }
 
 /// The cache that stores and atomics enter.
@@ -328,18 +316,10 @@ impl<P: Speaks> Controller<P> for Write {
         self.cache.drain_if_due(cx);
         done
     }
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        Controller::<P>::victims(&self.cache, set, out);
-    }
-    fn lines(&self, out: &mut Vec<LineView>) {
-        Controller::<P>::lines(&self.cache, out);
-    }
     fn is_quiet(&self) -> bool {
         Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.told.is_idle()
     }
-    fn canonicalize(&mut self) {
-        Controller::<P>::canonicalize(&mut self.cache);
-    }
+    proto::passes_on! { cache: victims, lines, canonicalize }
 }
 
 /// The L2 of a chiplet: a bank that stands on the L3.
@@ -367,18 +347,7 @@ impl<P: Speaks> Controller<P> for Mid {
             Input::Tick { .. } => Disposition::Done,
         }
     }
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        Controller::<P>::victims(&self.0, set, out);
-    }
-    fn lines(&self, out: &mut Vec<LineView>) {
-        Controller::<P>::lines(&self.0, out);
-    }
-    fn is_quiet(&self) -> bool {
-        Controller::<P>::is_quiet(&self.0)
-    }
-    fn canonicalize(&mut self) {
-        Controller::<P>::canonicalize(&mut self.0);
-    }
+    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 /// The host's cache. Stores and atomics are performed in the L3.
@@ -394,18 +363,7 @@ impl<P: Speaks> Controller<P> for HostCache {
             other => self.0.step(other, cx),
         }
     }
-    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
-        Controller::<P>::victims(&self.0, set, out);
-    }
-    fn lines(&self, out: &mut Vec<LineView>) {
-        Controller::<P>::lines(&self.0, out);
-    }
-    fn is_quiet(&self) -> bool {
-        Controller::<P>::is_quiet(&self.0)
-    }
-    fn canonicalize(&mut self) {
-        Controller::<P>::canonicalize(&mut self.0);
-    }
+    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 /// The toy.
@@ -475,11 +433,7 @@ impl Protocol for Split {
 
     fn entry(_: &Params, agent: Agent, key: PlanKey) -> NodeId {
         let kind = if key.op == OpClass::Load && key.is_plain() { READ } else { WRITE };
-        match agent {
-            Agent::Cu(index) => NodeId { kind, index },
-            Agent::CommandProcessor => NodeId { kind, index: 0 },
-            Agent::Host(index) => NodeId { kind: HOST, index },
-        }
+        agent.enters(kind, HOST)
     }
 
     fn tables() -> Vec<TableView> {

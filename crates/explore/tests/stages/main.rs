@@ -5,6 +5,8 @@
 
 mod family;
 mod modes;
+#[path = "../toys/mod.rs"]
+mod toys;
 mod verified;
 #[path = "../walks/walker.rs"]
 #[allow(dead_code, reason = "some of it is for other tests of the same notation")]

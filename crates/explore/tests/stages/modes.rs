@@ -3,19 +3,17 @@
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
+use crate::toys;
 use explore::{Asked, Bounds, Explorer, Explores as _, Limits, Placement};
 use litmus::program::Program;
-use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    AccessMode, Agent, Ask, Channels, Claim, Controller, Cx, Disposition, Info, Input, KernelId, Key, Kind,
-    Levels, MemoryAccess, MemoryOp, MemoryTag, NoMessage, NodeId, Op, Per, PlanKey, PlansView, Protocol,
-    Settings, Sharing, TableView, WritePolicy, protocol_nodes,
+    AccessMode, Agent, Ask, Controller, Cx, Disposition, Info, Input, KernelId, Kind, Levels, NoMessage,
+    NodeId, Op, Per, PlanKey, Protocol, Settings, WritePolicy, protocol_nodes,
 };
 
 const GATE: u8 = 0;
 const HOST: u8 = 1;
-const SENT: u8 = 1;
 
 /// The port of a compute unit: every access is performed in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,38 +23,31 @@ pub struct Gate {
 
 impl Gate {
     fn request<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let (mask, data) = (ask.req.mask, ask.req.data);
-        let (access, modes) = match ask.req.op {
-            Op::KernelBegin(_) | Op::KernelEnd(_) | Op::Fence => {
-                self.kernel = match ask.req.op {
-                    Op::KernelBegin(kernel) => Some(kernel),
-                    Op::KernelEnd(_) => None,
-                    _ => self.kernel,
-                };
-                cx.fx.accept(ask.slot);
-                return Disposition::Done;
+        let modes = match ask.req.op {
+            Op::KernelBegin(kernel) => {
+                self.kernel = Some(kernel);
+                None
             }
-            Op::Load => (MemoryAccess::Read, [AccessMode::Read, AccessMode::ReadWrite]),
-            Op::Store => (MemoryAccess::Write { mask, data }, [AccessMode::Write, AccessMode::ReadWrite]),
-            Op::Rmw(rmw) => (MemoryAccess::Rmw { rmw, mask, data }, [AccessMode::ReadWrite; 2]),
+            Op::KernelEnd(_) => {
+                self.kernel = None;
+                None
+            }
+            Op::Fence => None,
+            Op::Load => Some([AccessMode::Read, AccessMode::ReadWrite]),
+            Op::Store => Some([AccessMode::Write, AccessMode::ReadWrite]),
+            Op::Rmw(_) => Some([AccessMode::ReadWrite; 2]),
         };
-        if cx.stage == SENT {
-            match ask.req.reads() {
-                true => cx.fx.reply(ask.slot, *ask.data),
-                false => cx.fx.accept(ask.slot),
+        if let (0, Some(modes)) = (cx.stage, modes) {
+            let Some(kernel) = self.kernel else {
+                return Disposition::Impossible("no kernel has begun here");
+            };
+            let mut uses = cx.world.kernels.get(usize::from(kernel.0)).into_iter().flatten();
+            let (array, line) = (ask.req.array, ask.req.line);
+            if !uses.any(|of| of.array == array && of.first == line && modes.contains(&of.mode)) {
+                return Disposition::Impossible("the kernel does not declare that access");
             }
-            return Disposition::Done;
         }
-        let Some(kernel) = self.kernel else { return Disposition::Impossible("no kernel has begun here") };
-        let mut uses = cx.world.kernels.get(usize::from(kernel.0)).into_iter().flatten();
-        if !uses.any(|of| of.array == ask.req.array && of.first == ask.req.line && modes.contains(&of.mode)) {
-            return Disposition::Impossible("the kernel does not declare that access");
-        }
-        cx.fx.uses.bypasses += 1;
-        let tag = MemoryTag { node: cx.me, slot: ask.slot, note: 0 };
-        cx.fx.memory.push(MemoryOp { line: ask.req.line, access, tag });
-        cx.stage = SENT;
-        Disposition::Stall(Key::Slot(ask.slot))
+        Host.step(Input::Request(ask), cx)
     }
 }
 
@@ -65,13 +56,9 @@ impl<P: Protocol> Controller<P> for Gate {
 
     fn step(&mut self, input: Input<'_, NoMessage>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
-            Input::Request(ask) => return self.request(ask, cx),
-            Input::Memory(reply) => cx.fx.resume_with(reply.op.tag.slot, reply.data),
-            Input::Message { msg, .. } => match *msg {},
-            Input::Evict(_) | Input::Timer(_) => return Disposition::Impossible("nobody asked for it"),
-            Input::Tick { .. } => {}
+            Input::Request(ask) => self.request(ask, cx),
+            other => Host.step(other, cx),
         }
-        Disposition::Done
     }
 
     fn is_quiet(&self) -> bool {
@@ -91,15 +78,7 @@ impl Protocol for Declared {
     const INFO: Info = Info {
         name: "declared",
         summary: "kernels say which arrays they use, and everything is in memory",
-        source: "this test",
-        claims: &[Claim {
-            model: "drf",
-            cores: IssueRule::GPUS,
-            mapping: "each operation as a request of the same order",
-        }],
-        channels: Channels::Fifo,
-        sharing: Sharing::Unscoped,
-        equivalent: &[],
+        ..toys::INFO
     };
     const KINDS: &'static [Kind] =
         &[Kind::port("Gate", "l1", Per::Cu), Kind::port("Host", "host", Per::Host)];
@@ -116,20 +95,10 @@ impl Protocol for Declared {
     }
 
     fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
-        match agent {
-            Agent::Cu(index) => NodeId { kind: GATE, index },
-            Agent::CommandProcessor => NodeId { kind: GATE, index: 0 },
-            Agent::Host(index) => NodeId { kind: HOST, index },
-        }
+        agent.enters(GATE, HOST)
     }
 
-    fn tables() -> Vec<TableView> {
-        Vec::new()
-    }
-
-    fn plans() -> Vec<PlansView> {
-        Vec::new()
-    }
+    toys::no_tables! {}
 }
 
 /// A kernel writes, the host reads and writes, and a kernel reads.
