@@ -12,10 +12,9 @@ use std::rc::Rc;
 use kernel::rng::Rng;
 use kernel::{Coords, Launch, OpId, Placement};
 use proto::issue::{Issue, IssueId};
-use proto::{ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
+use proto::{Agent, ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
-use super::l1::Entry;
 use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
@@ -163,24 +162,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some(current) = &mut self.kernels.current else { return };
         let kernel = current.launch.kernel;
-        let entries = match step {
-            Boundary::BeginCus | Boundary::EndCus => self.cu_entries.clone(),
-            Boundary::BeginMachine | Boundary::EndMachine => vec![self.command_entry],
-        };
         current.step = Step::Boundary(step);
-        current.due = entries.len() as u32;
-        for entry in entries {
-            self.ask_boundary(
-                now,
-                entry,
-                Owner::Kernel(kernel),
-                step.op(kernel),
-                step.scope(host_has_written),
-            );
+        let agents: Vec<_> = step.agents(self.system.cu.count as u16).collect();
+        current.due = agents.len() as u32;
+        let (op, scope) = (step.op(kernel), step.scope(host_has_written));
+        for agent in agents {
+            self.ask_boundary(now, agent, Owner::Kernel(kernel), op, scope);
         }
     }
 
-    fn ask_boundary(&mut self, now: Cycle, entry: Entry, owner: Owner, op: Op, scope: Scope) {
+    fn ask_boundary(&mut self, now: Cycle, agent: Agent, owner: Owner, op: Op, scope: Scope) {
         let ask = AskHead {
             op,
             order: Boundary::ORDER,
@@ -204,14 +195,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent: Beside::default(),
             spent_now: Beside::default(),
         });
-        self.ask_order(now, entry, instr);
+        self.ask_order(now, agent, instr);
     }
 
     /// Releases to the host what kernels have written so far. Must it wait?
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         let Some(last) = self.kernels.unreleased.take() else { return false };
         let step = Boundary::EndMachine;
-        self.ask_boundary(now, self.command_entry, Owner::Release, step.op(last), step.scope(false));
+        self.ask_boundary(now, Agent::CommandProcessor, Owner::Release, step.op(last), step.scope(false));
         true
     }
 
