@@ -291,7 +291,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Puts a wavefront into the lowest free slot.
     fn start_in_slot(&mut self, now: Cycle, cu: u32, group: u32, wave: u32, launch: &Launch) {
-        let Some(slot) = self.cus[cu as usize].free_slots.pop_first() else { return };
+        let Some(slot) = self.cus[cu as usize].free_slots.pop() else { return };
         let Some(number) = self.groups.get(group).map(|g| g.number) else { return };
         let at = Coords { work_group: number, wave, compute_unit: cu };
         let task = self.session.spawn(launch.kernel, at);
@@ -338,7 +338,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// A wavefront has retired: its slot is free, and perhaps its work-group's place.
     pub(super) fn wave_left(&mut self, now: Cycle, at: WaveAt, number: u32) {
         let unit = &mut self.cus[at.cu as usize];
-        unit.free_slots.insert(at.slot);
+        let behind = unit.free_slots.partition_point(|&slot| slot > at.slot);
+        unit.free_slots.insert(behind, at.slot);
         let Some(group) = self.groups.get_mut(number) else { return };
         group.ended += 1;
         let Some(current) = &mut self.kernels.current else { return };

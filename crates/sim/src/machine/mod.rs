@@ -205,8 +205,8 @@ struct Transit {
 /// A compute unit.
 #[derive(Debug)]
 struct Cu {
-    /// Free wavefront slots; the lowest is taken first.
-    free_slots: std::collections::BTreeSet<u32>,
+    /// Free wavefront slots in descending order; the lowest is taken first.
+    free_slots: Vec<u32>,
     groups: u32,
     lds_bytes: u64,
     lds_free_at: Cycle,
@@ -514,7 +514,7 @@ pub(crate) struct Finished {
 
 impl Cu {
     fn new(system: &System) -> Cu {
-        Cu { free_slots: (0..system.cu.wavefront_slots).collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
+        Cu { free_slots: (0..system.cu.wavefront_slots).rev().collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
     }
 }
 
