@@ -77,25 +77,6 @@ impl<P: Protocol> Nodes<P> {
         self.position(id).ok_or_else(|| format!("{agent:?} has no entry: the machine has no {id:?}"))
     }
 
-    /// Where operations of an agent go: each controller once, first that of plain loads.
-    ///
-    /// # Errors
-    /// If the machine lacks one of them.
-    pub fn entries(&self, agent: Agent) -> Result<Vec<At>, String> {
-        let first = P::entry(&self.setup.params, agent, PlanKey::PLAIN_LOAD);
-        let mut entries = vec![self.entry(agent, PlanKey::PLAIN_LOAD)?];
-        // Machines have many agents, and there are many keys: most go where the first goes.
-        for key in PlanKey::all() {
-            if P::entry(&self.setup.params, agent, key) != first {
-                let at = self.entry(agent, key)?;
-                if !entries.contains(&at) {
-                    entries.push(at);
-                }
-            }
-        }
-        Ok(entries)
-    }
-
     /// The name of a controller: `L1[0]`.
     #[must_use]
     pub fn name(&self, at: At) -> String {

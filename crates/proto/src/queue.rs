@@ -53,17 +53,9 @@ impl<T> Queue<T> {
         Some(first)
     }
 
-    pub(crate) fn pop_back(&mut self) -> Option<T> {
-        self.rest.pop_back().or_else(|| self.first.take())
-    }
-
-    pub(crate) fn append(&mut self, other: &mut Self) {
-        if self.is_empty() {
-            core::mem::swap(self, other);
-            return;
-        }
-        self.rest.extend(other.first.take());
-        self.rest.append(&mut other.rest);
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&T> {
+        self.first.as_ref()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
@@ -83,7 +75,7 @@ mod tests {
     fn it_does_what_a_deque_does() {
         let (mut queue, mut oracle) = (Queue::default(), VecDeque::new());
         for i in 0..4000u32 {
-            match (i.wrapping_mul(0x9e37_79b9) >> 24) % 7 {
+            match (i.wrapping_mul(0x9e37_79b9) >> 24) % 5 {
                 0 | 1 => {
                     queue.push_back(i);
                     oracle.push_back(i);
@@ -92,14 +84,7 @@ mod tests {
                     queue.push_front(i);
                     oracle.push_front(i);
                 }
-                3 => assert_eq!(queue.pop_back(), oracle.pop_back()),
-                4 => {
-                    let mut more = Queue::of(i);
-                    more.push_back(i + 1);
-                    queue.append(&mut more);
-                    oracle.extend([i, i + 1]);
-                    assert!(more.is_empty());
-                }
+                3 => assert_eq!(queue.front(), oracle.front()),
                 _ => assert_eq!(queue.pop_front(), oracle.pop_front()),
             }
             assert!(queue.iter().eq(&oracle));

@@ -175,7 +175,7 @@ impl<P: Protocol> Station<P> {
         let bypasses = fx.uses.bypasses;
         let mut known = Known::default();
         let found = loop {
-            match self.step_request(Ask { slot, req, data }, &mut stage, &mut known, world, fx) {
+            match self.bench().request(Ask { slot, req, data }, &mut stage, &mut known, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
@@ -183,7 +183,9 @@ impl<P: Protocol> Station<P> {
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
         known.counted = count_request(fx, bypasses, found, Known { counted: is_order, ..known });
         if let Some(key) = found.and_then(|found| found.key(fx)) {
-            self.park(slot, key, Box::new(Held { req: *req, stage, data: *data, own: false, known }));
+            let own = key == Key::Slot(slot);
+            self.held.insert(slot, Box::new(Held { req: *req, stage, data: *data, own, known }));
+            self.list(key, Parked::Request(slot));
         }
         self.settle(world, fx);
     }
@@ -213,7 +215,7 @@ impl<P: Protocol> Station<P> {
             return count_access(fx, bypasses, false);
         }
         let found = loop {
-            match self.step_message(from, msg, world, fx) {
+            match self.bench().message(from, msg, world, fx) {
                 Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
                 found => break found,
             }
@@ -230,7 +232,7 @@ impl<P: Protocol> Station<P> {
                     Parked::Turn(from, line)
                 }
             };
-            self.parked.or_default(key).push_back(parked);
+            self.list(key, parked);
         }
         self.settle(world, fx);
     }
@@ -422,94 +424,34 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a request and says what became of it, unless it is dealt with.
+    /// What a step works on, apart from the inputs that are presented again.
     #[inline]
-    fn step_request(
-        &mut self,
-        ask: Ask<'_>,
-        stage: &mut u8,
-        known: &mut Known,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Option<Found> {
-        let sent = fx.sends.len() + fx.memory.len();
-        let mut cx = Cx { world, me: self.id, stage: *stage, fx, parked: &self.parked };
-        let disposition = self.node.step(Input::Request(ask), &mut cx);
-        *stage = cx.stage;
-        known.below |= fx.sends.len() + fx.memory.len() > sent;
-        if ask.req.is_atomic_access() {
-            let waits = matches!(disposition, Disposition::Wait(_));
-            if waits || disposition == Disposition::Done {
-                fx.uses.sync_accesses += 1;
-                fx.uses.sync_hits += u32::from(!waits && !known.below);
-            }
-        }
-        match disposition {
-            Disposition::Done => None,
-            Disposition::Wait(line) => {
-                self.waiting.or_default(line).push(ask.slot);
-                Some(Found::Waits)
-            }
-            Disposition::Stall(key) => Some(Found::Parks(key)),
-            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
-            Disposition::Impossible(why) => {
-                self.violate(fx, why);
-                None
-            }
+    fn bench(&mut self) -> Bench<'_, P> {
+        Bench { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
+    }
+
+    /// Lists an input under the key it waits for, unless that is its own slot.
+    fn list(&mut self, key: Key, parked: Parked<P::Msg>) {
+        if !matches!(key, Key::Slot(_)) {
+            self.parked.or_default(key).push_back(parked);
         }
     }
 
-    fn park(&mut self, slot: Slot, key: Key, mut held: Box<Held>) {
-        held.own = key == Key::Slot(slot);
-        if !held.own {
-            self.parked.or_default(key).push_back(Parked::Request(slot));
-        }
-        self.held.insert(slot, held);
-    }
-
-    /// Presents a request once more. Returns the key under which it parked.
-    fn present_again(
-        &mut self,
-        slot: Slot,
-        mut held: Box<Held>,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Option<Key> {
-        let mut stage = held.stage;
+    /// Presents a request once more. Returns the key that it waits for, if it does.
+    fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
+        let held = self.held.get_mut(&slot)?;
         let ask = Ask { slot, req: &held.req, data: &held.data };
         let bypasses = fx.uses.bypasses;
-        let mut known = held.known;
-        let found = self.step_request(ask, &mut stage, &mut known, world, fx);
-        known.counted = count_request(fx, bypasses, found, known);
-        let key = found?.key(fx)?;
-        (held.stage, held.known) = (stage, known);
-        self.park(slot, key, held);
-        Some(key)
-    }
-
-    /// Presents a message and says what became of it, unless it is dealt with.
-    #[inline]
-    fn step_message(
-        &mut self,
-        from: NodeId,
-        msg: &P::Msg,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Option<Found> {
-        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: &self.parked };
-        match self.node.step(Input::Message { from, msg }, &mut cx) {
-            Disposition::Done => None,
-            Disposition::Stall(key) => Some(Found::Parks(key)),
-            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
-            Disposition::Impossible(why) => {
-                self.violate(fx, &format!("{} from {from:?}: {why}", msg.name()));
-                None
-            }
-            Disposition::Wait(_) => {
-                self.violate(fx, "a message cannot wait for a fill");
-                None
-            }
+        let (node, parked, waiting) = (&mut self.node, &self.parked, &mut self.waiting);
+        let mut bench = Bench { node, id: self.id, parked, waiting };
+        let found = bench.request(ask, &mut held.stage, &mut held.known, world, fx);
+        held.known.counted = count_request(fx, bypasses, found, held.known);
+        let key = found.and_then(|found| found.key(fx));
+        match key {
+            Some(key) => held.own = key == Key::Slot(slot),
+            None => drop(self.held.remove(&slot)),
         }
+        key
     }
 
     /// Presents a message that was parked. It was counted as a miss when it
@@ -517,18 +459,14 @@ impl<P: Protocol> Station<P> {
     fn deliver_again(
         &mut self,
         from: NodeId,
-        msg: Box<P::Msg>,
+        msg: &P::Msg,
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let bypasses = fx.uses.bypasses;
-        let found = self.step_message(from, &msg, world, fx);
+        let found = self.bench().message(from, msg, world, fx);
         fx.uses.bypasses = bypasses;
-        let again = found.and_then(|found| found.key(fx));
-        if let Some(key) = again {
-            self.parked.or_default(key).push_back(Parked::Message(from, msg));
-        }
-        again
+        found.and_then(|found| found.key(fx))
     }
 
     /// Presents the oldest access of a sender to a line.
@@ -539,19 +477,21 @@ impl<P: Protocol> Station<P> {
         world: World<'_, P>,
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
-        let place = (from, line);
-        let msg = self.ordered.get_mut(&place)?.messages.pop_front()?;
+        let turns = self.ordered.get_mut(&(from, line))?;
+        let msg: &P::Msg = turns.messages.front()?;
         let bypasses = fx.uses.bypasses;
-        let found = self.step_message(from, &msg, world, fx);
+        let (node, parked, waiting) = (&mut self.node, &self.parked, &mut self.waiting);
+        let found = Bench { node, id: self.id, parked, waiting }.message(from, msg, world, fx);
         fx.uses.bypasses = bypasses;
         let again = found.and_then(|found| found.key(fx));
-        let parked = self.ordered.get_mut(&place)?;
-        if let Some(key) = again {
-            parked.messages.push_front(msg);
-            parked.key = key;
-            self.parked.or_default(key).push_back(Parked::Turn(from, line));
-        } else if parked.messages.is_empty() {
-            self.ordered.remove(&place);
+        match again {
+            Some(key) => turns.key = key,
+            None => {
+                turns.messages.pop_front();
+                if turns.messages.is_empty() {
+                    self.ordered.remove(&(from, line));
+                }
+            }
         }
         again
     }
@@ -587,16 +527,20 @@ impl<P: Protocol> Station<P> {
     }
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let Some(mut held) = self.held.remove(&slot).filter(|held| held.own) else {
+        let Some(held) = self.held.get_mut(&slot).filter(|held| held.own) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };
         if let Some(data) = data {
             held.data = data;
         }
-        self.present_again(slot, held, world, fx);
+        if let Some(key) = self.present_again(slot, world, fx) {
+            self.list(key, Parked::Request(slot));
+        }
     }
 
+    /// Presents what is parked under a key, the oldest first, until one waits for the
+    /// key again: it stays the first in line.
     fn wake(&mut self, key: Key, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> u32 {
         if let Key::Slot(slot) = key {
             if self.parked_count(key) > 0 {
@@ -608,45 +552,107 @@ impl<P: Protocol> Station<P> {
         let mut steps = 0;
         while let Some(parked) = list.pop_front() {
             steps += 1;
-            let again = match parked {
-                Parked::Request(slot) => {
-                    let Some(held) = self.held.remove(&slot) else { continue };
-                    self.present_again(slot, held, world, fx)
+            let again = match &parked {
+                Parked::Request(slot) => self.present_again(*slot, world, fx),
+                Parked::Message(from, msg) => self.deliver_again(*from, msg, world, fx),
+                Parked::Turn(from, line) => self.take_turn(*from, *line, world, fx),
+            };
+            match (again, parked) {
+                (Some(again), parked) if again == key => {
+                    list.push_front(parked);
+                    break;
                 }
-                Parked::Message(from, msg) => self.deliver_again(from, msg, world, fx),
-                Parked::Turn(from, line) => {
-                    let again = self.take_turn(from, line, world, fx);
+                (Some(again), parked) => self.list(again, parked),
+                (None, Parked::Turn(from, line)) => {
                     // The next of this sender comes behind what others ask.
-                    if again.is_none()
-                        && let Some(rest) = self.ordered.get_mut(&(from, line))
-                    {
+                    if let Some(rest) = self.ordered.get_mut(&(from, line)) {
                         rest.key = key;
                         list.push_back(Parked::Turn(from, line));
                     }
-                    again
                 }
-            };
-            if again == Some(key)
-                && let Some(mut blocked) = self.parked.remove(&key)
-            {
-                // Blocked once more: it stays the first in line.
-                while let Some(last) = blocked.pop_back() {
-                    list.push_front(last);
-                }
-                break;
+                (None, _) => {}
             }
         }
         if !list.is_empty() {
-            match self.parked.get_mut(&key) {
-                None => self.parked.insert(key, list),
-                Some(parked) => parked.append(&mut list),
-            }
+            self.parked.insert(key, list);
         }
         steps
     }
 
     fn violate(&self, fx: &mut Effects<P::Msg>, why: &str) {
         fx.violate::<P>(self.id, why);
+    }
+}
+
+/// What a step of a station works on. The input itself may lie in the station too.
+struct Bench<'a, P: Protocol> {
+    node: &'a mut P::Node,
+    id: NodeId,
+    parked: &'a ParkedInputs<P::Msg>,
+    waiting: &'a mut Lookup<LineAddr, SmallVec<[Slot; 4]>>,
+}
+
+impl<P: Protocol> Bench<'_, P> {
+    /// Presents a request and says what became of it, unless it is dealt with.
+    #[inline]
+    fn request(
+        &mut self,
+        ask: Ask<'_>,
+        stage: &mut u8,
+        known: &mut Known,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Found> {
+        let sent = fx.sends.len() + fx.memory.len();
+        let mut cx = Cx { world, me: self.id, stage: *stage, fx, parked: self.parked };
+        let disposition = self.node.step(Input::Request(ask), &mut cx);
+        *stage = cx.stage;
+        known.below |= fx.sends.len() + fx.memory.len() > sent;
+        if ask.req.is_atomic_access() {
+            let waits = matches!(disposition, Disposition::Wait(_));
+            if waits || disposition == Disposition::Done {
+                fx.uses.sync_accesses += 1;
+                fx.uses.sync_hits += u32::from(!waits && !known.below);
+            }
+        }
+        match disposition {
+            Disposition::Done => None,
+            Disposition::Wait(line) => {
+                self.waiting.or_default(line).push(ask.slot);
+                Some(Found::Waits)
+            }
+            Disposition::Stall(key) => Some(Found::Parks(key)),
+            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
+            Disposition::Impossible(why) => {
+                fx.violate::<P>(self.id, why);
+                None
+            }
+        }
+    }
+
+    /// Presents a message and says what became of it, unless it is dealt with.
+    #[inline]
+    fn message(
+        &mut self,
+        from: NodeId,
+        msg: &P::Msg,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Found> {
+        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: self.parked };
+        match self.node.step(Input::Message { from, msg }, &mut cx) {
+            Disposition::Done => None,
+            Disposition::Stall(key) => Some(Found::Parks(key)),
+            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
+            Disposition::Impossible(why) => {
+                fx.violate::<P>(self.id, &format!("{} from {from:?}: {why}", msg.name()));
+                None
+            }
+            Disposition::Wait(_) => {
+                fx.violate::<P>(self.id, "a message cannot wait for a fill");
+                None
+            }
+        }
     }
 }
 

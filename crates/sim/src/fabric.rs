@@ -117,11 +117,6 @@ pub(crate) trait Fabric {
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String>;
-    /// Where requests of an agent go: each station once, first that of plain loads.
-    ///
-    /// # Errors
-    /// If the machine lacks one of them.
-    fn entries(&self, agent: Agent) -> Result<Vec<StationId>, String>;
     /// Where lines live.
     fn homes(&self) -> &Homes;
     /// Puts the page of a line on a chiplet, unless it has a place.
@@ -431,10 +426,6 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String> {
         self.nodes.entry(agent, key)
-    }
-
-    fn entries(&self, agent: Agent) -> Result<Vec<StationId>, String> {
-        self.nodes.entries(agent)
     }
 
     fn homes(&self) -> &Homes {

@@ -169,7 +169,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     }
 
     #[inline]
-    fn set_tag(&mut self, way: usize, tag: u64) {
+    fn set_tag(&mut self, way: usize, tag: u64) -> SetIndex {
         let (set, within) = self.ways.divide(way as u64);
         let set = set as usize;
         self.prints[set * self.prints_per_set as usize + within as usize] = print_of(tag);
@@ -179,6 +179,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             _ => {}
         }
         self.tags[way] = tag;
+        SetIndex(set as u32)
     }
 
     /// Puts a line without bytes into a free way.
@@ -190,12 +191,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.masks[i] = [0; 2];
     }
 
-    /// Removes a line and its bytes.
-    pub fn remove(&mut self, way: Way, absent: S) {
+    /// Removes a line and its bytes. Returns the set that has a free way now.
+    pub fn remove(&mut self, way: Way, absent: S) -> SetIndex {
         let i = way.0 as usize;
-        self.set_tag(i, EMPTY);
         self.states[i] = absent;
         self.masks[i] = [0; 2];
+        self.set_tag(i, EMPTY)
     }
 
     /// The line in a way, if there is one.

@@ -185,9 +185,8 @@ pub trait Lines<P: Protocol> {
         }
         if let Some(way) = place.way {
             if next == Some(Self::ABSENT) {
-                let set = self.array().set(place.line, cx.world.homes);
+                let set = self.array().remove(way, Self::ABSENT);
                 cx.fx.wake(Key::Way(set));
-                self.array().remove(way, Self::ABSENT);
             } else {
                 if let Some(next) = next {
                     self.array().set_state(way, next);

@@ -2,7 +2,9 @@
 
 use kernel::{Action, LANES_MAX, Mask, OpId, Packed, Placed, Posted, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp, Verdict};
-use proto::{ArrayId, Hints, Issuer, Level, LineData, Op, Order, PlanKey, Request, RmwKind, Scope, Width};
+use proto::{
+    Agent, ArrayId, Hints, Issuer, Level, LineData, Op, Order, PlanKey, Request, RmwKind, Scope, Width,
+};
 
 use super::spent::Beside;
 use super::wave::{LastOp, Stage};
@@ -301,7 +303,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 counts.fences += 1;
                 drop(ops);
                 let instr = self.add_instr(number, instr);
-                return self.ask_order(now, self.cu_entries[at.cu as usize], instr);
+                return self.ask_order(now, Agent::Cu(at.cu as u16), instr);
             }
         }
         let mut parts = core::mem::take(&mut self.parts);
@@ -317,7 +319,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         drop(ops);
         let instr = self.add_instr(number, instr);
         if sent {
-            self.ask_lines(now, self.cu_entries[at.cu as usize], instr, &parts);
+            self.ask_lines(now, Agent::Cu(at.cu as u16), instr, &parts);
         } else {
             self.waves[number as usize].buffered.push((issue, instr));
             self.accept_early(now, number, id);
@@ -335,12 +337,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let wave = &mut self.waves[number as usize];
         let Some(at) = wave.buffered.iter().position(|&(id, _)| id == issue) else { return };
         let (_, instr) = wave.buffered.remove(at);
-        let cu = wave.at.cu as usize;
+        let cu = wave.at.cu as u16;
         let parts = match self.instrs.get_mut(instr).and_then(|i| i.kept.as_mut()) {
             Some(kept) => core::mem::take(&mut kept.parts),
             None => return,
         };
-        self.ask_lines(now, self.cu_entries[cu], instr, &parts);
+        self.ask_lines(now, Agent::Cu(cu), instr, &parts);
     }
 
     /// A load takes its bytes from an older store of its own wavefront.

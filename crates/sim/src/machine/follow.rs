@@ -40,9 +40,8 @@ const TIMERS_MAX: u32 = 10_000;
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Makes the moves.
     pub(crate) fn follow(mut self, moves: &[Move]) -> Result<Led, FollowError> {
-        for port in &mut self.ports {
-            port.let_all_in();
-        }
+        // However many requests are under way, a port takes the next one.
+        self.stations.iter_mut().for_each(|station| station.flights_max = usize::MAX);
         let mut held = Vec::new();
         self.holds_time = true;
         self.give_first_inputs();

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use kernel::{Action, OpId, Polled};
+use proto::Agent;
 use proto::issue::IssueId;
 
 use super::access::{AskHead, Instr, Phase, split};
@@ -183,10 +184,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent_now: Beside::default(),
         });
         if parts.is_empty() {
-            self.ask_order(now, self.host_entry, instr);
+            self.ask_order(now, Agent::Host(0), instr);
         } else {
             self.tally.counts.host_accesses += 1;
-            self.ask_lines(now, self.host_entry, instr, &parts);
+            self.ask_lines(now, Agent::Host(0), instr, &parts);
         }
         self.parts = parts;
     }

@@ -12,10 +12,9 @@ use std::rc::Rc;
 use kernel::rng::Rng;
 use kernel::{Coords, Launch, OpId, Placement};
 use proto::issue::{Issue, IssueId};
-use proto::{ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
+use proto::{Agent, ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
-use super::l1::Entry;
 use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
@@ -163,24 +162,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some(current) = &mut self.kernels.current else { return };
         let kernel = current.launch.kernel;
-        let entries = match step {
-            Boundary::BeginCus | Boundary::EndCus => self.cu_entries.clone(),
-            Boundary::BeginMachine | Boundary::EndMachine => vec![self.command_entry],
-        };
         current.step = Step::Boundary(step);
-        current.due = entries.len() as u32;
-        for entry in entries {
-            self.ask_boundary(
-                now,
-                entry,
-                Owner::Kernel(kernel),
-                step.op(kernel),
-                step.scope(host_has_written),
-            );
+        let agents: Vec<_> = step.agents(self.system.cu.count as u16).collect();
+        current.due = agents.len() as u32;
+        let (op, scope) = (step.op(kernel), step.scope(host_has_written));
+        for agent in agents {
+            self.ask_boundary(now, agent, Owner::Kernel(kernel), op, scope);
         }
     }
 
-    fn ask_boundary(&mut self, now: Cycle, entry: Entry, owner: Owner, op: Op, scope: Scope) {
+    fn ask_boundary(&mut self, now: Cycle, agent: Agent, owner: Owner, op: Op, scope: Scope) {
         let ask = AskHead {
             op,
             order: Boundary::ORDER,
@@ -204,14 +195,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent: Beside::default(),
             spent_now: Beside::default(),
         });
-        self.ask_order(now, entry, instr);
+        self.ask_order(now, agent, instr);
     }
 
     /// Releases to the host what kernels have written so far. Must it wait?
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         let Some(last) = self.kernels.unreleased.take() else { return false };
         let step = Boundary::EndMachine;
-        self.ask_boundary(now, self.command_entry, Owner::Release, step.op(last), step.scope(false));
+        self.ask_boundary(now, Agent::CommandProcessor, Owner::Release, step.op(last), step.scope(false));
         true
     }
 
@@ -300,7 +291,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Puts a wavefront into the lowest free slot.
     fn start_in_slot(&mut self, now: Cycle, cu: u32, group: u32, wave: u32, launch: &Launch) {
-        let Some(slot) = self.cus[cu as usize].free_slots.pop_first() else { return };
+        let Some(slot) = self.cus[cu as usize].free_slots.pop() else { return };
         let Some(number) = self.groups.get(group).map(|g| g.number) else { return };
         let at = Coords { work_group: number, wave, compute_unit: cu };
         let task = self.session.spawn(launch.kernel, at);
@@ -347,7 +338,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// A wavefront has retired: its slot is free, and perhaps its work-group's place.
     pub(super) fn wave_left(&mut self, now: Cycle, at: WaveAt, number: u32) {
         let unit = &mut self.cus[at.cu as usize];
-        unit.free_slots.insert(at.slot);
+        let behind = unit.free_slots.partition_point(|&slot| slot > at.slot);
+        unit.free_slots.insert(behind, at.slot);
         let Some(group) = self.groups.get_mut(number) else { return };
         group.ended += 1;
         let Some(current) = &mut self.kernels.current else { return };

@@ -14,7 +14,7 @@ use super::travel::Origin;
 use super::{Event, Machine, Owner};
 use crate::attribution::Trail;
 use crate::coalesce::LinePart;
-use crate::fabric::{Fabric, StationId};
+use crate::fabric::StationId;
 use crate::probe::Probe;
 use crate::queue::Cycle;
 use crate::slab::Slab;
@@ -38,16 +38,11 @@ pub(super) struct Flight {
 /// The way into one station.
 #[derive(Debug)]
 pub(super) struct Port {
-    pub(super) entry: StationId,
     pub(super) queue: VecDeque<LineAsk>,
     /// Requests under way; their numbers are the station's slots.
     pub(super) flights: Slab<Flight>,
     pub(super) free_at: Cycle,
     is_scheduled: bool,
-    /// How many requests may be under way.
-    flights_max: usize,
-    /// How many requests enter in one cycle.
-    ports: u32,
     /// Served no request because so many were under way.
     is_full: bool,
 }
@@ -56,77 +51,34 @@ pub(super) struct Port {
 /// wait for a register wait in the station, so that hits behind them pass.
 pub(super) const FLIGHTS_PER_MISS_REGISTER: usize = 4;
 
-impl Port {
-    fn new(entry: StationId, flights_max: usize, ports: u32) -> Port {
-        Port {
-            entry,
-            queue: VecDeque::new(),
-            flights: Slab::default(),
-            free_at: 0,
-            is_scheduled: false,
-            flights_max,
-            ports,
-            is_full: false,
-        }
-    }
-
-    /// However many requests are under way, it takes the next one.
-    pub(super) fn let_all_in(&mut self) {
-        self.flights_max = usize::MAX;
-    }
+/// The ports by station. A port is made when the first request enters there.
+#[derive(Debug)]
+pub(super) struct Ports {
+    of: Vec<Option<Box<Port>>>,
 }
 
-/// Where the requests of an agent enter.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Entry {
-    /// All of them at this port.
-    One(u32),
-    /// The protocol says where, for each operation of this agent.
-    ByOperation(Agent),
-}
-
-/// No requests enter the station.
-const NO_PORT: u32 = u32::MAX;
-
-/// The ports of a machine, as they are made.
-pub(super) struct Doors<'a> {
-    fabric: &'a dyn Fabric,
-    /// By station: how many requests may be under way, and enter in one cycle.
-    room: Vec<(usize, u32)>,
-    pub(super) ports: Vec<Port>,
-    /// By station: the number of its port, or [`NO_PORT`].
-    pub(super) port_of: Vec<u32>,
-}
-
-impl<'a> Doors<'a> {
-    pub(super) fn new(fabric: &'a dyn Fabric, room: Vec<(usize, u32)>) -> Doors<'a> {
-        let port_of = vec![NO_PORT; room.len()];
-        Doors { fabric, room, ports: Vec::new(), port_of }
+impl Ports {
+    pub(super) fn new(stations: usize) -> Ports {
+        Ports { of: (0..stations).map(|_| None).collect() }
     }
 
-    /// Where an agent's requests enter, with ports there.
-    ///
-    /// # Errors
-    /// If the machine has no such station.
-    pub(super) fn entry(&mut self, agent: Agent) -> Result<Entry, String> {
-        let stations = self.fabric.entries(agent)?;
-        for &station in &stations {
-            self.port(station);
-        }
-        Ok(match stations[..] {
-            [station] => Entry::One(self.port(station)),
-            _ => Entry::ByOperation(agent),
-        })
+    #[inline]
+    pub(super) fn get_mut(&mut self, station: StationId) -> Option<&mut Port> {
+        self.of[station as usize].as_deref_mut()
     }
 
-    fn port(&mut self, station: StationId) -> u32 {
-        let port = &mut self.port_of[station as usize];
-        if *port == NO_PORT {
-            *port = self.ports.len() as u32;
-            let (flights_max, ports) = self.room[station as usize];
-            self.ports.push(Port::new(station, flights_max, ports));
-        }
-        *port
+    #[inline]
+    fn open(&mut self, station: StationId) -> &mut Port {
+        let new = || {
+            let (queue, flights) = (VecDeque::new(), Slab::default());
+            Box::new(Port { queue, flights, free_at: 0, is_scheduled: false, is_full: false })
+        };
+        self.of[station as usize].get_or_insert_with(new)
+    }
+
+    /// The ports that requests have entered, by station.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (StationId, &Port)> {
+        (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
     }
 }
 
@@ -135,14 +87,14 @@ const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, la
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
-    pub(super) fn ask_lines(&mut self, now: Cycle, entry: Entry, instr: u32, parts: &[LinePart]) {
-        let port = self.port_of_instr(entry, instr);
+    pub(super) fn ask_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
+        let Some(station) = self.entry(now, agent, instr) else { return };
         if self.places_pages {
             self.touch(instr, parts);
         }
-        let queue = &mut self.ports[port as usize].queue;
+        let queue = &mut self.ports.open(station).queue;
         queue.extend(parts.iter().map(|&part| LineAsk { instr, since: now, part }));
-        self.port_next(now, port);
+        self.port_next(now, station);
     }
 
     /// Places the pages of lines that are touched for the first time: on the chiplet
@@ -162,65 +114,80 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Queues a request that has no line.
-    pub(super) fn ask_order(&mut self, now: Cycle, entry: Entry, instr: u32) {
-        let port = self.port_of_instr(entry, instr);
-        self.ports[port as usize].queue.push_back(LineAsk { instr, since: now, part: NO_PART });
-        self.port_next(now, port);
+    pub(super) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
+        let Some(station) = self.entry(now, agent, instr) else { return };
+        self.ports.open(station).queue.push_back(LineAsk { instr, since: now, part: NO_PART });
+        self.port_next(now, station);
+    }
+
+    /// Where an instruction of an agent enters: the protocol says so.
+    #[inline]
+    fn entry(&mut self, now: Cycle, agent: Agent, instr: u32) -> Option<StationId> {
+        let key = self.instrs.get(instr)?.ask.key();
+        match self.fabric.entry(agent, key) {
+            Ok(station) => Some(station),
+            Err(why) => {
+                self.violate(now, why);
+                None
+            }
+        }
     }
 
     /// Serves the port now if it is free, or sees to it that it will be served.
     #[inline]
-    fn port_next(&mut self, now: Cycle, number: u32) {
-        let port = &mut self.ports[number as usize];
+    fn port_next(&mut self, now: Cycle, station: StationId) {
+        let Some(port) = self.ports.get_mut(station) else { return };
         if port.is_scheduled || port.is_full || port.queue.is_empty() {
             return;
         }
         if port.free_at > now {
             port.is_scheduled = true;
             let when = port.free_at;
-            return self.at(when, Event::Port(number));
+            return self.at(when, Event::Port(station));
         }
-        self.serve(now, number);
+        self.serve(now, station);
     }
 
     #[inline(never)]
-    pub(super) fn port_due(&mut self, now: Cycle, number: u32) {
-        let port = &mut self.ports[number as usize];
+    pub(super) fn port_due(&mut self, now: Cycle, station: StationId) {
+        let Some(port) = self.ports.get_mut(station) else { return };
         port.is_scheduled = false;
         if port.free_at > now {
             // An invalidation has kept the cache meanwhile.
-            return self.port_next(now, number);
+            return self.port_next(now, station);
         }
-        self.serve(now, number);
+        self.serve(now, station);
     }
 
     /// Presents what one cycle can take.
     #[inline(never)]
-    fn serve(&mut self, now: Cycle, number: u32) {
-        self.ports[number as usize].free_at = now + 1;
-        for _ in 0..self.ports[number as usize].ports {
-            let port = &mut self.ports[number as usize];
-            if port.flights.len() >= port.flights_max {
+    fn serve(&mut self, now: Cycle, station: StationId) {
+        self.ports.open(station).free_at = now + 1;
+        let state = &self.stations[station as usize];
+        let (flights_max, per_cycle) = (state.flights_max, state.timing.ports);
+        for _ in 0..per_cycle {
+            let port = self.ports.open(station);
+            if port.flights.len() >= flights_max {
                 port.is_full = true;
                 return;
             }
             let Some(ask) = port.queue.pop_front() else { break };
             self.tally.counts.l1_port_wait_cycles += now - ask.since;
-            self.present(now, number, ask);
+            self.present(now, station, ask);
         }
-        let port = &mut self.ports[number as usize];
+        let port = self.ports.open(station);
         if !port.queue.is_empty() && !port.is_scheduled {
             port.is_scheduled = true;
             let when = port.free_at;
-            self.at(when, Event::Port(number));
+            self.at(when, Event::Port(station));
         }
     }
 
     /// Presents a request to its station.
     #[inline(never)]
-    fn present(&mut self, now: Cycle, number: u32, ask: LineAsk) {
+    fn present(&mut self, now: Cycle, station: StationId, ask: LineAsk) {
         let Some(instr) = self.instrs.get(ask.instr) else { return };
-        if instr.ask.op == Op::Load && !instr.ask.order.is_atomic() && self.answer_hit(now, number, &ask) {
+        if instr.ask.op == Op::Load && !instr.ask.order.is_atomic() && self.answer_hit(now, station, &ask) {
             return;
         }
         let Some(instr) = self.instrs.get(ask.instr) else { return };
@@ -234,28 +201,26 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
             Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => counts.order_requests += 1,
         }
-        let port = &mut self.ports[number as usize];
-        let slot = port.flights.insert(Flight { instr: ask.instr, part: ask.part, spent });
-        let entry = port.entry;
-        self.catch_up(now, entry);
-        self.fabric.request(entry, Slot(slot), &request, self.out.get_or_insert_default());
+        let flights = &mut self.ports.open(station).flights;
+        let slot = flights.insert(Flight { instr: ask.instr, part: ask.part, spent });
+        self.catch_up(now, station);
+        self.fabric.request(station, Slot(slot), &request, self.out.get_or_insert_default());
         let line = (ask.part.lanes != 0).then_some(request.line);
-        self.carry_out(now, entry, Origin::Request { line }, Trail::default());
+        self.carry_out(now, station, Origin::Request { line }, Trail::default());
     }
 
     /// Answers a load whose step would do nothing but that: what [`Machine::present`],
     /// [`Machine::carry_out`] and [`Machine::answer`] do for it.
     #[inline]
-    fn answer_hit(&mut self, now: Cycle, number: u32, ask: &LineAsk) -> bool {
-        let entry = self.ports[number as usize].entry;
+    fn answer_hit(&mut self, now: Cycle, station: StationId, ask: &LineAsk) -> bool {
         let Some(instr) = self.instrs.get_mut(ask.instr) else { return false };
         let load = Load { key: instr.ask.key(), line: ask.part.line, mask: ask.part.mask };
-        let Some(bytes) = self.fabric.hit(entry, &load) else { return false };
-        let state = &self.stations[entry as usize];
+        let Some(bytes) = self.fabric.hit(station, &load) else { return false };
+        let state = &self.stations[station as usize];
         self.tally.hit(state.level);
         self.tally.counts.line_requests += 1;
         self.tally.counts.answers += 1;
-        self.probe.serve(entry, "request", Some(load.line), now, now + 1);
+        self.probe.serve(station, "request", Some(load.line), now, now + 1);
         let at = now + state.timing.latency_cycles;
         instr.answered(at, || Spent::new(now, Op::Load, now - ask.since).until(at, Trail::default()));
         if let Some(op) = instr.op {
@@ -276,23 +241,23 @@ impl<Pr: Probe> Machine<'_, Pr> {
         now: Cycle,
         at: Cycle,
         trail: Trail,
-        port: u32,
+        station: StationId,
         slot: Slot,
         data: Option<&LineData>,
     ) {
-        let Some(flight) = self.ports[port as usize].flights.remove(slot.0) else {
-            let port = &self.ports[port as usize];
-            let name = &self.stations[port.entry as usize].name;
-            let why = format!("{name} answers request {} twice", slot.0);
+        let port = self.ports.get_mut(station);
+        let Some((port, flight)) = port.and_then(|port| port.flights.remove(slot.0).map(|it| (port, it)))
+        else {
+            let name = &self.stations[station as usize].name;
+            let why = format!("{name} answers request {}, which is not under way", slot.0);
             return self.violate(now, why);
         };
         self.tally.counts.answers += 1;
-        let entrance = &mut self.ports[port as usize];
-        if entrance.is_full {
-            entrance.is_full = false;
-            entrance.is_scheduled = true;
-            let when = entrance.free_at.max(now);
-            self.at(when, Event::Port(port));
+        if port.is_full {
+            port.is_full = false;
+            port.is_scheduled = true;
+            let when = port.free_at.max(now);
+            self.at(when, Event::Port(station));
         }
         let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
         instr.answered(at, || flight.spent.until(at, trail));
@@ -311,25 +276,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let when = instr.done_at;
             self.at(when, Event::Complete(flight.instr));
         }
-    }
-
-    /// The port into a station, if requests enter there.
-    #[inline]
-    pub(super) fn port_of(&self, station: StationId) -> Option<u32> {
-        Some(self.port_of[station as usize]).filter(|&port| port != NO_PORT)
-    }
-
-    /// The port that an instruction enters.
-    #[inline]
-    fn port_of_instr(&self, entry: Entry, instr: u32) -> u32 {
-        let agent = match entry {
-            Entry::One(port) => return port,
-            Entry::ByOperation(agent) => agent,
-        };
-        // Every entry of the agent was found when the machine was made.
-        let key = self.instrs.get(instr).map(|instr| instr.ask.key());
-        let station = key.and_then(|key| self.fabric.entry(agent, key).ok());
-        station.map_or(0, |station| self.port_of[station as usize])
     }
 
     /// Keeps a cache from serving requests while it invalidates its lines.

@@ -1,7 +1,7 @@
 //! Local memory and work-group barriers.
 
 use kernel::{Action, OpId, Placed, Posted};
-use proto::{Op, Order};
+use proto::{Agent, Op, Order};
 
 use super::access::Phase;
 use super::{Event, Machine, Owner};
@@ -46,13 +46,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn ask_fence(&mut self, now: Cycle, wave: u32, number: u32, order: Order, phase: Phase) {
-        let entry = self.cu_entries[self.waves[wave as usize].at.cu as usize];
+        let agent = Agent::Cu(self.waves[wave as usize].at.cu as u16);
         let Some(instr) = self.instrs.get_mut(number) else { return };
         instr.phase = phase;
         instr.left = 1;
         instr.ask.op = Op::Fence;
         instr.ask.order = order;
-        self.ask_order(now, entry, number);
+        self.ask_order(now, agent, number);
     }
 
     pub(super) fn arrive_at_barrier(&mut self, now: Cycle, number: u32) {

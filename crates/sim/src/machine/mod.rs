@@ -26,7 +26,7 @@ mod travel;
 mod wave;
 
 use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, KernelId, Level, LineAddr, Mutation, TimerClass};
+use proto::{Agent, KernelId, Level, LineAddr, Mutation, PlanKey, TimerClass};
 
 use crate::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
@@ -49,7 +49,7 @@ use access::Instr;
 pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
-use l1::{Doors, Entry, Port};
+use l1::Ports;
 use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
@@ -171,6 +171,8 @@ struct StationState {
     /// it is where nothing but one latency delays it.
     is_serial: bool,
     timing: StationTiming,
+    /// How many requests may be under way at its port.
+    flights_max: usize,
     busy_until: Cycle,
     /// When the last thing left, if the station is serial.
     last_leave: Cycle,
@@ -203,8 +205,8 @@ struct Transit {
 /// A compute unit.
 #[derive(Debug)]
 struct Cu {
-    /// Free wavefront slots; the lowest is taken first.
-    free_slots: std::collections::BTreeSet<u32>,
+    /// Free wavefront slots in descending order; the lowest is taken first.
+    free_slots: Vec<u32>,
     groups: u32,
     lds_bytes: u64,
     lds_free_at: Cycle,
@@ -239,14 +241,7 @@ pub(crate) struct Machine<'a, Pr> {
     noc: Noc,
     dram: Dram,
     memory: Memory,
-    ports: Vec<Port>,
-    /// By station: the number of its port, or [`NO_PORT`].
-    port_of: Vec<u32>,
-    /// Where the requests of each compute unit, of the command processor and of the
-    /// host enter.
-    cu_entries: Vec<Entry>,
-    command_entry: Entry,
-    host_entry: Entry,
+    ports: Ports,
     cus: Vec<Cu>,
     simds: Vec<Simd>,
     waves: Vec<Wave>,
@@ -287,11 +282,17 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             .map(|info| {
                 let level = &levels[usize::from(info.level)];
                 let is_serial = !level.is_bank();
+                // A level without registers of its own takes as many requests as an L1.
+                let registers = match level.miss_registers {
+                    0 => system.l1.miss_registers,
+                    registers => registers,
+                };
                 StationState {
                     level: info.level,
                     timers_running: 0,
                     is_serial,
                     timing: StationTiming::of(system, &level.name),
+                    flights_max: registers as usize * l1::FLIGHTS_PER_MISS_REGISTER,
                     busy_until: 0,
                     last_leave: 0,
                     last_leave_for: vec![0; if is_serial { 0 } else { infos.len() + 1 }],
@@ -302,22 +303,14 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 }
             })
             .collect();
-        // A level without registers of its own takes as many requests as an L1.
-        let room = |station: &StationState| {
-            let registers = levels[usize::from(station.level)].miss_registers;
-            let registers = if registers == 0 { system.l1.miss_registers } else { registers };
-            (registers as usize * l1::FLIGHTS_PER_MISS_REGISTER, station.timing.ports)
-        };
-        let room = stations.iter().map(room).collect();
         let sites = sites(&levels, &infos);
         let place = |info: &StationInfo| placement.node(&levels[usize::from(info.level)], info.index);
         let places = infos.iter().map(place).collect();
         let cus = system.cu.count;
-        let mut doors = Doors::new(fabric.as_ref(), room);
-        let mut entry = |agent| doors.entry(agent).map_err(RunError::Machine);
-        let cu_entries = (0..cus).map(|cu| entry(Agent::Cu(cu as u16))).collect::<Result<_, _>>()?;
-        let (command_entry, host_entry) = (entry(Agent::CommandProcessor)?, entry(Agent::Host(0))?);
-        let Doors { ports, port_of, .. } = doors;
+        for agent in (0..cus).map(|cu| Agent::Cu(cu as u16)).chain([Agent::CommandProcessor, Agent::Host(0)])
+        {
+            fabric.entry(agent, PlanKey::PLAIN_LOAD).map_err(RunError::Machine)?;
+        }
         let tally = Tally::new(levels.iter().map(|level| level.name.clone()));
         let (shape, banks) = (kernel_shape(system), system.topology().banks());
         let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
@@ -333,6 +326,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let samples = Samples::every(probe.sample_every());
         let clocked = fabric.is_clocked();
         let places_pages = fabric.homes().are_by_touch();
+        let ports = Ports::new(stations.len());
         Ok(Machine {
             system,
             options,
@@ -354,10 +348,6 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             dram: Dram::new(&system.dram, system.chiplets),
             memory: Memory::new(system.l1.line_bytes as usize),
             ports,
-            port_of,
-            cu_entries,
-            command_entry,
-            host_entry,
             cus: (0..cus).map(|_| Cu::new(system)).collect(),
             simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
             waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),
@@ -524,7 +514,7 @@ pub(crate) struct Finished {
 
 impl Cu {
     fn new(system: &System) -> Cu {
-        Cu { free_slots: (0..system.cu.wavefront_slots).collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
+        Cu { free_slots: (0..system.cu.wavefront_slots).rev().collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
     }
 }
 

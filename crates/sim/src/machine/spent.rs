@@ -120,10 +120,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Requests turn to something else.
     #[inline(never)]
     pub(super) fn spend_all(&mut self, now: Cycle, station: StationId, trail: Trail, out: &mut Out) {
-        let port = self.port_of(station);
+        let mut port = self.ports.get_mut(station);
         for (slot, on) in out.spends.drain(..) {
-            let flights = port.map(|port| &mut self.ports[port as usize].flights);
-            if let Some(flight) = flights.and_then(|flights| flights.get_mut(slot.0)) {
+            if let Some(flight) = port.as_mut().and_then(|port| port.flights.get_mut(slot.0)) {
                 let beside = flight.spent.until(now, trail);
                 flight.spent = Spent { beside, on, since: now };
             }

@@ -114,12 +114,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
     ) -> Awaited {
         let mut place = String::new();
         let mut at = "its requests wait for the port".to_owned();
-        for port in &self.ports {
+        for (station, port) in self.ports.iter() {
             let queued = port.queue.iter().find(|ask| ask.instr == number).map(|ask| ask.part);
             let flight = port.flights.iter().find(|(_, flight)| flight.instr == number);
-            let name = &self.stations[port.entry as usize].name;
+            let name = &self.stations[station as usize].name;
             if let Some((slot, flight)) = flight {
-                at = format!("{name} has not answered; {}", self.slot_in_words(port.entry, Slot(slot)));
+                at = format!("{name} has not answered; {}", self.slot_in_words(station, Slot(slot)));
                 place = self.part_in_words(&flight.part, lines);
                 break;
             }

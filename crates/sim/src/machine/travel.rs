@@ -130,13 +130,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving, trail: Trail, out: &Out) {
-        let Some(port) = self.port_of(station) else {
-            let why = format!("{} answers a request it never got", self.stations[station as usize].name);
-            return self.violate(now, why);
-        };
         for (slot, data) in &out.replies {
             let at = if data.is_some() { leaving.values } else { leaving.accepts };
-            self.answer(now, at, trail, port, *slot, data.as_ref());
+            self.answer(now, at, trail, station, *slot, data.as_ref());
         }
     }
 
@@ -158,9 +154,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 };
                 self.probe.serve(station, "request", line, now, now + 1 + invalidation);
                 if invalidation > 0
-                    && let Some(port) = self.port_of(station)
+                    && let Some(port) = self.ports.get_mut(station)
                 {
-                    self.ports[port as usize].free_at = now + 1 + invalidation;
+                    port.free_at = now + 1 + invalidation;
                 }
                 return leaving;
             }
@@ -188,10 +184,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let from = until - timing.occupancy_cycles.max(1);
         self.probe.serve(station, what, line, from, until);
         if invalidation > 0
-            && let Some(port) = self.port_of(station)
+            && let Some(port) = self.ports.get_mut(station)
         {
-            let free_at = &mut self.ports[port as usize].free_at;
-            *free_at = (*free_at).max(now) + invalidation;
+            port.free_at = port.free_at.max(now) + invalidation;
         }
         Leaving { sends: leave, values: leave, accepts: leave, queued }
     }
