@@ -15,7 +15,6 @@ use proto::issue::{Issue, IssueId};
 use proto::{ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
-use super::l1::Entry;
 use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
@@ -38,7 +37,7 @@ pub(super) struct Group {
 
 /// How far a kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     /// The command processor prepares it.
     Launching,
     /// The requests of a boundary are under way.
@@ -50,7 +49,7 @@ enum Step {
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) launch: Rc<Launch>,
-    step: Step,
+    pub(super) step: Step,
     pub(super) next_group: u32,
     live_groups: u32,
     /// Boundary requests not yet answered.
@@ -154,7 +153,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
         self.times.step_done(now, Cause::Launch);
-        let written = core::mem::take(&mut self.kernels.host_has_written);
+        let written = self.host_has_written();
+        self.turn(true);
         self.boundary(now, Boundary::BeginMachine, written);
     }
 
@@ -169,18 +169,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         };
         current.step = Step::Boundary(step);
         current.due = entries.len() as u32;
-        for entry in entries {
-            self.ask_boundary(
-                now,
-                entry,
-                Owner::Kernel(kernel),
-                step.op(kernel),
-                step.scope(host_has_written),
-            );
+        let (op, scope) = (step.op(kernel), step.scope(host_has_written));
+        for (agent, entry) in (0..).zip(entries) {
+            let instr = self.boundary_instr(now, Owner::Kernel(kernel), op, scope);
+            self.ask_led(now, agent, entry, instr);
         }
     }
 
-    fn ask_boundary(&mut self, now: Cycle, entry: Entry, owner: Owner, op: Op, scope: Scope) {
+    /// A request as at the boundary of a kernel.
+    pub(super) fn boundary_instr(&mut self, now: Cycle, owner: Owner, op: Op, scope: Scope) -> u32 {
         let ask = AskHead {
             op,
             order: Boundary::ORDER,
@@ -191,7 +188,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             wavefront: 0,
             work_group: 0,
         };
-        let instr = self.instrs.insert(Instr {
+        self.instrs.insert(Instr {
             owner,
             op: None,
             issue: IssueId(0),
@@ -203,15 +200,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
             kept: None,
             spent: Beside::default(),
             spent_now: Beside::default(),
-        });
-        self.ask_order(now, entry, instr);
+        })
     }
 
     /// Releases to the host what kernels have written so far. Must it wait?
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
+        if self.stays_unreleased() {
+            return false;
+        }
         let Some(last) = self.kernels.unreleased.take() else { return false };
         let step = Boundary::EndMachine;
-        self.ask_boundary(now, self.command_entry, Owner::Release, step.op(last), step.scope(false));
+        let instr = self.boundary_instr(now, Owner::Release, step.op(last), step.scope(false));
+        self.ask_led(now, 0, self.command_entry, instr);
         true
     }
 
@@ -222,6 +222,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if current.due > 0 {
             return;
         }
+        self.turn(true);
+        let Some(current) = &mut self.kernels.current else { return };
         match current.step {
             Step::Launching | Step::Running => {}
             Step::Boundary(Boundary::BeginMachine) => self.boundary(now, Boundary::BeginCus, false),

@@ -16,8 +16,10 @@ mod host;
 mod kernels;
 mod l1;
 mod lds;
+mod leader;
 mod memory_bytes;
 mod memory_way;
+mod preempt;
 mod samples;
 mod spent;
 mod stuck;
@@ -50,6 +52,7 @@ pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::{Doors, Entry, Port};
+use leader::Leader;
 use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
@@ -266,6 +269,7 @@ pub(crate) struct Machine<'a, Pr> {
     clocked: bool,
     /// Does whoever leads the machine say when time passes?
     holds_time: bool,
+    leader: Option<Box<Leader>>,
     times: Times,
     failure: Option<RunError>,
 }
@@ -375,6 +379,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             tally,
             clocked,
             holds_time: false,
+            leader: None,
             times: Times::default(),
             failure: None,
         })
@@ -564,4 +569,6 @@ enum Owner {
     Kernel(KernelId),
     /// The release of all kernels so far to the host.
     Release,
+    /// A work-group that changes its compute unit.
+    Group(u32),
 }
