@@ -144,11 +144,16 @@ pub(crate) fn next_kernel<P: Protocol>(
         let data = plain.ask(Agent::Cu(cu), &access(Op::Load, of(line), mask, LineData::default()))?;
         let read = data.map(|data| plain.stage.controllers.line_of(data).masked(mask));
         if read != Some(written) {
-            let why = format!("a kernel begins, and CU {cu} reads what the host has overwritten before");
-            return Err(Arc::from(why));
+            return Err(Arc::from(overwritten(cu)));
         }
     }
     plain.rest()
+}
+
+/// Said of a kernel that reads what was there before the host wrote.
+#[must_use]
+pub fn overwritten(cu: u16) -> String {
+    format!("a kernel begins, and CU {cu} reads what the host has overwritten before")
 }
 
 /// What is left of a program is carried out in one order.

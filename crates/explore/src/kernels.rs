@@ -31,6 +31,21 @@ pub(crate) enum Step {
     Boundary(Boundary, KernelId, bool),
 }
 
+/// A kernel of a program that has several, and what it is told at its boundaries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedKernel {
+    /// The stage of its threads.
+    pub stage: u8,
+    /// The lines that it uses, an array each.
+    pub uses: Vec<ArrayUse>,
+    /// May the host have written since the kernel before?
+    pub host_has_written: bool,
+    /// Is it released to the host when the host is next to look?
+    pub is_released: bool,
+    /// Is there a stage behind it?
+    pub is_followed: bool,
+}
+
 /// The steps of a program, and the arrays of its kernels.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
@@ -95,6 +110,33 @@ impl Steps {
         lines.dedup();
         kernels.push(lines.into_iter().map(|line| array(line, AccessMode::Read)).collect());
         Ok(Steps { steps, kernels, last: (last, behind) })
+    }
+
+    /// The kernels of the program, in their order.
+    pub(crate) fn staged(&self) -> Vec<StagedKernel> {
+        let begins = |step: &Step| matches!(step, Step::Boundary(Boundary::BeginMachine, ..));
+        let firsts = (0..self.steps.len()).filter(|&at| begins(&self.steps[at]));
+        let kernel = |first: usize| {
+            let Step::Boundary(_, kernel, host_has_written) = self.steps[first] else { return None };
+            let of_it = |step: &&Step| match step {
+                Step::Run(_, other) | Step::Boundary(_, other, _) => *other == kernel,
+            };
+            let mut of_it = self.steps[first..].iter().filter(of_it);
+            let Some(Step::Run(stage, _)) = of_it.clone().find(|step| matches!(step, Step::Run(..))) else {
+                return None;
+            };
+            let is_last = kernel == self.last.0;
+            let is_end = |step: &Step| matches!(step, Step::Boundary(Boundary::EndCus, ..));
+            let is_released = |step: &Step| matches!(step, Step::Boundary(Boundary::EndMachine, ..));
+            Some(StagedKernel {
+                stage: *stage,
+                uses: self.kernels[usize::from(kernel.0)].clone(),
+                host_has_written,
+                is_followed: of_it.clone().any(is_end),
+                is_released: is_last || of_it.any(is_released),
+            })
+        };
+        firsts.filter_map(kernel).collect()
     }
 
     /// May a thread of that stage issue in this step?

@@ -84,8 +84,9 @@ impl<P: Protocol> Machine<P> {
             Move::Resume { thread, cu } => {
                 if let Some((node, at)) = self.seat_of(state, thread) {
                     let part = self.part(state[node]).clone();
-                    if let Ok((_, to, word)) = self.resume(&part, at, cu.into()) {
-                        drop(self.hand(number(to), word));
+                    if let Ok((rest, to, word)) = self.resume(&part, at, cu.into()) {
+                        let receiver = if to == part.node { rest } else { number(to) };
+                        drop(self.hand(receiver, word));
                     }
                 }
                 return;

@@ -7,6 +7,7 @@ use litmus::program::{LocId, Program, Value};
 use proto::{LineAddr, LineView, Message as _, Op, Per, Protocol, Request, Symbol as _, TimerClass, Width};
 
 use crate::controllers::{Told, Word};
+use crate::crossing::{Crosser, crosser, note_ages};
 use crate::explorer::{Fault, show};
 use crate::known::{Expansion, Sink};
 use crate::machine::Machine;
@@ -26,6 +27,8 @@ pub struct Step {
     pub text: String,
     /// Did memory's answer come with it?
     pub merged: bool,
+    /// Of what crosses between a core and another controller: whose it is.
+    pub crosses: Option<Crosser>,
     /// What threads have learnt by it, and what caches hold now, if that has
     /// changed.
     pub notes: Vec<String>,
@@ -136,12 +139,15 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
     let mut lanes: Vec<String> = (0..memory as u8).map(|node| machine.controllers.node_name(node)).collect();
     lanes.push("memory".to_owned());
     let mut replay = Replay { threads: threads(machine, &state, &lanes), lanes, ..Replay::default() };
+    let mut ages = Vec::new();
     for (at, &mv) in moves.iter().enumerate() {
+        note_ages(machine, &state, &mut ages);
         machine.learn(&state);
         if machine.is_stale {
             return Ok(replay);
         }
         let ((from, to), text) = describe(machine, &state, mv);
+        let crosses = crosser(machine, &state, mv, &ages);
         // A file may name a node that does not exist: the move is refused then.
         let lanes = (from.min(memory), to.min(memory));
         machine.heard = Some(Vec::new());
@@ -163,7 +169,7 @@ fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Repla
             }
         }
         let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
-        replay.steps.push(Step { mv, lanes, text, merged, notes });
+        replay.steps.push(Step { mv, lanes, text, merged, crosses, notes });
         if replay.end != End::Goes {
             return Ok(replay);
         }

@@ -14,10 +14,11 @@ use crate::answer::Answer;
 use crate::array::{Array, ArrayInfo};
 use crate::fault::{FaultKind, Who};
 use crate::launch::{Grid, Kernel, Shape};
-use crate::op::{Action, OpId, Placed, Semantics};
+use crate::op::{Action, OpId, Placed, Semantics, Site};
 use crate::{Mask, Word};
 
-/// Arrays start at multiples of this many bytes, so that no two share a line.
+/// Arrays start at multiples of this many bytes, so that no two share a line, but
+/// for those of [`Host::alloc_behind`].
 pub const ARRAY_ALIGN_BYTES: u64 = 256;
 
 /// The address of the first array: address 0 belongs to nobody.
@@ -92,20 +93,32 @@ impl Host {
     #[track_caller]
     #[must_use]
     pub fn alloc<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
+        self.place(name.into(), len, ARRAY_ALIGN_BYTES, Location::caller())
+    }
+
+    /// Allocates an array right behind the last one, for programs that divide the
+    /// lines of memory themselves.
+    #[track_caller]
+    #[must_use]
+    pub fn alloc_behind<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
+        self.place(name.into(), len, T::WIDTH.bytes() as u64, Location::caller())
+    }
+
+    fn place<T: Word>(&self, name: String, len: u64, align: u64, site: Site) -> Array<T> {
         let shared = &self.core.shared;
         let mut arrays = shared.arrays.borrow_mut();
-        let base = shared.next_addr.get().max(FIRST_ADDR);
+        let base = shared.next_addr.get().max(FIRST_ADDR).next_multiple_of(align);
         let bytes = len.saturating_mul(T::WIDTH.bytes() as u64);
-        let end = base.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(ARRAY_ALIGN_BYTES));
+        let end = base.checked_add(bytes).filter(|&end| end <= 1 << 48);
         let what = if arrays.len() >= NUMBERED_MAX { "arrays" } else { "bytes of memory" };
-        let (Some(end), true) = (end.filter(|&end| end <= 1 << 48), arrays.len() < NUMBERED_MAX) else {
+        let (Some(end), true) = (end, arrays.len() < NUMBERED_MAX) else {
             let max = if what == "arrays" { NUMBERED_MAX as u64 } else { 1 << 48 };
-            self.core.refuse(FaultKind::TooMany { what, max }, Location::caller());
+            self.core.refuse(FaultKind::TooMany { what, max }, site);
             return Array::new(Addr(base), 0, ArrayId(0));
         };
         shared.next_addr.set(end);
         let id = ArrayId(arrays.len() as u16 + 1);
-        arrays.push(ArrayInfo { id, name: name.into(), base: Addr(base), bytes, len, word: T::NAME });
+        arrays.push(ArrayInfo { id, name, base: Addr(base), bytes, len, word: T::NAME });
         Array::new(Addr(base), len, id)
     }
 

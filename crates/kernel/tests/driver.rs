@@ -52,6 +52,20 @@ fn a_launch_tells_its_arrays_in_lines() {
 }
 
 #[test]
+fn an_array_may_lie_right_behind_another_one() {
+    let program = Program::new("behind", |host| async move {
+        let _ = host.alloc::<u32>("a", 3);
+        let _ = host.alloc_behind::<u32>("b", 2);
+        let _ = host.alloc::<u32>("c", 1);
+        Answer::new()
+    });
+    let mut session = Session::new(program, Shape::default());
+    let _ = session.poll_host();
+    let bases: Vec<u64> = session.arrays().iter().map(|array| array.base.0 - kernel::FIRST_ADDR).collect();
+    assert_eq!(bases, [0, 12, kernel::ARRAY_ALIGN_BYTES]);
+}
+
+#[test]
 fn operations_posted_before_an_await_are_all_in_flight_in_program_order() {
     let line = line!() + 2;
     let (session, mut task) = start(|w, a, b| async move {

@@ -6,7 +6,8 @@
 //! event of the machine that is a choice of the environment waits until a move
 //! names it, and takes place at the cycle that the machine has come to. All else
 //! (arithmetic, ports, the way across the network, the launch of kernels) goes on
-//! by itself. For controllers that look at the clock, time passes when a move says
+//! by itself. Where the script names kernels, their beginnings and ends are led as
+//! well, request by request. For controllers that look at the clock, time passes when a move says
 //! so, and by cycles behind the last move.
 
 use kernel::Program;
@@ -83,6 +84,63 @@ pub enum Move {
         /// For this station alone, or for all of them.
         station: Option<u32>,
     },
+    /// A request that a core has kept back reaches a station that is not the one of
+    /// the core's plain loads, or the answer comes back from there.
+    Cross {
+        /// The station that it leaves; the core belongs to that of its plain loads.
+        from: u32,
+        /// The station that it comes to.
+        to: u32,
+        /// Whose it is. That of a work-group which changes its compute unit is its
+        /// first wavefront's.
+        issues: Issues,
+        /// Which of those on the way, by the age of their operations.
+        nth: u32,
+    },
+    /// An agent makes its request at the boundary of a kernel.
+    Boundary {
+        /// A compute unit, or 0 for the command processor.
+        agent: u32,
+    },
+    /// The next step of the program begins: a boundary, or what runs behind it.
+    Next,
+    /// A work-group is to leave its compute unit, which releases first.
+    Preempt {
+        /// Its number in the grid.
+        work_group: u32,
+    },
+    /// A work-group that has left comes to another compute unit, which acquires
+    /// first.
+    Resume {
+        /// Its number in the grid.
+        work_group: u32,
+        /// The compute unit.
+        cu: u32,
+    },
+}
+
+/// A kernel whose boundaries moves name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedKernel {
+    /// May the host have written since the kernel before?
+    pub host_has_written: bool,
+    /// Is it released to the host when the host is next to look?
+    pub is_released: bool,
+    /// Does something follow in the program, so that moves name its end?
+    pub is_followed: bool,
+}
+
+/// What happens, in which order.
+#[derive(Clone, Copy, Debug)]
+pub struct Script<'a> {
+    /// The pages of some lines lie on these chiplets from the start, in that order,
+    /// where the first touch decides.
+    pub pages: &'a [(LineAddr, u16)],
+    /// Kernels whose boundaries moves name, by their launches; later kernels are
+    /// behind the moves. Without them, beginnings and ends take place by themselves.
+    pub kernels: Option<&'a [LedKernel]>,
+    /// The moves.
+    pub moves: &'a [Move],
 }
 
 /// A move that was made.
@@ -138,10 +196,10 @@ pub enum FollowError {
 }
 
 /// Runs `program` on `system` under protocol `P`, and makes these moves in this
-/// order once every wavefront stands before its first operation. Each cache has
-/// one set. The kernels must end with arithmetic, so that none has ended before
-/// the moves are over. The pages of some lines lie on these chiplets from the start,
-/// in that order, where the first touch decides.
+/// order. Each cache has one set. Without kernels in the script, every wavefront
+/// stands before its first operation then. The kernels must end with arithmetic, so
+/// that none has ended before the moves are over, or before a move ends it. Where
+/// the host is the last to run, the program launches another kernel behind that.
 ///
 /// # Errors
 /// As [`crate::run`]; and if a move is not open when its turn comes.
@@ -149,16 +207,15 @@ pub fn follow<P: Protocol>(
     system: &System,
     program: Program,
     mutation: Option<Mutation>,
-    pages: &[(LineAddr, u16)],
-    moves: &[Move],
+    script: &Script<'_>,
 ) -> Result<Followed, FollowError> {
     // Every step is shown.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
     let mut stations = stations::<P>(system, &options)?;
-    pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
+    script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
     let mut probe = ();
     let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
-    let led = machine.follow(moves)?;
+    let led = machine.follow(script)?;
     let end = match led.end {
         Ended::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
         Ended::Otherwise(end) => end,

@@ -45,9 +45,10 @@ use crate::bounds::Bounds;
 use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Fault, Violation};
+use crate::kernels::{StagedKernel, Steps};
 use crate::mutants::Mutant;
 use crate::outcome::Outcome;
-use crate::placement::Placement;
+use crate::placement::{Placement, Unsupported};
 use crate::reason;
 use crate::replay::{End, Replay};
 use crate::run;
@@ -196,6 +197,16 @@ impl Trace {
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The kernels of the program, if it has stages.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    pub fn kernels(&self) -> Result<Vec<StagedKernel>, Unsupported> {
+        let (words, _) = self.placement.layout(&self.program)?;
+        let cus = self.bounds.compute_units(self.placement.compute_units());
+        Ok(Steps::of(&self.program, &self.placement, &words, cus)?.staged())
     }
 
     /// What it is about, in three lines.

@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use explore::{Trace, Word};
 use proto::issue::IssueRule;
 use proto::{LineAddr, WritePolicy};
-use sim::config::{self, EndOfKernel, PagePlacement, PageSpec, System};
+use sim::config::{self, EndOfKernel, PagePlacement, PageSpec, Per, System};
 use sim::noc::Topology;
 
-use super::program::Cast;
+use super::cast::Cast;
 
 /// Where the words of a program are.
 #[derive(Clone, Debug)]
@@ -54,6 +54,27 @@ impl Ground {
         (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
     }
 
+    /// How many lines there are, up to the last that is used.
+    pub(super) fn lines(&self) -> u64 {
+        self.words.iter().map(|word| word.line.0 + 1).max().unwrap_or(0)
+    }
+
+    /// How many words lie before the first line.
+    pub(super) fn gap(&self) -> u64 {
+        (self.first * self.line_bytes - kernel::FIRST_ADDR) / WORD
+    }
+
+    /// How many words a line has.
+    pub(super) fn line_words(&self) -> u64 {
+        self.line_bytes / WORD
+    }
+
+    /// The line of a location, and which of its words that is.
+    pub(super) fn in_line(&self, loc: usize) -> (usize, u64) {
+        let Word { line, offset } = self.words[loc];
+        (line.0 as usize, offset as u64 / WORD)
+    }
+
     /// Where pages lie.
     pub(super) fn pages(&self, trace: &Trace) -> Vec<(LineAddr, u16)> {
         trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
@@ -89,10 +110,26 @@ impl Ground {
         system.l2.miss_registers = bounds.misses.1;
         system.l2.store_fifo_entries = bounds.store_buffer;
         system.l2.write_policy = policy(bounds.l2);
+        for level in &mut system.levels {
+            let is_shared = matches!(level.per, Per::Chiplet | Per::Machine) && level.bytes.is_some();
+            let (ways, misses, policy, count) = match is_shared {
+                true => (bounds.ways.1, bounds.misses.1, bounds.l2, banks / system.chiplets),
+                false => (bounds.ways.0, bounds.misses.0, bounds.l1, 1),
+            };
+            level.count = count;
+            level.bytes = level.bytes.map(|_| cache(ways));
+            (level.ways, level.miss_registers) = (ways, misses);
+            level.store_fifo_entries = bounds.store_buffer;
+            level.write_policy = self::policy(policy);
+        }
         let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);
         system.noc.topology = Topology::Crossbar { ports };
-        // As the explorer ends programs.
-        system.launch.end_of_kernel = EndOfKernel::System;
+        // As the explorer ends programs: those of several kernels are released to the
+        // host when it is next to look.
+        system.launch.end_of_kernel = match trace.placement.stages.is_empty() {
+            true => EndOfKernel::System,
+            false => EndOfKernel::Device,
+        };
         system
     }
 }

@@ -12,25 +12,31 @@
 //! | `timer` | a timer runs out |
 //! | `evict` | a way is given up; no other ever is |
 //! | `tick` | a tick of the clock passes, for every station or for one; cycles bring none |
+//! | `cross` | what a core has kept back reaches a station that is not that of its plain loads, or an answer comes back from there |
+//! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
+//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it comes to another one, which acquires |
 //!
-//! Beyond the trace are the beginning of the kernel, which finds empty caches, and
-//! its end, which releases to the host; in between nothing happens that no move
-//! names.
+//! Beyond the trace are the beginning of a single kernel, which finds empty caches, and
+//! the end of the last one, which releases to the host; in between nothing happens that
+//! no move names.
 
+mod cast;
 mod machine;
 mod program;
+mod thread;
 
 use std::collections::BTreeSet;
 
 use explore::trace::{Obstacle, Verdict};
-use explore::{Fault, LEFT_OUT, Replay, STUCK, Subject, Trace, show};
+use explore::{Fault, LEFT_OUT, Replay, STUCK, StagedKernel, Subject, Trace, overwritten, show};
 use litmus::program::{Program, Term, Value};
 use proto::{Agent, Channels, LineAddr, Mutation, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
-use sim::follow::{End, FollowError, Followed, Issues, Move, follow};
+use sim::follow::{End, FollowError, Followed, Issues, LedKernel, Move, Script, follow};
 
+use cast::Cast;
 use machine::Ground;
-use program::{Cast, Seen};
+use thread::Seen;
 
 /// A trace that was made again with the timing.
 #[derive(Clone, Debug)]
@@ -102,13 +108,18 @@ fn replay_with(
     let explored = trace.replay(subject, u64::MAX, stop)?;
     let cast = Cast::of(trace)?;
     let ground = Ground::of(trace)?;
-    let (program, seen) = program::of(trace.program(), &cast, &ground)?;
-    let moves = moves(trace, &cast, &ground, &explored.replay)?;
+    let kernels = match trace.placement.stages.is_empty() {
+        true => None,
+        false => Some(trace.kernels().map_err(|error| error.to_string())?),
+    };
+    let (program, seen) = program::of(trace.program(), &cast, &ground, kernels.as_deref())?;
+    let moves = moves(trace, &cast, &ground, (&explored.replay, kernels.as_deref()))?;
     let job = Job {
         system: ground.system(trace, &cast, latencies),
         program,
         mutation: trace.mutation(),
         pages: ground.pages(trace),
+        kernels: kernels.as_ref().map(|kernels| kernels.iter().map(led).collect()),
         moves: moves.iter().map(|(_, mv)| *mv).collect(),
     };
     let led = run(job).ok_or_else(|| String::from("there is no such protocol"))?;
@@ -125,7 +136,10 @@ fn replay_with(
         cycles[*at] = Some(step.cycle);
     }
     let (fault, (end, outcome)) = match &followed.end {
-        End::Over(_) => (Some(Fault::Outcome), ending(trace.program(), &seen.borrow())),
+        End::Over(_) => match seen.borrow().stale {
+            Some(cu) => (Some(Fault::Unquiet), (overwritten(cu as u16), None)),
+            None => (Some(Fault::Outcome), ending(trace.program(), &seen.borrow())),
+        },
         End::Unquiet(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (STUCK.to_owned(), None)),
@@ -149,14 +163,22 @@ struct Job {
     program: kernel::Program,
     mutation: Option<Mutation>,
     pages: Vec<(LineAddr, u16)>,
+    kernels: Option<Vec<LedKernel>>,
     moves: Vec<Move>,
+}
+
+fn led(kernel: &StagedKernel) -> LedKernel {
+    let StagedKernel { host_has_written, is_released, is_followed, .. } = *kernel;
+    LedKernel { host_has_written, is_released, is_followed }
 }
 
 impl zoo::Visit for Job {
     type Output = Result<Followed, FollowError>;
 
     fn visit<P: Protocol>(self) -> Self::Output {
-        follow::<P>(&self.system, self.program, self.mutation, &self.pages, &self.moves)
+        let Job { system, program, mutation, pages, kernels, moves } = self;
+        let script = Script { pages: &pages, kernels: kernels.as_deref(), moves: &moves };
+        follow::<P>(&system, program, mutation, &script)
     }
 }
 
@@ -179,22 +201,30 @@ fn moves(
     trace: &Trace,
     cast: &Cast,
     ground: &Ground,
-    explored: &Replay,
+    (explored, kernels): (&Replay, Option<&[StagedKernel]>),
 ) -> Result<Vec<(usize, Move)>, String> {
     let mut moves = Vec::new();
+    let mut nexts = nexts(cast, kernels.unwrap_or_default()).into_iter();
+    let of = |thread: u8| cast.roles.get(usize::from(thread)).copied();
     for (at, &mv) in trace.violation.moves.iter().enumerate() {
         let refuse = |what: &str| Err(format!("{} {what}", named(trace, at)));
         let event = match mv {
-            explore::Move::Issue { thread } => match cast.roles.get(usize::from(thread)) {
-                Some(&issues) => Move::Issue(issues),
+            explore::Move::Issue { thread } => match of(thread) {
+                Some(issues) => Move::Issue(issues),
                 None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
                 return refuse("lets a message overtake another, and timed channels keep their order");
             }
             explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
-            explore::Move::Cross { .. } => {
-                return refuse("lets a request or an answer wait between a core and its controller");
+            explore::Move::Cross { from, to, .. } => {
+                let crosser = explored.steps.get(at).and_then(|step| step.crosses);
+                match crosser.and_then(|crosser| Some((of(crosser.thread)?, crosser.nth))) {
+                    Some((issues, nth)) => {
+                        Move::Cross { from: from.into(), to: to.into(), issues, nth: nth.into() }
+                    }
+                    None => return refuse("is about nothing that crosses there"),
+                }
             }
             explore::Move::Serve { node, line } => {
                 let answers = explored.steps.get(at).is_some_and(|step| step.merged);
@@ -210,16 +240,40 @@ fn moves(
             explore::Move::Evict { node, way } => Move::Evict { station: node.into(), way: Way(way.into()) },
             explore::Move::Tick => Move::Tick { station: None },
             explore::Move::TickAt { node } => Move::Tick { station: Some(node.into()) },
-            explore::Move::Boundary { .. } | explore::Move::Next => {
-                return refuse("is of a program of several kernels, which is not timed");
-            }
-            explore::Move::Preempt { .. } | explore::Move::Resume { .. } => {
-                return refuse("is of a preemption, and the timed dispatcher preempts no work-group");
-            }
+            explore::Move::Boundary { agent } => Move::Boundary { agent: agent.into() },
+            explore::Move::Next => match nexts.next() {
+                // Nothing is between two stages of the host.
+                Some(false) => continue,
+                _ => Move::Next,
+            },
+            explore::Move::Preempt { thread } => match cast.work_group(thread) {
+                Some(work_group) => Move::Preempt { work_group },
+                None => return refuse("names a thread of no work-group"),
+            },
+            explore::Move::Resume { thread, cu } => match cast.work_group(thread) {
+                Some(work_group) => Move::Resume { work_group, cu: cu.into() },
+                None => return refuse("names a thread of no work-group"),
+            },
         };
         moves.push((at, event));
     }
     Ok(moves)
+}
+
+/// Is there something between each step of a program and the next one? So it is,
+/// unless the host runs in both.
+fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
+    let mut is_host = Vec::new();
+    for stage in cast.order() {
+        match kernels.iter().find(|kernel| kernel.stage == stage) {
+            None => is_host.push(true),
+            Some(kernel) => {
+                let ends = usize::from(kernel.is_followed) * (1 + usize::from(kernel.is_released));
+                is_host.extend(core::iter::repeat_n(false, 3 + ends));
+            }
+        }
+    }
+    is_host.windows(2).map(|pair| pair != [true, true]).collect()
 }
 
 /// What is open, as a trace would name it.
@@ -234,11 +288,12 @@ fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
 /// An event as a trace would name it.
 fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
     let line = |line: LineAddr| ground.line_in_trace(line);
+    let thread =
+        |role: &dyn Fn(Issues) -> bool| cast.roles.iter().position(|&other| role(other)).unwrap_or(0) as u8;
+    let first =
+        |group: u32| thread(&|role| matches!(role, Issues::Wave { work_group, .. } if work_group == group));
     match mv {
-        Move::Issue(issues) => {
-            let thread = cast.roles.iter().position(|&role| role == issues).unwrap_or(0);
-            explore::Move::Issue { thread: thread as u8 }
-        }
+        Move::Issue(issues) => explore::Move::Issue { thread: thread(&|role| role == issues) },
         Move::Deliver { from, to } => explore::Move::Deliver { from: from as u8, to: to as u8, nth: 0 },
         Move::Serve { station, line: at, .. } => explore::Move::Serve { node: station as u8, line: line(at) },
         Move::Answer { station, line: at } => explore::Move::Answer { node: station as u8, line: line(at) },
@@ -246,6 +301,13 @@ fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
         Move::Evict { station, way } => explore::Move::Evict { node: station as u8, way: way.0 as u8 },
         Move::Tick { station: None } => explore::Move::Tick,
         Move::Tick { station: Some(station) } => explore::Move::TickAt { node: station as u8 },
+        Move::Cross { from, to, nth, .. } => {
+            explore::Move::Cross { from: from as u8, to: to as u8, nth: nth as u8 }
+        }
+        Move::Boundary { agent } => explore::Move::Boundary { agent: agent as u8 },
+        Move::Next => explore::Move::Next,
+        Move::Preempt { work_group } => explore::Move::Preempt { thread: first(work_group) },
+        Move::Resume { work_group, cu } => explore::Move::Resume { thread: first(work_group), cu: cu as u8 },
     }
 }
 

@@ -337,7 +337,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let wave = &mut self.waves[number as usize];
         let Some(at) = wave.buffered.iter().position(|&(id, _)| id == issue) else { return };
         let (_, instr) = wave.buffered.remove(at);
-        let cu = wave.at.cu as u16;
+        if !self.keeps_back(instr) {
+            self.send_kept(now, instr);
+        }
+    }
+
+    /// Sends what a core has kept back.
+    pub(super) fn send_kept(&mut self, now: Cycle, instr: u32) {
+        let cu = match self.instrs.get(instr).map(|instr| instr.owner) {
+            Some(Owner::Wave(wave)) => self.waves[wave as usize].at.cu as u16,
+            Some(Owner::Group(group)) => return self.send_for_group(now, group, instr),
+            _ => return,
+        };
         let parts = match self.instrs.get_mut(instr).and_then(|i| i.kept.as_mut()) {
             Some(kept) => core::mem::take(&mut kept.parts),
             None => return,
@@ -372,6 +383,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let cu = &self.system.cu;
             AskHead::of(ops.get(id), at, cu.wavefront_slots, cu.lanes, cu.count)
         };
+        // It comes from no station: where a leader looks, it crosses nothing.
+        let order = if self.leader.is_some() { Order::Plain } else { ask.order };
+        let ask = AskHead { order, ..ask };
         self.tally.counts.loads += 1;
         let instr = Instr {
             owner: Owner::Wave(number),

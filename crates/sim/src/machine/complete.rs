@@ -31,6 +31,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.count_wait(&instr, now);
                 self.released_to_host();
             }
+            Owner::Group(group) => {
+                self.count_wait(&instr, now);
+                self.group_moved(now, group);
+            }
         }
     }
 

@@ -4,13 +4,15 @@
 use proto::issue::{IssueId, Verdict};
 
 use super::access::{Phase, issue_op};
+use super::leader::Leader;
 use super::travel::Origin;
 use super::wave::Stage;
 use super::{Event, Finished, Machine, Owner};
 use crate::attribution::Trail;
 use crate::error::RunError;
-use crate::follow::{End, FollowError, Issues, Move, Step};
+use crate::follow::{End, FollowError, Issues, Move, Script, Step};
 use crate::probe::Probe;
+use crate::queue::Cycle;
 
 /// What came of it.
 pub(crate) struct Led {
@@ -30,7 +32,10 @@ enum Choice {
     None,
     /// A move names it.
     Of(Move),
-    /// A wavefront's last arithmetic: after all moves.
+    /// An answer from another station than that of plain loads: a move names it.
+    Crosses,
+    /// A wavefront's last arithmetic, or the launch of a kernel behind the program:
+    /// after all moves of its kernel, or of the program.
     Last,
 }
 
@@ -39,18 +44,24 @@ const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Makes the moves.
-    pub(crate) fn follow(mut self, moves: &[Move]) -> Result<Led, FollowError> {
+    pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<Led, FollowError> {
         // However many requests are under way, a port takes the next one.
         self.stations.iter_mut().for_each(|station| station.flights_max = usize::MAX);
         let mut held = Vec::new();
         self.holds_time = true;
+        self.leader = Some(Leader::new(script.kernels));
         self.give_first_inputs();
         self.poll_host();
-        self.go_on(&mut held, true)?;
+        // What comes before the first operation is led where kernels are.
+        self.go_on(&mut held, script.kernels.is_none())?;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.into());
+        }
+        self.turn(false);
         self.fabric.hold_ways(true);
         let mut steps = Vec::new();
         let mut impossible = None;
-        for (at, &mv) in moves.iter().enumerate() {
+        for (at, &mv) in script.moves.iter().enumerate() {
             let Some(step) = self.make(mv, &mut held)? else {
                 return Err(FollowError::NotOpen { at, open: self.open(&held) });
             };
@@ -77,7 +88,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         {
             let is_by_itself = match self.choice(event) {
                 Choice::None => true,
-                Choice::Last | Choice::Of(Move::Issue(_)) => false,
+                Choice::Last | Choice::Crosses | Choice::Of(Move::Issue(_)) => false,
                 Choice::Of(Move::Timer { .. }) => {
                     timers += 1;
                     is_setup && timers <= TIMERS_MAX
@@ -113,8 +124,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     }
                     _ => Choice::None,
                 },
+                _ if self.crossing(event).is_some() => Choice::Crosses,
                 _ => Choice::None,
             },
+            Event::Launch if self.is_behind_all() => Choice::Last,
             Event::Host => Choice::Of(Move::Issue(Issues::Host)),
             Event::Arrive(number) => match self.transits.get(number) {
                 Some(transit) => Choice::Of(Move::Deliver { from: transit.from, to: transit.to }),
@@ -151,6 +164,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if is_silent { Choice::None } else { self.issues(wave) }
     }
 
+    pub(super) fn is_last(&self, event: Event) -> bool {
+        matches!(self.choice(event), Choice::Last)
+    }
+
     fn issues(&self, wave: u32) -> Choice {
         let at = self.waves[wave as usize].at;
         Choice::Of(Move::Issue(Issues::Wave { work_group: at.work_group, wave: at.wave }))
@@ -159,6 +176,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// The move that the event is, unless it must wait for others.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
+        if matches!(mv, Move::Issue(_)) && !self.may_issue() {
+            return None;
+        }
         if let Event::Simd(unit) = event
             && let Some(wave) = self.simds[unit as usize].running()
         {
@@ -200,13 +220,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 all.for_each(|station| self.pass(cycle, station, 1));
                 ""
             }
-            _ => {
-                let Some(at) = self.find(mv, held) else { return Ok(None) };
-                let event = held.remove(at);
-                let what = self.what(event);
-                self.happen(cycle, event);
-                what
-            }
+            _ => match self.make_led(cycle, mv, held) {
+                Some(what) => what,
+                None => return Ok(None),
+            },
         };
         self.go_on(held, false)?;
         if let Move::Serve { station, line, answers: true } = mv
@@ -215,6 +232,23 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| Step { cycle, what }));
         }
         Ok(Some(Step { cycle, what }))
+    }
+
+    /// Makes a move of an event, or of what waits beside events.
+    fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
+        match mv {
+            Move::Boundary { agent } => self.make_boundary(cycle, agent),
+            Move::Next => self.make_next(cycle, held),
+            Move::Cross { .. } => self.make_cross(cycle, mv, held),
+            Move::Preempt { work_group } => self.make_preempt(cycle, work_group, held),
+            Move::Resume { work_group, cu } => self.make_resume(cycle, work_group, cu),
+            _ => {
+                let event = held.remove(self.find(mv, held)?);
+                let what = self.what(event);
+                self.happen(cycle, event);
+                Some(what)
+            }
+        }
     }
 
     fn what(&self, event: Event) -> &'static str {
@@ -256,6 +290,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         for &event in held {
             open.extend(self.is_open(event).filter(|mv| !open.contains(mv)));
         }
+        open.extend(self.crossings(held).into_iter().map(|(mv, _)| mv));
+        open.extend(self.open_beside_events());
         for station in 0..self.stations.len() as u32 {
             let ways = self.fabric.ways(station);
             if ways.is_needed {
@@ -272,12 +308,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !open.is_empty() {
             return Ok(Ended::Otherwise(End::Goes(open)));
         }
-        let is_done = |wave: &super::wave::Wave| {
-            let is_live = wave.task.is_some() || wave.ended;
-            let is_last = wave.stage == Stage::Arithmetic(None) && wave.pending.is_empty();
-            !is_live || is_last && wave.outstanding == 0
-        };
-        if !self.waves.iter().all(is_done) || self.host.is_at_work() {
+        if !self.is_program_over() {
             return Ok(Ended::Otherwise(End::Stuck));
         }
         let mut unrest = (0..self.stations.len() as u32).filter_map(|at| self.fabric.ways(at).unrest);
@@ -287,6 +318,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         drop(unrest);
         self.fabric.hold_ways(false);
         let now = self.queue.now();
+        self.leader = None;
         self.release_time(now);
         held.into_iter().for_each(|event| self.queue.push(now, event));
         self.watch.progress(now);

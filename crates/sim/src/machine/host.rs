@@ -130,6 +130,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// What the host accesses next is up to date.
     pub(super) fn released_to_host(&mut self) {
         self.host.waits_for_release = false;
+        self.turn(true);
         self.host_next();
     }
 

@@ -37,7 +37,7 @@ pub(super) struct Group {
 
 /// How far a kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     /// The command processor prepares it.
     Launching,
     /// The requests of a boundary are under way.
@@ -49,7 +49,7 @@ enum Step {
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) launch: Rc<Launch>,
-    step: Step,
+    pub(super) step: Step,
     pub(super) next_group: u32,
     live_groups: u32,
     /// Boundary requests not yet answered.
@@ -153,7 +153,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
         self.times.step_done(now, Cause::Launch);
-        let written = core::mem::take(&mut self.kernels.host_has_written);
+        let written = self.host_has_written();
+        self.turn(true);
         self.boundary(now, Boundary::BeginMachine, written);
     }
 
@@ -166,12 +167,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let agents: Vec<_> = step.agents(self.system.cu.count as u16).collect();
         current.due = agents.len() as u32;
         let (op, scope) = (step.op(kernel), step.scope(host_has_written));
-        for agent in agents {
-            self.ask_boundary(now, agent, Owner::Kernel(kernel), op, scope);
+        for (number, agent) in (0..).zip(agents) {
+            let instr = self.boundary_instr(now, Owner::Kernel(kernel), op, scope);
+            self.ask_led(now, number, agent, instr);
         }
     }
 
-    fn ask_boundary(&mut self, now: Cycle, agent: Agent, owner: Owner, op: Op, scope: Scope) {
+    /// A request as at the boundary of a kernel.
+    pub(super) fn boundary_instr(&mut self, now: Cycle, owner: Owner, op: Op, scope: Scope) -> u32 {
         let ask = AskHead {
             op,
             order: Boundary::ORDER,
@@ -182,7 +185,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             wavefront: 0,
             work_group: 0,
         };
-        let instr = self.instrs.insert(Instr {
+        self.instrs.insert(Instr {
             owner,
             op: None,
             issue: IssueId(0),
@@ -194,15 +197,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
             kept: None,
             spent: Beside::default(),
             spent_now: Beside::default(),
-        });
-        self.ask_order(now, agent, instr);
+        })
     }
 
     /// Releases to the host what kernels have written so far. Must it wait?
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
+        if self.stays_unreleased() {
+            return false;
+        }
         let Some(last) = self.kernels.unreleased.take() else { return false };
         let step = Boundary::EndMachine;
-        self.ask_boundary(now, Agent::CommandProcessor, Owner::Release, step.op(last), step.scope(false));
+        let instr = self.boundary_instr(now, Owner::Release, step.op(last), step.scope(false));
+        self.ask_led(now, 0, Agent::CommandProcessor, instr);
         true
     }
 
@@ -213,6 +219,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if current.due > 0 {
             return;
         }
+        self.turn(true);
+        let Some(current) = &mut self.kernels.current else { return };
         match current.step {
             Step::Launching | Step::Running => {}
             Step::Boundary(Boundary::BeginMachine) => self.boundary(now, Boundary::BeginCus, false),
@@ -338,8 +346,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// A wavefront has retired: its slot is free, and perhaps its work-group's place.
     pub(super) fn wave_left(&mut self, now: Cycle, at: WaveAt, number: u32) {
         let unit = &mut self.cus[at.cu as usize];
-        let behind = unit.free_slots.partition_point(|&slot| slot > at.slot);
-        unit.free_slots.insert(behind, at.slot);
+        unit.free(at.slot);
         let Some(group) = self.groups.get_mut(number) else { return };
         group.ended += 1;
         let Some(current) = &mut self.kernels.current else { return };

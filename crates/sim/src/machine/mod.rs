@@ -16,8 +16,10 @@ mod host;
 mod kernels;
 mod l1;
 mod lds;
+mod leader;
 mod memory_bytes;
 mod memory_way;
+mod preempt;
 mod samples;
 mod spent;
 mod stuck;
@@ -50,6 +52,7 @@ pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Ports;
+use leader::Leader;
 use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
@@ -261,6 +264,7 @@ pub(crate) struct Machine<'a, Pr> {
     clocked: bool,
     /// Does whoever leads the machine say when time passes?
     holds_time: bool,
+    leader: Option<Box<Leader>>,
     times: Times,
     failure: Option<RunError>,
 }
@@ -365,6 +369,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             tally,
             clocked,
             holds_time: false,
+            leader: None,
             times: Times::default(),
             failure: None,
         })
@@ -514,7 +519,18 @@ pub(crate) struct Finished {
 
 impl Cu {
     fn new(system: &System) -> Cu {
-        Cu { free_slots: (0..system.cu.wavefront_slots).rev().collect(), groups: 0, lds_bytes: 0, lds_free_at: 0 }
+        Cu {
+            free_slots: (0..system.cu.wavefront_slots).rev().collect(),
+            groups: 0,
+            lds_bytes: 0,
+            lds_free_at: 0,
+        }
+    }
+
+    /// A wavefront has left its slot.
+    fn free(&mut self, slot: u32) {
+        let behind = self.free_slots.partition_point(|&other| other > slot);
+        self.free_slots.insert(behind, slot);
     }
 }
 
@@ -554,4 +570,6 @@ enum Owner {
     Kernel(KernelId),
     /// The release of all kernels so far to the host.
     Release,
+    /// A work-group that changes its compute unit.
+    Group(u32),
 }

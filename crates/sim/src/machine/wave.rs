@@ -99,6 +99,16 @@ impl Simd {
         self.running
     }
 
+    /// The wavefront whose arithmetic it does goes elsewhere.
+    pub(super) fn set_aside(&mut self) {
+        self.running = None;
+    }
+
+    /// A wavefront comes that has done its arithmetic elsewhere.
+    pub(super) fn take_up(&mut self, wave: u32) {
+        self.running = Some(wave);
+    }
+
     /// Takes the next of the ready wavefronts.
     fn take(&mut self, waves: &[Wave], rule: Scheduler, slots: u32) -> Option<u32> {
         let key = |&wave: &u32| {

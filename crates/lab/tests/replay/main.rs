@@ -1,6 +1,13 @@
 //! Counterexamples of the explorer, made again with the timing: the same fault
 //! comes out, and a file that was changed is refused.
 
+mod crossing;
+mod staged;
+#[path = "../../../explore/tests/levels/toy.rs"]
+#[allow(dead_code, reason = "some of it is for the tests of levels")]
+mod toy;
+mod walk;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use explore::claim::Claim;
@@ -16,7 +23,7 @@ use sim::config::System;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 /// The file that is kept of hLRC.
-const KEPT: &str = include_str!("../../../docs/findings/hlrc.trace");
+const KEPT: &str = include_str!("../../../../docs/findings/hlrc.trace");
 
 fn machine(name: &str) -> System {
     Systems::with_folder("none").load(name).expect("a built-in machine")

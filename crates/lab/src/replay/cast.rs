@@ -1,0 +1,126 @@
+//! Who plays the threads of a program: wavefronts, and the host.
+
+use explore::Trace;
+use kernel::prelude::{Grid, Level};
+use litmus::program::{Instr, ThreadId};
+use proto::Agent;
+use sim::follow::Issues;
+
+use super::issues;
+use crate::litmus::check;
+
+/// Who plays the threads.
+#[derive(Clone, Debug)]
+pub(super) struct Cast {
+    pub(super) compute_units: u32,
+    /// Work-group `n` of the grid runs on compute unit `n` modulo their number.
+    work_groups: u32,
+    waves: u32,
+    /// The wavefront of each thread, or the host.
+    pub(super) roles: Vec<Issues>,
+    /// The stage of each thread.
+    pub(super) stages: Vec<u8>,
+    /// May a compute unit have to take all work-groups?
+    preempts: bool,
+}
+
+impl Cast {
+    pub(super) fn of(trace: &Trace) -> Result<Cast, String> {
+        let (test, placement) = (trace.program(), &trace.placement);
+        check(test).map_err(|error| error.to_string())?;
+        let compute_units = u32::from(trace.bounds.compute_units(placement.compute_units()));
+        let scope = |thread: usize| test.scopes.enclosing(ThreadId(thread as u8), Level::WorkGroup);
+        // The scope, the compute unit, and how many threads it has, of each
+        // work-group; and the number of those before it on its compute unit.
+        let mut groups: Vec<(_, u16, u32, u32)> = Vec::new();
+        let mut roles = Vec::new();
+        let stages = match placement.stages.len() == placement.agents.len() {
+            true => placement.stages.clone(),
+            false => vec![0; placement.agents.len()],
+        };
+        for (thread, &agent) in placement.agents.iter().enumerate() {
+            let cu = match agent {
+                Agent::Cu(cu) => cu,
+                Agent::Host(1..) => {
+                    return Err(String::from("the timed machine has one host, and here are several"));
+                }
+                Agent::Host(0) => {
+                    let mut others = (0..thread).filter(|&other| roles[other] == Issues::Host);
+                    if others.any(|other| stages[other] == stages[thread]) {
+                        return Err(String::from("the timed host runs one thread, and here it has several"));
+                    }
+                    roles.push(issues(agent, 0, 0));
+                    continue;
+                }
+                Agent::CommandProcessor => {
+                    return Err(format!("P{thread} is on the command processor, which runs no program"));
+                }
+            };
+            let of = scope(thread);
+            let at = groups.iter().position(|(other, ..)| of.is_some() && *other == of);
+            let at = at.unwrap_or_else(|| {
+                let before = groups.iter().filter(|(_, other, ..)| *other == cu).count();
+                groups.push((of, cu, 0, before as u32));
+                groups.len() - 1
+            });
+            let (_, there, waves, before) = &mut groups[at];
+            if *there != cu {
+                return Err(format!("P{thread} runs on another compute unit than its work-group"));
+            }
+            roles.push(issues(agent, *before * compute_units + u32::from(cu), *waves));
+            *waves += 1;
+        }
+        let work_groups = groups.iter().map(|(.., before)| (before + 1) * compute_units).max();
+        let waves = groups.iter().map(|(_, _, waves, _)| *waves).max().unwrap_or(1);
+        let meets =
+            |thread: usize| test.threads[thread].code.iter().any(|instr| matches!(instr, Instr::Barrier(_)));
+        for (of, _, members, _) in &groups {
+            let has_barrier = (0..roles.len()).any(|thread| scope(thread) == *of && meets(thread));
+            if has_barrier && *members != waves {
+                return Err(String::from("work-groups of different sizes, and one of them has a barrier"));
+            }
+        }
+        let work_groups = work_groups.unwrap_or(compute_units);
+        let preempts = trace.bounds.preemptions > 0;
+        Ok(Cast { compute_units, work_groups, waves, roles, stages, preempts })
+    }
+
+    /// How many wavefronts a compute unit must have room for.
+    pub(super) fn waves_per_cu(&self) -> u32 {
+        let work_groups =
+            if self.preempts { self.work_groups } else { self.work_groups.div_ceil(self.compute_units) };
+        self.waves * work_groups
+    }
+
+    /// The grid of every kernel: a wavefront whose thread is of another stage has
+    /// nothing to do.
+    pub(super) fn grid(&self) -> Grid {
+        Grid::new(self.work_groups, self.waves)
+    }
+
+    /// One wavefront on each compute unit.
+    pub(super) fn everywhere(&self) -> Grid {
+        Grid::new(self.compute_units, 1)
+    }
+
+    /// The stages, in order.
+    pub(super) fn order(&self) -> Vec<u8> {
+        let mut order = self.stages.clone();
+        order.sort_unstable();
+        order.dedup();
+        order
+    }
+
+    /// The thread that plays in this role at that stage.
+    pub(super) fn thread(&self, role: Issues, stage: u8) -> Option<usize> {
+        (0..self.roles.len()).find(|&thread| self.roles[thread] == role && self.stages[thread] == stage)
+    }
+
+    /// The work-group of a thread in the grid.
+    pub(super) fn work_group(&self, thread: u8) -> Option<u32> {
+        match self.roles.get(usize::from(thread)) {
+            Some(&Issues::Wave { work_group, .. }) => Some(work_group),
+            _ => None,
+        }
+    }
+}

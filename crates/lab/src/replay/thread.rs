@@ -1,0 +1,299 @@
+//! The threads of a litmus program, which do what the explorer's threads do: an
+//! operation is posted as soon as it can be, and a value is awaited when it is
+//! needed. What a thread has read stays beside the machine, so that no access is
+//! made but those of the test.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use explore::{SILENT_MAX, rmw_kind};
+use kernel::prelude::{Array, Host, Order, RmwKind, Semantics, Wave};
+use kernel::{Accepted, Loading};
+use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, Value, value_address};
+
+use super::cast::Cast;
+use crate::litmus::semantics;
+
+/// The most operations of one thread that are posted and not complete: more than
+/// the explorer lets a thread have.
+const UNDER_WAY_MAX: usize = 64;
+
+/// What threads have read, and what the host finds at the end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) registers: Vec<Vec<Value>>,
+    pub(super) locations: Vec<Value>,
+    /// The first compute unit on which the kernel behind the program reads what the
+    /// host has overwritten.
+    pub(super) stale: Option<u32>,
+}
+
+/// A word in an array.
+pub(super) type Spot = (Array<u32>, u64);
+
+/// The threads of a program, and what they have seen.
+pub(super) struct Play {
+    pub(super) test: Program,
+    pub(super) cast: Cast,
+    /// Where each location is.
+    pub(super) words: Vec<Spot>,
+    pub(super) seen: Rc<RefCell<Seen>>,
+}
+
+/// The value of a word.
+pub(super) fn value_of(bits: u32) -> Value {
+    bits.cast_signed().into()
+}
+
+/// Who issues the operations of a thread.
+pub(super) enum Core {
+    Wave(Wave),
+    Host(Host),
+}
+
+impl Core {
+    fn load(&self, (from, at): Spot, how: Semantics) -> Loading<u64, u32> {
+        match self {
+            Core::Wave(w) => w.atomic_load(from, at, how),
+            Core::Host(host) => host.atomic_load(from, at, how.order),
+        }
+    }
+
+    fn store(&self, (to, at): Spot, value: u32, how: Semantics) -> Accepted {
+        match self {
+            Core::Wave(w) => w.atomic_store(to, at, value, how),
+            Core::Host(host) => host.atomic_store(to, at, value, how.order),
+        }
+    }
+
+    fn rmw(&self, (word, at): Spot, kind: RmwKind, operand: u32, how: Semantics) -> Loading<u64, u32> {
+        match self {
+            Core::Wave(w) => w.rmw(word, at, kind, operand, how),
+            Core::Host(host) => host.rmw(word, at, kind, operand, how.order),
+        }
+    }
+
+    /// The same of a wavefront that does not look at the old value.
+    fn update(&self, (word, at): Spot, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
+        match self {
+            Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),
+            Core::Host(_) => None,
+        }
+    }
+
+    fn swap(&self, (word, at): Spot, expected: u32, new: u32, how: Semantics) -> Loading<u64, u32> {
+        let kind = RmwKind::CompareExchange { expected: expected.into() };
+        match self {
+            Core::Wave(w) => w.compare_exchange(word, at, expected, new, how),
+            Core::Host(host) => host.rmw(word, at, kind, new, how.order),
+        }
+    }
+
+    fn fence(&self, how: Semantics) -> Accepted {
+        match self {
+            Core::Wave(w) => w.fence(how),
+            Core::Host(host) => host.fence(how.order),
+        }
+    }
+
+    fn barrier(&self, how: Semantics) -> Accepted {
+        match self {
+            Core::Wave(w) => w.barrier_with(how),
+            Core::Host(host) => host.fail("a barrier on the host"),
+        }
+    }
+
+    fn fail(&self, why: String) -> Accepted {
+        match self {
+            Core::Wave(w) => w.fail(why),
+            Core::Host(host) => host.fail(why),
+        }
+    }
+}
+
+/// A value that is under way.
+struct Coming {
+    dst: Option<Reg>,
+    /// Takes whether it is the expected one.
+    success: Option<(Reg, u32)>,
+    loading: Loading<u64, u32>,
+}
+
+/// The registers of a thread.
+struct Registers {
+    values: Vec<Value>,
+    coming: Vec<Coming>,
+    /// Operations without a value, oldest first.
+    unseen: VecDeque<Accepted>,
+}
+
+impl Registers {
+    fn await_later(&mut self, dst: Option<Reg>, success: Option<(Reg, u32)>, loading: Loading<u64, u32>) {
+        self.coming.push(Coming { dst, success, loading });
+    }
+
+    /// Waits for the first value that is wanted.
+    async fn arrive(&mut self, is_wanted: impl Fn(&Coming) -> bool) -> bool {
+        let Some(at) = self.coming.iter().position(is_wanted) else { return false };
+        let Coming { dst, success, loading } = self.coming.remove(at);
+        let found = loading.await;
+        if let Some(dst) = dst {
+            self.values[usize::from(dst.0)] = value_of(found);
+        }
+        if let Some((success, expected)) = success {
+            self.values[usize::from(success.0)] = Value::from(found == expected);
+        }
+        true
+    }
+
+    /// Waits until so many operations or fewer are under way.
+    async fn keep_at_most(&mut self, most: usize) {
+        while self.coming.len() + self.unseen.len() > most {
+            match self.unseen.pop_front() {
+                Some(unseen) => unseen.await,
+                None => _ = self.arrive(|_| true).await,
+            }
+        }
+    }
+}
+
+impl Play {
+    pub(super) async fn thread(&self, core: Core, thread: usize) {
+        let Program { threads, .. } = &self.test;
+        let values = threads[thread].registers.iter().map(|register| register.init).collect();
+        let mut registers = Registers { values, coming: Vec::new(), unseen: VecDeque::new() };
+        let (mut pc, mut silent) = (0, 0);
+        while let Some(instr) = threads[thread].code.get(pc) {
+            pc += 1;
+            silent = if instr.access().is_some() { 0 } else { silent + 1 };
+            if silent > SILENT_MAX {
+                core.fail(format!("P{thread} runs without end and reaches no memory")).await;
+            }
+            let needed = registers_of(instr);
+            let is_needed = |coming: &Coming| {
+                let is = |reg: Reg| needed.contains(&reg);
+                coming.dst.is_some_and(is) || coming.success.is_some_and(|(reg, _)| is(reg))
+            };
+            while registers.arrive(is_needed).await {}
+            registers.keep_at_most(UNDER_WAY_MAX).await;
+            if let Err(why) = self.step(&core, instr, &mut registers, &mut pc).await {
+                core.fail(format!("P{thread}: {why}")).await;
+            }
+        }
+        registers.keep_at_most(0).await;
+        self.seen.borrow_mut().registers[thread] = registers.values;
+    }
+
+    async fn step(
+        &self,
+        core: &Core,
+        instr: &Instr,
+        registers: &mut Registers,
+        pc: &mut usize,
+    ) -> Result<(), String> {
+        let values = registers.values.clone();
+        let eval = |expr: &Expr| expr.eval(&values).map_err(|error| error.to_string());
+        let word = |expr: &Expr| eval(expr).map(|value| value as u32);
+        let place = |access: &Access| self.place(eval(&access.address)?);
+        match instr {
+            Instr::Assign { dst, value } => registers.values[usize::from(dst.0)] = eval(value)?,
+            Instr::Jump { target } => *pc = *target,
+            Instr::Branch { cond, target, .. } => {
+                if eval(cond)? != 0 {
+                    *pc = *target;
+                }
+            }
+            Instr::Fence(fence) => {
+                if fence.is_felt() {
+                    let how = semantics(&self.test, fence.order, fence.scope, fence.remote);
+                    registers.unseen.push_back(core.fence(how));
+                }
+            }
+            Instr::Barrier(barrier) => {
+                let how = semantics(&self.test, barrier.order, Some(barrier.scope), false);
+                core.barrier(how).await;
+            }
+            Instr::Load { dst, access } => {
+                let loading = core.load(place(access)?, self.how(access));
+                registers.await_later(Some(*dst), None, loading);
+            }
+            Instr::Await { dst, access, cmp, value } => {
+                let (at, wanted) = (place(access)?, eval(value)?);
+                let found = loop {
+                    let found = value_of(core.load(at, self.how(access)).await);
+                    if cmp.apply(found, wanted).is_ok_and(|holds| holds != 0) {
+                        break found;
+                    }
+                };
+                if let Some(dst) = dst {
+                    registers.values[usize::from(dst.0)] = found;
+                }
+            }
+            Instr::Store { access, value } => {
+                registers.unseen.push_back(core.store(place(access)?, word(value)?, self.how(access)));
+            }
+            Instr::Rmw { dst, access, op, operand } => {
+                let kind = rmw_kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
+                let (at, operand, how) = (place(access)?, word(operand)?, self.how(access));
+                let unseen = match dst {
+                    Some(_) => None,
+                    None => core.update(at, kind, operand, how),
+                };
+                match unseen {
+                    Some(unseen) => registers.unseen.push_back(unseen),
+                    None => registers.await_later(*dst, None, core.rmw(at, kind, operand, how)),
+                }
+            }
+            Instr::Cas(cas) => {
+                let Cas { dst, success, access, .. } = &**cas;
+                let (expected, new) = (word(&cas.expected)?, word(&cas.desired)?);
+                let loading = core.swap(place(access)?, expected, new, self.how(access));
+                registers.await_later(*dst, success.map(|reg| (reg, expected)), loading);
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, address: Value) -> Result<Spot, String> {
+        let loc = value_address(address).filter(|&LocId(loc)| usize::from(loc) < self.words.len());
+        let loc = loc.ok_or_else(|| format!("{address} is the address of nothing"))?;
+        Ok(self.words[usize::from(self.test.loc(loc).physical.0)])
+    }
+
+    fn how(&self, access: &Access) -> Semantics {
+        match access.order {
+            Order::Plain => Semantics::PLAIN,
+            order => {
+                let how = semantics(&self.test, order, access.scope, access.remote);
+                if access.commutative { how.commutative() } else { how }
+            }
+        }
+    }
+}
+
+/// The registers that an instruction reads or writes.
+fn registers_of(instr: &Instr) -> Vec<Reg> {
+    let mut all = Vec::new();
+    let mut reads = |expr: &Expr| expr.for_each_reg(&mut |reg| all.push(reg));
+    if let Some(access) = instr.access() {
+        reads(&access.address);
+    }
+    match instr {
+        Instr::Assign { value, .. } | Instr::Store { value, .. } | Instr::Await { value, .. } => reads(value),
+        Instr::Branch { cond, .. } => reads(cond),
+        Instr::Rmw { operand, .. } => reads(operand),
+        Instr::Cas(cas) => {
+            reads(&cas.expected);
+            reads(&cas.desired);
+        }
+        Instr::Load { .. } | Instr::Fence(_) | Instr::Barrier(_) | Instr::Jump { .. } => {}
+    }
+    match instr {
+        Instr::Load { dst, .. } | Instr::Assign { dst, .. } => all.push(*dst),
+        Instr::Rmw { dst, .. } | Instr::Await { dst, .. } => all.extend(*dst),
+        Instr::Cas(cas) => all.extend(cas.dst.into_iter().chain(cas.success)),
+        _ => {}
+    }
+    all
+}

@@ -1,0 +1,71 @@
+//! Programs walked at random in the explorer: moves from the first to the last, as a
+//! trace has them.
+
+use explore::trace::Verdict;
+use explore::verify::{Finding, Test};
+use explore::{End, Explores, Fault, Move, Trace, Violation};
+use lab::replay::Timed;
+
+use crate::Dice;
+
+/// No walk of these programs needs more.
+const MOVES_MAX: usize = 250;
+
+/// The moves that are open behind these.
+fn open(
+    explorer: &mut dyn Explores,
+    test: &Test,
+    placement: usize,
+    moves: &mut Vec<Move>,
+) -> Result<Vec<Move>, End> {
+    let program = test.program();
+    let drawn = explorer.replay(&program, &test.placements[placement], moves).expect("supported");
+    if drawn.end != End::Goes {
+        return Err(drawn.end);
+    }
+    // No node has that number.
+    moves.push(Move::Answer { node: 250, line: 0 });
+    let drawn = explorer.replay(&program, &test.placements[placement], moves).expect("supported");
+    moves.pop();
+    let End::Closed(why) = drawn.end else { panic!("there is no such node") };
+    let named = why.split('`').skip(1).step_by(2).skip(1);
+    Ok(named.map(|mv| mv.parse().expect("a move")).collect())
+}
+
+/// A walk to the end of the program, if it comes to one. Moves that are `rare` are made
+/// wherever they are open.
+pub(crate) fn walk(
+    explorer: &mut dyn Explores,
+    protocol: &str,
+    (test, placement): (&Test, usize),
+    rare: fn(Move) -> bool,
+    dice: &mut Dice,
+) -> Option<Trace> {
+    let mut moves = Vec::new();
+    let end = loop {
+        match open(explorer, test, placement, &mut moves) {
+            Err(end) => break end,
+            Ok(_) if moves.len() > MOVES_MAX => return None,
+            Ok(open) => {
+                let wanted: Vec<Move> = open.iter().copied().filter(|&mv| rare(mv)).collect();
+                let among = if wanted.is_empty() || dice.roll(2) == 0 { &open } else { &wanted };
+                moves.push(among[dice.roll(among.len())]);
+            }
+        }
+    };
+    let violation = Violation { fault: end.fault()?, why: end.why(&test.program()), moves };
+    let finding = Finding { test: 0, placement, bounds: explorer.bounds(), models: Vec::new(), violation };
+    Some(Trace::of(protocol, test, &finding))
+}
+
+/// The timed machine comes to the end of the walk.
+pub(crate) fn comes_to_its_end(trace: &Trace, timed: Result<Timed, String>) {
+    let timed = timed.unwrap_or_else(|why| panic!("{why}:\n{trace}"));
+    assert_eq!(timed.end, trace.violation.why, "{trace}");
+    let expected = match trace.violation.fault {
+        // No model is asked.
+        Fault::Outcome => Verdict::Gone,
+        _ => Verdict::Same,
+    };
+    assert_eq!(timed.verdict, expected, "{trace}");
+}
