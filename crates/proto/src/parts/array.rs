@@ -1,5 +1,6 @@
 //! A set-associative array of lines with real bytes and byte masks.
 
+use super::lines::Place;
 use crate::contract::LineView;
 use crate::divisor::Divisor;
 use crate::homes::Homes;
@@ -158,7 +159,15 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.way_of(self.set(line, homes), tag_of(line))
     }
 
-    /// A way that a line could take, if its set has a free one.
+    /// Where a line is or belongs.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, line: LineAddr, homes: &Homes) -> Place {
+        let set = self.set(line, homes);
+        Place { line, set, way: self.way_of(set, tag_of(line)) }
+    }
+
+    /// A free way of a set, if it has one.
     #[inline]
     #[must_use]
     pub fn free_way(&self, set: SetIndex) -> Option<Way> {
@@ -169,7 +178,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     }
 
     #[inline]
-    fn set_tag(&mut self, way: usize, tag: u64) -> SetIndex {
+    fn set_tag(&mut self, way: usize, tag: u64) {
         let (set, within) = self.ways.divide(way as u64);
         let set = set as usize;
         self.prints[set * self.prints_per_set as usize + within as usize] = print_of(tag);
@@ -179,7 +188,6 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             _ => {}
         }
         self.tags[way] = tag;
-        SetIndex(set as u32)
     }
 
     /// Puts a line without bytes into a free way.
@@ -191,12 +199,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.masks[i] = [0; 2];
     }
 
-    /// Removes a line and its bytes. Returns the set that has a free way now.
-    pub fn remove(&mut self, way: Way, absent: S) -> SetIndex {
+    /// Removes a line and its bytes.
+    pub fn remove(&mut self, way: Way, absent: S) {
         let i = way.0 as usize;
         self.states[i] = absent;
         self.masks[i] = [0; 2];
-        self.set_tag(i, EMPTY)
+        self.set_tag(i, EMPTY);
     }
 
     /// The line in a way, if there is one.

@@ -4,7 +4,7 @@ use super::array::CacheArray;
 use crate::contract::{Cx, Disposition, Hit, Load, Protocol, RowId};
 use crate::homes::Homes;
 use crate::line::LineAddr;
-use crate::node::{Key, Way};
+use crate::node::{Key, SetIndex, Way};
 use crate::symbols::Symbol as _;
 use crate::table::{After, Row, Table};
 use crate::uses::Cause;
@@ -14,11 +14,13 @@ pub type StateOf<T> = <T as Table>::State;
 /// The events of a table.
 pub type EventOf<T> = <T as Table>::Event;
 
-/// Where an event happens: a line, and the way that holds it, if one does.
+/// Where an event happens: a line, its set, and the way that holds it, if one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
     pub line: LineAddr,
+    /// Its set.
+    pub set: SetIndex,
     /// Its way.
     pub way: Option<Way>,
 }
@@ -91,7 +93,7 @@ pub trait Lines<P: Protocol> {
         carried: Self::Carried<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let place = Place { line, way: self.array().find(line, cx.world.homes) };
+        let place = self.array().place(line, cx.world.homes);
         let (state, event) = self.classify(place, event, carried);
         self.transition(place, state, event, carried, cx)
     }
@@ -169,8 +171,7 @@ pub trait Lines<P: Protocol> {
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         if place.way.is_none() && next.is_some_and(|next| next != Self::ABSENT) {
-            let set = self.array().set(place.line, cx.world.homes);
-            place.way = self.array().free_way(set);
+            place.way = self.array().free_way(place.set);
             let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
             self.array().insert(way, place.line, Self::ABSENT);
         }
@@ -185,8 +186,8 @@ pub trait Lines<P: Protocol> {
         }
         if let Some(way) = place.way {
             if next == Some(Self::ABSENT) {
-                let set = self.array().remove(way, Self::ABSENT);
-                cx.fx.wake(Key::Way(set));
+                cx.fx.wake(Key::Way(place.set));
+                self.array().remove(way, Self::ABSENT);
             } else {
                 if let Some(next) = next {
                     self.array().set_state(way, next);

@@ -58,7 +58,7 @@ impl L1 {
     /// An access on the line in this cache, once there is room for it.
     fn here<P: Registers>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, carried) = (ask.req.line, Carried::Request(ask));
-        let place = Place { line, way: self.cache.array.find(line, cx.world.homes) };
+        let place = self.cache.array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, carried);
         // What the row would do says what it must find room for.
         if let Row::Do { actions, next, .. } = L1Table::row(state, event) {
@@ -210,7 +210,7 @@ impl<P: Registers> Lines<P> for L1 {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
-            (LineAction::EndFill, _) => cache.end_fill(line, cx),
+            (LineAction::EndFill, _) => cache.end_fill(place, cx),
             (LineAction::EndRegister, Carried::Message(&ToL1::Grant { slot, .. })) => {
                 if let Some(parity) = self.stored.remove(&line) {
                     if !cache.lower.acked(parity, cx) {
@@ -219,8 +219,8 @@ impl<P: Registers> Lines<P> for L1 {
                     cx.fx.wake(Key::StoreBuffer);
                 }
                 match slot {
-                    Some(_) => cache.end_fill(line, cx),
-                    None => cx.fx.wake(Key::Way(cache.array.set(line, cx.world.homes))),
+                    Some(_) => cache.end_fill(place, cx),
+                    None => cx.fx.wake(Key::Way(place.set)),
                 }
             }
             (LineAction::Wake, _) => cx.fx.wake(Key::Line(line)),

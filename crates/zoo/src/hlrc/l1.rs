@@ -92,7 +92,7 @@ impl<T: Rows> L1<T> {
     /// An access on the line in this cache, once there is room for it.
     fn here<P: Registers>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let (stage, carried) = (cx.stage, Carried::Request(ask));
-        let place = Place { line: ask.req.line, way: self.cache.array.find(ask.req.line, cx.world.homes) };
+        let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event_of(ask), carried);
         // What the row would do says what it must find room for.
         if let Row::Do { actions, next, .. } = T::row(state, event) {
@@ -257,7 +257,7 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
-            (LineAction::EndFill, _) => cache.end_fill(line, cx),
+            (LineAction::EndFill, _) => cache.end_fill(place, cx),
             (LineAction::Wake, _) => cx.fx.wake(Key::Line(line)),
             (
                 LineAction::SendRegister

@@ -89,11 +89,10 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         if !takes && !needs.register {
             return None;
         }
-        let set = self.array.set(place.line, cx.world.homes);
-        if takes && self.array.free_way(set).is_none() {
-            return Some(Disposition::NeedWay(set));
+        if takes && self.array.free_way(place.set).is_none() {
+            return Some(Disposition::NeedWay(place.set));
         }
-        cx.is_wanted(set).then_some(Disposition::Stall(Key::Way(set)))
+        cx.is_wanted(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
     /// Takes a miss register for what is sent for now.
@@ -103,9 +102,9 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     }
 
     /// Frees the miss register, and presents what waited for one or for a way.
-    pub fn end_fill<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+    pub fn end_fill<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         cx.count_down(&mut self.fills, "a fill ends, and none was under way");
-        cx.fx.wake(Key::Way(self.array.set(line, cx.world.homes)));
+        cx.fx.wake(Key::Way(place.set));
         cx.fx.wake(Key::Miss);
     }
 
@@ -117,9 +116,9 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
 
     /// What [`First::get`] asked for has come: what has waited for a way or a register
     /// comes before what must ask for this line again.
-    pub fn end_get<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
-        self.end_fill(line, cx);
-        cx.fx.wake(Key::Line(line));
+    pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
+        self.end_fill(place, cx);
+        cx.fx.wake(Key::Line(place.line));
     }
 
     /// Takes the bytes that came and were not written meanwhile.

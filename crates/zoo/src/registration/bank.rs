@@ -135,7 +135,7 @@ impl<T: Rows> Bank<T> {
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let array = &self.store.array;
-        let place = Place { line, way: array.find(line, cx.world.homes) };
+        let place = array.place(line, cx.world.homes);
         // The registered node gets all of the line.
         let needed = match carried {
             Carried::Access(asked, _) => asked.mask,
@@ -154,22 +154,19 @@ impl<T: Rows> Bank<T> {
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
-        if place.way.is_none() && array.free_way(array.set(line, cx.world.homes)).is_none() {
+        if place.way.is_none() && array.free_way(place.set).is_none() {
             match event {
                 // A way may be had only when a recall is over, which may wait
                 // for this very write: it goes round the bank.
                 BankEvent::Write | BankEvent::WriteThrough => event = BankEvent::WriteDrop,
-                _ if fetches => return Disposition::NeedWay(array.set(line, cx.world.homes)),
+                _ if fetches => return Disposition::NeedWay(place.set),
                 _ => {}
             }
         }
         let recalls =
             matches!(T::row(state, event), Row::Do { actions, .. } if actions.contains(&BankAction::Recall));
-        if fetches || recalls {
-            let set = array.set(line, cx.world.homes);
-            if cx.is_wanted(set) {
-                return Disposition::Stall(Key::Way(set));
-            }
+        if (fetches || recalls) && cx.is_wanted(place.set) {
+            return Disposition::Stall(Key::Way(place.set));
         }
         self.transition(place, state, event, carried, cx)
     }
@@ -303,7 +300,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
     }
 
     fn act(&mut self, action: BankAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
-        let Place { line, way } = place;
+        let Place { line, way, .. } = place;
         let store = &mut self.store;
         match (action, way, carried) {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
@@ -371,7 +368,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
             (BankAction::Wake, ..) => {
                 // Who had the line recalled comes before who only finds it.
                 cx.fx.wake(Key::Line(line));
-                cx.fx.wake(Key::Way(store.array.set(line, cx.world.homes)));
+                cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);
             }
             (

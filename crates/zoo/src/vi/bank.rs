@@ -100,7 +100,7 @@ impl<B> Bank<B> {
         B: Base<P>,
     {
         let array = &self.store.array;
-        let place = Place { line, way: array.find(line, cx.world.homes) };
+        let place = array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, Carried::Access(asked));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
@@ -109,12 +109,11 @@ impl<B> Bank<B> {
         let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
         let takes = allocates && place.way.is_none();
         if fetches || takes {
-            let set = array.set(line, cx.world.homes);
-            if takes && array.free_way(set).is_none() {
-                return Disposition::NeedWay(set);
+            if takes && array.free_way(place.set).is_none() {
+                return Disposition::NeedWay(place.set);
             }
-            if cx.is_wanted(set) {
-                return Disposition::Stall(Key::Way(set));
+            if cx.is_wanted(place.set) {
+                return Disposition::Stall(Key::Way(place.set));
             }
         }
         self.transition(place, state, event, Carried::Access(asked), cx)
@@ -230,7 +229,7 @@ impl<P: Ascends, B: Base<P>> Lines<P> for Bank<B> {
     }
 
     fn act(&mut self, action: BankAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
-        let Place { line, way } = place;
+        let Place { line, way, .. } = place;
         let store = &mut self.store;
         match (action, way, carried) {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
@@ -252,7 +251,7 @@ impl<P: Ascends, B: Base<P>> Lines<P> for Bank<B> {
                 store.end_fetch(cx);
                 // What has waited for a way or a register comes before what
                 // must ask for this line again.
-                cx.fx.wake(Key::Way(store.array.set(line, cx.world.homes)));
+                cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);
                 cx.fx.wake(Key::Line(line));
             }

@@ -106,8 +106,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
 
     /// An access on the line in this cache, once there is room for it.
     fn here<P: Descends>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let line = ask.req.line;
-        let place = Place { line, way: self.cache.array.find(line, cx.world.homes) };
+        let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let event = match ask.req.op {
             Op::Load => LineEvent::Load,
             Op::Store => LineEvent::Store,
@@ -165,7 +164,7 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
     }
 
     fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
-        let Place { line, way: Some(way) } = place else { return cx.lacks_operand(action) };
+        let Place { line, way: Some(way), .. } = place else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
         match (action, carried) {
             (LineAction::SendGet, _) => cache.get(line, cx),
@@ -191,7 +190,7 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
             (LineAction::Fill, Carried::Fill(data)) => cache.fill(way, data, cx),
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
-            (LineAction::Wake, _) => cache.end_get(line, cx),
+            (LineAction::Wake, _) => cache.end_get(place, cx),
             (LineAction::Divert, _) => cx.fx.wake(Key::Line(line)),
             (
                 LineAction::Reply
