@@ -329,7 +329,7 @@ struct Leading<'a> {
 }
 
 impl Sink for Leading<'_> {
-    fn go(&mut self, mv: Move, _whim: bool, next: &[u32]) {
+    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
         if next == self.to {
             self.found.get_or_insert(mv);
         }

@@ -97,7 +97,7 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) writes: BTreeSet<(LocId, Wrote)>,
     /// What the program asks for that no machine here has.
     pub(crate) beyond: Option<String>,
-    /// Where the values that threads have read led them nowhere.
+    /// Addresses outside the program's memory that threads have read, in words.
     pub(crate) astray: BTreeSet<Arc<str>>,
     /// What threads have been answered, if somebody listens: the thread, what
     /// it asked, and the value it read.
@@ -394,7 +394,7 @@ impl<P: Protocol> Machine<P> {
             for &(slot, data) in &did.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
-                        return Err(Arc::from("a kernel's boundary is answered where nobody has asked"));
+                        return Err(Arc::from("a kernel's boundary is answered without a request"));
                     }
                     part.due &= !(1 << agent);
                     continue;

@@ -22,6 +22,7 @@ mod run;
 mod stress;
 mod suite;
 mod table;
+mod verdict;
 mod verified;
 mod verify;
 mod why;
