@@ -389,6 +389,12 @@ impl<P: Protocol> Machine<P> {
             let told = asks[next];
             next += 1;
             let did = self.controllers.tell(part.station, told)?;
+            if did.is_hit && did.timers & !part.timers != 0 {
+                let name = self.controllers.node_name(part.node);
+                return Err(
+                    format!("{name}: a load is answered as a hit, and its step starts a timer").into()
+                );
+            }
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
