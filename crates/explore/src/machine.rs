@@ -88,6 +88,8 @@ pub(crate) struct Machine<P: Protocol> {
     owners: FxHashMap<u8, u8>,
     /// A line turned out to be shared: begin again.
     pub(crate) is_stale: bool,
+    /// True if a work-group was preempted.
+    pub(crate) preempted: bool,
     /// The rows that fired.
     pub(crate) rows: BTreeSet<RowId>,
     /// On what the plans of the requests depended.
@@ -144,6 +146,7 @@ impl<P: Protocol> Machine<P> {
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
             is_stale: false,
+            preempted: false,
             rows: BTreeSet::new(),
             keys: Vec::new(),
             reads: BTreeSet::new(),

@@ -140,6 +140,7 @@ impl<P: Protocol> Machine<P> {
     pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> Found<Issued> {
         let mut part = part.clone();
         let first = part.threads[at].0;
+        self.preempted = true;
         self.change_group(&mut part, first, |_, state| {
             state.seat.stay = Stay::Saves;
             state.seat.preempted += 1;

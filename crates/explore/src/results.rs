@@ -138,6 +138,7 @@ mod tests {
             claims: Vec::new(),
             tests: 1,
             unsupported: std::collections::BTreeMap::new(),
+            unpreempted: 0,
             race_free: 1,
             synchronized: 1,
             runs: 1,
@@ -149,7 +150,7 @@ mod tests {
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
-            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default()),
+            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default(), 0),
         };
         Line { verification, operations: 4, sample: (0, 0), seconds: 1.0 }
     }

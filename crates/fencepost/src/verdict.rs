@@ -119,6 +119,10 @@ fn show_counts(
     for (why, count) in &verification.unsupported {
         writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
     }
+    if verification.unpreempted > 0 {
+        let tests = counted(verification.unpreempted, "test");
+        writeln!(out, "  explored without preemptions: work-groups that meet at a barrier ({tests})")?;
+    }
     Ok(())
 }
 
@@ -201,6 +205,7 @@ pub(crate) fn report(
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
         "unsupported": verification.unsupported,
+        "unpreempted": verification.unpreempted,
         "runs": verification.runs,
         "states": verification.states,
         "transitions": verification.transitions,

@@ -102,7 +102,7 @@ fn a_test_in_several_kernels_has_its_placements_in_one_kernel_first() {
     let stages: Vec<_> = two.placements[one.len()..].iter().map(|p| p.stages.clone()).collect();
     assert_eq!(stages.len(), 2 * one.len());
     assert!(stages.iter().all(|stages| *stages == [0, 1] || *stages == [1, 0]), "{stages:?}");
-    let said = |kernels| Dimensions::of(&[], spread(kernels));
+    let said = |kernels| Dimensions::of(&[], spread(kernels), 0);
     assert!(said(1).not_covered.contains(&String::from("several kernels in one program")));
     assert!(said(2).covered.contains(&String::from("several kernels in one program, up to 2")));
 }
