@@ -16,7 +16,6 @@ use crate::outcome::Outcome;
 use crate::placement::Placement;
 use crate::preempt;
 use crate::rows::RowSet;
-use crate::stages;
 use crate::subject::Subject;
 use crate::test::{Machines, Test};
 use crate::verify::{Finding, Options};
@@ -239,11 +238,10 @@ impl Tested {
         stages: &'a [u8],
         options: &Options<'_>,
     ) -> Promised<'a> {
-        let asked = stages::in_turn(program, stages);
         let mut promises: Vec<(&Claim, Promise)> = Vec::new();
         let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
         for (at, claim) in claims.iter().enumerate().filter(speaks) {
-            match claim.promise(&asked, &mut || (options.stop)()) {
+            match claim.promise_in_stages(program, stages, &mut || (options.stop)()) {
                 Ok(promise) => {
                     // Said of the program in one kernel.
                     self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;
