@@ -110,6 +110,7 @@ fn details_of(v: &Verification) -> Vec<String> {
     if let Some(m) = &v.mutants {
         let equivalent: Vec<String> =
             m.equivalent.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+        let unseeded: Vec<String> = m.unseeded.iter().map(|(name, why)| format!("{name}: {why}")).collect();
         let unasked = "of which no claim says anything, outside the total";
         let unreached = "that made no difference within these bounds";
         for (names, one, several) in [
@@ -118,6 +119,7 @@ fn details_of(v: &Verification) -> Vec<String> {
             (&m.unreached, unreached, unreached),
             (&m.unasked, unasked, unasked),
             (&m.undecided, "that was not decided", "that were not decided"),
+            (&unseeded, "that was not seeded, outside the total", "that were not seeded, outside the total"),
             (&equivalent, "that is equivalent, outside the total", "that are equivalent, outside the total"),
         ] {
             let which = if names.len() == 1 { one } else { several };

@@ -13,14 +13,14 @@ use proto::{Info, Symbol as _};
 use crate::bounds::Bounds;
 use crate::claim::Claim;
 use crate::explorer::Violation;
-use crate::mutants::{self, Mutants};
+use crate::mutants::Mutants;
 use crate::parallel::pull;
 use crate::programs::{Feed, Programs};
 use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
 pub use crate::test::{Machines, Spread, Test};
-use crate::unproved;
+use crate::{trials, unproved};
 
 /// How a protocol is verified.
 pub struct Options<'a> {
@@ -338,9 +338,9 @@ pub fn verify_programs(
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
-            mutants::Witness { run, synchronized: test.synchronized }
+            trials::Witness { run, synchronized: test.synchronized }
         });
-        verification.mutants = Some(mutants::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
+        verification.mutants = Some(trials::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
     }
     verification.findings.truncate(REPORTED_MAX);
     Ok(verification)

@@ -1,6 +1,6 @@
 //! The report of a verification, as text and as JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -139,6 +139,17 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
         mutants.unasked.len(),
         mutants.equivalent.len()
     )?;
+    let mut unseeded: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, why) in &mutants.unseeded {
+        *unseeded.entry(why).or_default() += 1;
+    }
+    for (why, count) in unseeded {
+        writeln!(
+            out,
+            "    not seeded: {} of the beginnings of kernels, because {why}",
+            counted(count, "fault")
+        )?;
+    }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;
     }
@@ -193,6 +204,7 @@ pub(crate) fn report(
             "unreached": mutants.unreached,
             "unasked": mutants.unasked,
             "undecided": mutants.undecided,
+            "unseeded": mutants.unseeded.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
             "kills": killed.collect::<Vec<_>>(),
         })
     });
