@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use litmus::cat::Model;
 use litmus::check;
@@ -12,6 +13,7 @@ use proto::{Agent, Info, Sharing};
 
 use crate::outcome::Outcome;
 use crate::placement::Placement;
+use crate::stages;
 
 /// A claim: a memory model, and how it is asked.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct Claim {
     /// The cores with which it is made.
     cores: Vec<IssueRule>,
     method: Method,
+    /// True if the model orders the kernels of a program; filled when it is first needed.
+    orders_kernels: OnceLock<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -166,7 +170,12 @@ impl Claim {
                 if model.starts_with("ptx") { Method::Ptx(parsed) } else { Method::Clauses(parsed) }
             }
         };
-        Ok(Claim { model: model.to_owned(), cores: IssueRule::GPUS.to_vec(), method })
+        Ok(Claim {
+            model: model.to_owned(),
+            cores: IssueRule::GPUS.to_vec(),
+            method,
+            orders_kernels: OnceLock::new(),
+        })
     }
 
     /// Does it say anything of programs in these placements?
@@ -231,6 +240,51 @@ impl Claim {
                 Ok(Promise { race_free: false, may_block: true, ordered: BTreeSet::new(), ..promise })
             }
         }
+    }
+}
+
+/// One kernel writes, and the next one reads.
+const IN_TWO_KERNELS: &str = "OPENCL in-two-kernels
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  *x = 1;
+}
+
+P1@wg 1, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+exists (1:r0=1)
+";
+
+impl Claim {
+    /// What it says of a program whose threads run in these stages.
+    ///
+    /// # Errors
+    /// If it says nothing.
+    pub(crate) fn promise_in_stages(
+        &self,
+        program: &Program,
+        stages: &[u8],
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Promise, Silence> {
+        if !stages.is_empty() && !self.orders_kernels() {
+            let why = "the model does not order kernels by operations at system scope";
+            return Err(Silence::Incomplete(String::from(why)));
+        }
+        self.promise(&stages::in_turn(program, stages), stop)
+    }
+
+    /// True if a kernel reads what the one before it has written, in the program that the
+    /// model is asked of. A model without a system scope orders nothing there.
+    fn orders_kernels(&self) -> bool {
+        *self.orders_kernels.get_or_init(|| {
+            litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {
+                let promise = self.promise(&stages::in_turn(&program, &[0, 1]), &mut || false);
+                promise.is_ok_and(|promise| promise.allowed == Some([vec![1]].into()))
+            })
+        })
     }
 }
 
@@ -337,4 +391,39 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
         ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes are seen where both accesses have that scope.
+    fn model_of(scope: &str) -> Claim {
+        let text = format!(
+            "\"one-scope\"\nlet sync = [{scope}] ; rf ; [{scope}]\nlet hb = (po | sync)+\n\
+             irreflexive hb ; (rf | co | fr)\n"
+        );
+        let model = Model::parse("one-scope", "one-scope.cat", &text, &mut |file| Err(file.to_owned()));
+        let model = model.expect("a model");
+        Claim { method: Method::Clauses(Box::new(model)), ..Claim::of("drf").expect("a known model") }
+    }
+
+    #[test]
+    fn every_model_that_is_claimed_orders_kernels() {
+        for model in zoo::ALL.iter().flat_map(|info| info.claims).map(|claim| claim.model) {
+            assert!(Claim::of(model).expect("a known model").orders_kernels(), "{model}");
+        }
+    }
+
+    #[test]
+    fn a_model_without_a_system_scope_says_nothing_of_several_kernels() {
+        let program = litmus::parse::parse(IN_TWO_KERNELS).expect("a test");
+        let promise =
+            |scope: &str, stages: &[u8]| model_of(scope).promise_in_stages(&program, stages, &mut || false);
+        let Err(Silence::Incomplete(why)) = promise("DV", &[0, 1]) else { panic!("nothing orders them") };
+        assert!(why.contains("system scope"), "{why}");
+        assert_eq!(promise("ALL", &[0, 1]).expect("it is asked").allowed, Some([vec![1]].into()));
+        let either = Some([vec![0], vec![1]].into());
+        assert_eq!(promise("DV", &[]).expect("it is asked").allowed, either);
+    }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Did {
     pub(crate) memory: Vec<(u8, u32)>,
     /// A bit a class.
     pub(crate) timers: u8,
+    /// True if a driver may answer the load as a hit, without this step.
+    pub(crate) is_hit: bool,
     /// The slot and the bytes.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
     /// The rows that fired.
@@ -237,7 +239,7 @@ impl<P: Protocol> Controllers<P> {
         let result = done
             .and_then(|()| self.judge(number, told, &station, &record))
             .and_then(|()| self.judge_hit(number, told, (&station, &record, &rows)))
-            .and_then(|()| self.done(station, &mut record, rows));
+            .and_then(|is_hit| self.done(station, &mut record, rows, is_hit));
         self.record = record;
         result
     }
@@ -282,21 +284,22 @@ impl<P: Protocol> Controllers<P> {
         Ok(())
     }
 
-    /// Does a load that a driver may answer without its step ([`proto::Controller::hit`])
-    /// get the same answer by its step, and nothing else?
+    /// Compares the answer to a hit, which a driver gives without a step
+    /// ([`proto::Controller::hit`]), with all that its step does but timers: the part knows
+    /// which of them run. True if the input is such a load.
     fn judge_hit(
         &self,
         before: u32,
         told: Told,
         (station, record, rows): (&Station<P>, &Record<P>, &[RowId]),
-    ) -> Result<(), String> {
-        let Told::Ask { slot, request } = told else { return Ok(()) };
+    ) -> Result<bool, String> {
+        let Told::Ask { slot, request } = told else { return Ok(false) };
         let (before, request) = (self.stations.thing(before), self.requests.thing(request));
         let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
         let world = self.nodes.world();
         // A seeded fault changes the step alone.
         let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.mutation.is_none()) else {
-            return Ok(());
+            return Ok(false);
         };
         let bytes = hit.bytes.len();
         let is_answer = matches!(&record.replies[..], [(to, Some(data))]
@@ -307,7 +310,7 @@ impl<P: Protocol> Controllers<P> {
             || !record.spends.is_empty();
         let is_counted = record.uses == Hit::uses() && record.touches == [hit.way] && rows == [hit.row];
         if is_answer && !does_more && is_counted && station == before {
-            return Ok(());
+            return Ok(true);
         }
         Err(format!("{:?}: {request:?} is answered as a hit, and its step does something else", station.id()))
     }
@@ -317,8 +320,9 @@ impl<P: Protocol> Controllers<P> {
         mut station: Station<P>,
         record: &mut Record<P>,
         rows: Vec<RowId>,
+        is_hit: bool,
     ) -> Result<Did, String> {
-        let mut did = Did { rows, ..Did::default() };
+        let mut did = Did { rows, is_hit, ..Did::default() };
         did.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
         for op in record.memory.drain(..) {
             let line = u8::try_from(op.line.0).map_err(|_| format!("no program has {:?}", op.line))?;

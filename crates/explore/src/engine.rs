@@ -133,7 +133,7 @@ struct Records<'a> {
 
 impl Sink for Records<'_> {
     #[inline]
-    fn go(&mut self, _mv: Move, _whim: bool, next: &[u32]) {
+    fn go(&mut self, _mv: Move, _is_optional: bool, next: &[u32]) {
         self.records.extend_from_slice(next);
         self.records.push(self.parent);
         self.hashes.push(hash(next));

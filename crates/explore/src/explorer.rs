@@ -88,6 +88,8 @@ pub struct Found {
     /// Has a seeded fault made a station do something else than the protocol
     /// does?
     pub altered: bool,
+    /// True if a work-group was preempted.
+    pub preempted: bool,
     /// What must not be.
     pub violation: Option<Violation>,
     /// The outcome that is not allowed, if that is it.
@@ -313,6 +315,7 @@ fn conclude<P: Protocol>(
         rows: core::mem::take(&mut run.machine.rows),
         keys: core::mem::take(&mut run.machine.keys),
         altered: run.machine.controllers.altered,
+        preempted: run.machine.preempted,
         violation,
         forbidden: run.forbidden.take(),
         incomplete: searched.incomplete,
@@ -329,7 +332,7 @@ struct Leading<'a> {
 }
 
 impl Sink for Leading<'_> {
-    fn go(&mut self, mv: Move, _whim: bool, next: &[u32]) {
+    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
         if next == self.to {
             self.found.get_or_insert(mv);
         }

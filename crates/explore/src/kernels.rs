@@ -248,7 +248,7 @@ impl<P: Protocol> Machine<P> {
                 Ok(to) => Does::Go(to),
                 Err(why) => Does::Fault(self.known.fault(&why)),
             };
-            locals.push(Local { mv: Move::Boundary { agent }, whim: false, does });
+            locals.push(Local { mv: Move::Boundary { agent }, is_optional: false, does });
         }
     }
 

@@ -83,6 +83,7 @@ mod test;
 mod thread;
 mod threads;
 pub mod trace;
+mod trials;
 mod twist;
 mod unproved;
 pub mod verify;

@@ -88,6 +88,8 @@ pub(crate) struct Machine<P: Protocol> {
     owners: FxHashMap<u8, u8>,
     /// A line turned out to be shared: begin again.
     pub(crate) is_stale: bool,
+    /// True if a work-group was preempted.
+    pub(crate) preempted: bool,
     /// The rows that fired.
     pub(crate) rows: BTreeSet<RowId>,
     /// On what the plans of the requests depended.
@@ -97,7 +99,7 @@ pub(crate) struct Machine<P: Protocol> {
     pub(crate) writes: BTreeSet<(LocId, Wrote)>,
     /// What the program asks for that no machine here has.
     pub(crate) beyond: Option<String>,
-    /// Where the values that threads have read led them nowhere.
+    /// Addresses outside the program's memory that threads have read, in words.
     pub(crate) astray: BTreeSet<Arc<str>>,
     /// What threads have been answered, if somebody listens: the thread, what
     /// it asked, and the value it read.
@@ -144,6 +146,7 @@ impl<P: Protocol> Machine<P> {
             shared: if bounds.merge_memory { 0 } else { u64::MAX },
             owners: FxHashMap::default(),
             is_stale: false,
+            preempted: false,
             rows: BTreeSet::new(),
             keys: Vec::new(),
             reads: BTreeSet::new(),
@@ -389,12 +392,18 @@ impl<P: Protocol> Machine<P> {
             let told = asks[next];
             next += 1;
             let did = self.controllers.tell(part.station, told)?;
+            if did.is_hit && did.timers & !part.timers != 0 {
+                let name = self.controllers.node_name(part.node);
+                return Err(
+                    format!("{name}: a load is answered as a hit, and its step starts a timer").into()
+                );
+            }
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
-                        return Err(Arc::from("a kernel's boundary is answered where nobody has asked"));
+                        return Err(Arc::from("a kernel's boundary is answered without a request"));
                     }
                     part.due &= !(1 << agent);
                     continue;

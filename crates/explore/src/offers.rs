@@ -14,7 +14,8 @@ impl<P: Protocol> Machine<P> {
         let part = self.parts.thing(number).clone();
         let node = part.node;
         let mut locals = Vec::new();
-        let add = |locals: &mut Vec<Local>, mv, whim, does| locals.push(Local { mv, whim, does });
+        let add =
+            |locals: &mut Vec<Local>, mv, is_optional, does| locals.push(Local { mv, is_optional, does });
         for at in 0..part.threads.len() {
             let (thread, _) = part.threads[at];
             if !self.runs(&part, at) {
@@ -54,11 +55,11 @@ impl<P: Protocol> Machine<P> {
             add(&mut locals, Move::Timer { node, class }, false, does);
         }
         let look = self.controllers.look(part.station);
-        let whim = !look.needs_way;
-        if self.bounds.evictions || !whim {
+        let is_optional = !look.needs_way;
+        if self.bounds.evictions || !is_optional {
             for way in look.victims.clone() {
                 let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
-                add(&mut locals, Move::Evict { node, way }, whim, does);
+                add(&mut locals, Move::Evict { node, way }, is_optional, does);
             }
         }
         let done = self.has_done_step(&part);
@@ -96,7 +97,7 @@ impl<P: Protocol> Machine<P> {
             let rest = self.parts.number(rest);
             let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
             let mv = Move::Deliver { from, to, nth };
-            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
+            locals.push(Local { mv, is_optional: false, does: Does::Send { rest, to, told } });
         }
     }
 
@@ -108,7 +109,7 @@ impl<P: Protocol> Machine<P> {
             rest.wires.remove(at);
             let rest = self.parts.number(rest);
             let mv = Move::Cross { from, to, nth };
-            locals.push(Local { mv, whim: false, does: Does::Send { rest, to, told } });
+            locals.push(Local { mv, is_optional: false, does: Does::Send { rest, to, told } });
         }
     }
 

@@ -58,8 +58,9 @@ impl Code {
         let address = eval(&access.address)?;
         let loc = litmus::program::value_address(address);
         let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
-        let loc =
-            loc.ok_or_else(|| Trouble::Astray(format!("P{thread} reaches {address}, which is no location")))?;
+        let loc = loc.ok_or_else(|| {
+            Trouble::Astray(format!("P{thread} reaches {address}, which is outside the program's memory"))
+        })?;
         let word = self.word(loc);
         let mut bytes = LineData::default();
         bytes.write(word.offset, Width::W4, data);

@@ -27,7 +27,7 @@ struct Offers {
 }
 
 impl Sink for Offers {
-    fn go(&mut self, mv: Move, _whim: bool, next: &[u32]) {
+    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
         self.open.push(mv);
         if mv == self.mv {
             self.next.get_or_insert_with(|| next.to_vec());

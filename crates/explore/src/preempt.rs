@@ -87,7 +87,11 @@ impl<P: Protocol> Machine<P> {
             if self.may_be_preempted(part, at) {
                 let preempted = self.preempt(part, at);
                 let does = self.does(preempted);
-                locals.extend(does.map(|does| Local { mv: Move::Preempt { thread }, whim: true, does }));
+                locals.extend(does.map(|does| Local {
+                    mv: Move::Preempt { thread },
+                    is_optional: true,
+                    does,
+                }));
             }
             if seat.stay == Stay::Off {
                 for cu in (0..self.slots.units()).filter(|&cu| seat.agent != Agent::Cu(cu)) {
@@ -96,7 +100,7 @@ impl<P: Protocol> Machine<P> {
                         Err(why) => Does::Fault(self.known.fault(&why)),
                     };
                     let mv = Move::Resume { thread, cu: cu as u8 };
-                    locals.push(Local { mv, whim: false, does });
+                    locals.push(Local { mv, is_optional: false, does });
                 }
             }
         }
@@ -136,6 +140,7 @@ impl<P: Protocol> Machine<P> {
     pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> Found<Issued> {
         let mut part = part.clone();
         let first = part.threads[at].0;
+        self.preempted = true;
         self.change_group(&mut part, first, |_, state| {
             state.seat.stay = Stay::Saves;
             state.seat.preempted += 1;

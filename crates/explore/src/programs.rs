@@ -1,11 +1,10 @@
 //! The tests that a protocol is verified with. Programs are made while others are
-//! explored: there are very many, and a run with little time sees the first ones at
-//! once.
+//! explored, because there are very many of them. A short run explores the first ones.
 //!
-//! A [`Batch`] is a step of making: drawing programs from an enumeration is cheap
-//! and sequential; choosing those that are worth a search is not, and several
-//! workers do it at once. Tests are made in the order of the batches, so each has the
-//! same number for any number of workers.
+//! A [`Batch`] is a set of programs drawn from an enumeration. Drawing is cheap and
+//! sequential. Choosing the programs that are worth a search is expensive, and several
+//! workers choose at once. Tests are numbered in the order of the batches, so a test has
+//! the same number for any number of workers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,35 +14,34 @@ use crate::parallel::pull;
 use crate::test::{Spread, Test};
 use crate::{made, sampled};
 
-/// True ends everything.
+/// Returns true when the verification is to stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Programs that are still to be chosen from.
+/// Programs that are drawn and not chosen yet.
 pub(crate) struct Batch {
-    /// How many programs were drawn for it.
+    /// The number of programs drawn for it.
     pub(crate) drawn: usize,
     pub(crate) choose: Choose,
 }
 
-/// Chooses.
+/// Chooses programs of a batch.
 type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 
-/// Makes tests of the programs that were chosen. Batches are finished one by one, in
-/// their order.
+/// Makes tests of the chosen programs. Batches are finished one by one, in their order.
 pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 
-/// What a batch comes to.
+/// The tests of a batch.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) tests: Vec<Test>,
-    /// How many of them count for a sample.
+    /// The number of them that count for the sample.
     pub(crate) sampled: usize,
 }
 
-/// One family after the other, each a sequence of batches.
+/// Families in order, each a sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
-/// Tests, and programs that become tests when they are needed.
+/// Tests, and families of programs from which tests are made on demand.
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
@@ -53,7 +51,7 @@ pub struct Programs {
     drawn: usize,
     sampled: usize,
     spread: Spread,
-    /// Did somebody have it end while a batch was chosen from?
+    /// True if a stop cut the choice of a batch short.
     is_cut: bool,
 }
 
@@ -73,14 +71,14 @@ impl Programs {
         Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
     }
 
-    /// And the messages for these claims.
+    /// The same with the message programs for these claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![made::messages_in_batches(claims)])
     }
 
-    /// And the made programs with up to so many operations that are to be explored
-    /// for these claims. With symmetry, one stands for all that differ only in names.
+    /// The same with the enumerated programs of up to so many operations for these claims.
+    /// With symmetry, one program stands for all that differ in names only.
     #[must_use]
     pub fn and_made(
         self,
@@ -92,7 +90,7 @@ impl Programs {
         self.and(made::in_batches(claims, scopes_matter, operations_max, symmetry))
     }
 
-    /// And so many larger programs that are drawn from a seed.
+    /// The same with so many larger programs drawn from a seed.
     #[must_use]
     pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
@@ -112,25 +110,25 @@ impl Programs {
         self
     }
 
-    /// The tests that there are so far.
+    /// The tests made so far.
     #[must_use]
     pub fn tests(&self) -> &[Arc<Test>] {
         &self.tests
     }
 
-    /// How many programs were drawn so far from the enumerations of all programs.
+    /// The number of programs drawn so far.
     #[must_use]
     pub fn drawn(&self) -> usize {
         self.drawn
     }
 
-    /// How many of the tests were asked of a sample.
+    /// The number of tests that count for the sample.
     #[must_use]
     pub fn sampled(&self) -> usize {
         self.sampled
     }
 
-    /// Where making programs ended, if it ended early.
+    /// The family at which making programs stopped, if it stopped early.
     #[must_use]
     pub fn unmade(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);
@@ -163,8 +161,7 @@ impl Programs {
     }
 }
 
-/// Hands tests out, each with its number. A worker that asks for one makes more when
-/// none are left.
+/// Gives tests to workers, each with its number. A worker that finds none left makes more.
 pub(crate) struct Feed<'a> {
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -173,15 +170,14 @@ pub(crate) struct Feed<'a> {
 
 struct State<'a> {
     programs: &'a mut Programs,
-    /// The number of the test that is handed out next.
+    /// The number of the next test.
     next: usize,
-    /// How many batches were begun, and how many of them, from the first one on,
-    /// have become tests.
+    /// The number of batches begun, and of those at the front that have become tests.
     begun: usize,
     merged: usize,
-    /// Batches that are done, behind one that is not.
+    /// Batches that are done, behind one that is not done.
     early: BTreeMap<usize, Finish>,
-    /// Did a worker panic?
+    /// True if a worker has panicked.
     is_broken: bool,
 }
 
@@ -196,7 +192,7 @@ impl<'a> Feed<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many tests there are so far.
+    /// The number of tests made so far.
     pub(crate) fn known(&self) -> usize {
         self.lock().programs.tests.len()
     }
@@ -247,7 +243,7 @@ impl State<'_> {
     }
 }
 
-/// Tells the other workers when the one that makes tests panics: they wait for it.
+/// Wakes the workers that wait for a batch when the worker that makes it panics.
 struct Guard<'a, 'b>(&'a Feed<'b>);
 
 impl Drop for Guard<'_, '_> {
@@ -349,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_it_end_gets_no_more_tests_and_is_told_that_there_are_some() {
+    fn after_a_stop_no_test_comes_and_unmade_programs_are_reported() {
         let claims = [Claim::of("hrf-indirect").expect("a known model")];
         let mut programs = Programs::default().and_made(&claims, true, 3, true);
         let feed = Feed::new(&mut programs, &|| true);

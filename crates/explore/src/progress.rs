@@ -33,7 +33,7 @@ struct Edges<'a> {
 }
 
 impl Sink for Edges<'_> {
-    fn go(&mut self, _mv: Move, _whim: bool, next: &[u32]) {
+    fn go(&mut self, _mv: Move, _is_optional: bool, next: &[u32]) {
         if let Some(id) = self.store.find(next) {
             self.to.push(self.firsts[id.shard()] + id.place() as u32);
         }
@@ -48,8 +48,8 @@ struct Labelled {
 }
 
 impl Sink for Labelled {
-    fn go(&mut self, mv: Move, whim: bool, next: &[u32]) {
-        self.offered.push((mv, whim, Some(next.to_vec())));
+    fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]) {
+        self.offered.push((mv, is_optional, Some(next.to_vec())));
     }
     fn wait(&mut self, mv: Move) {
         self.offered.push((mv, false, None));
@@ -180,11 +180,11 @@ impl Graph<'_> {
         for &state in part {
             let mut labelled = Labelled::default();
             self.known.expand(self.store.state(self.id(state)), &mut self.next, &mut labelled);
-            for (mv, whim, next) in labelled.offered {
+            for (mv, is_optional, next) in labelled.offered {
                 let to = next.and_then(|next| self.store.find(&next)).map(|id| self.number(id));
                 let is_inside = to.is_some_and(|to| self.component[to as usize] == component);
                 leaves |= to.is_some() && !is_inside;
-                if !whim {
+                if !is_optional {
                     let entry = offered.entry(mv).or_default();
                     entry.0 += 1;
                     entry.1 |= is_inside;

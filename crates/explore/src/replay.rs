@@ -188,7 +188,7 @@ fn named(open: &[Move]) -> String {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn go(&mut self, _mv: Move, _whim: bool, _next: &[u32]) {}
+    fn go(&mut self, _mv: Move, _is_optional: bool, _next: &[u32]) {}
     fn wait(&mut self, _mv: Move) {}
 }
 

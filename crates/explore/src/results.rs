@@ -110,6 +110,7 @@ fn details_of(v: &Verification) -> Vec<String> {
     if let Some(m) = &v.mutants {
         let equivalent: Vec<String> =
             m.equivalent.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+        let unseeded: Vec<String> = m.unseeded.iter().map(|(name, why)| format!("{name}: {why}")).collect();
         let unasked = "of which no claim says anything, outside the total";
         let unreached = "that made no difference within these bounds";
         for (names, one, several) in [
@@ -118,6 +119,7 @@ fn details_of(v: &Verification) -> Vec<String> {
             (&m.unreached, unreached, unreached),
             (&m.unasked, unasked, unasked),
             (&m.undecided, "that was not decided", "that were not decided"),
+            (&unseeded, "that was not seeded, outside the total", "that were not seeded, outside the total"),
             (&equivalent, "that is equivalent, outside the total", "that are equivalent, outside the total"),
         ] {
             let which = if names.len() == 1 { one } else { several };
@@ -138,6 +140,7 @@ mod tests {
             claims: Vec::new(),
             tests: 1,
             unsupported: std::collections::BTreeMap::new(),
+            unpreempted: 0,
             race_free: 1,
             synchronized: 1,
             runs: 1,
@@ -149,7 +152,7 @@ mod tests {
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
-            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default()),
+            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default(), 0),
         };
         Line { verification, operations: 4, sample: (0, 0), seconds: 1.0 }
     }

@@ -13,8 +13,9 @@ use crate::claim::{Claim, Promise, Silence};
 use crate::engine::Limits;
 use crate::explorer::{Asked, Explores, Fault, Found, Violation};
 use crate::outcome::Outcome;
+use crate::placement::Placement;
+use crate::preempt;
 use crate::rows::RowSet;
-use crate::stages;
 use crate::subject::Subject;
 use crate::test::{Machines, Test};
 use crate::verify::{Finding, Options};
@@ -29,6 +30,8 @@ pub(crate) struct Run {
     pub(crate) transitions: u64,
     pub(crate) rows: RowSet,
     pub(crate) keys: Box<[PlanKey]>,
+    /// How often work-groups were preempted at most.
+    pub(crate) preemptions: u8,
     /// May it wait for ever?
     pub(crate) may_block: bool,
     /// Was everything seen, with nothing against it?
@@ -53,6 +56,8 @@ pub(crate) struct Tested {
     pub(crate) gaps: Vec<String>,
     /// What no machine has that the program needs.
     pub(crate) unsupported: Option<String>,
+    /// True if a run had no preemptions on a machine that has them.
+    pub(crate) unpreempted: bool,
 }
 
 /// What is not covered when somebody has it end.
@@ -95,17 +100,24 @@ impl<'a> Explorers<'a> {
 /// The bounds within which a program is explored on a machine.
 ///
 /// Where no claim that says something of it is made with the machine's cores, but
-/// one is with cores that issue in order, the machine has such cores.
-fn bounds_for(machine: Bounds, program: &Program, promises: &[(&Claim, Promise)]) -> Bounds {
+/// one is with cores that issue in order, the machine has such cores. Work-groups that
+/// meet one another at a barrier are not preempted.
+fn bounds_for(
+    machine: Bounds,
+    (program, placement): (&Program, &Placement),
+    promises: &[(&Claim, Promise)],
+) -> Bounds {
     let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
     let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
         || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
     let says = promises.iter().filter(|(_, promise)| promise.allowed.is_some());
     let is_made = |core| says.clone().any(|(claim, _)| claim.is_made(program, core));
     let is_strict = !is_made(machine.core) && is_made(IssueRule::InOrder);
+    let may_be_preempted = preempt::groups(program, placement, machine.preemptions).is_ok();
     Bounds {
         evictions: machine.evictions && !is_large,
         core: if is_strict { IssueRule::InOrder } else { machine.core },
+        preemptions: if may_be_preempted { machine.preemptions } else { 0 },
         ..machine
     }
 }
@@ -139,7 +151,7 @@ pub(crate) fn test(
         for (number, placement) in test.placements.iter().enumerate() {
             let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
             let Some(Promised { promises, may_block, .. }) = promised else { continue };
-            let bounds = bounds_for(machine, program, promises);
+            let bounds = bounds_for(machine, (program, placement), promises);
             let explorer = explorers.within(bounds);
             if (options.stop)() {
                 tested.gaps.push(String::from(STOPPED));
@@ -165,6 +177,7 @@ pub(crate) fn test(
                     }
                 };
                 tested.note_spoken(claims, &open);
+                tested.unpreempted |= bounds.preemptions < machine.preemptions;
                 let is_sound = found.violation.is_none() && found.incomplete.is_none() && is_first;
                 tested.note_gaps(&found);
                 tested.runs.push(Run {
@@ -175,6 +188,7 @@ pub(crate) fn test(
                     transitions: found.transitions,
                     rows: RowSet::of(&found.rows),
                     keys: found.keys.as_slice().into(),
+                    preemptions: if found.preempted { bounds.preemptions } else { 0 },
                     may_block: *may_block,
                     is_sound,
                     allowed,
@@ -224,11 +238,10 @@ impl Tested {
         stages: &'a [u8],
         options: &Options<'_>,
     ) -> Promised<'a> {
-        let asked = stages::in_turn(program, stages);
         let mut promises: Vec<(&Claim, Promise)> = Vec::new();
         let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
         for (at, claim) in claims.iter().enumerate().filter(speaks) {
-            match claim.promise(&asked, &mut || (options.stop)()) {
+            match claim.promise_in_stages(program, stages, &mut || (options.stop)()) {
                 Ok(promise) => {
                     // Said of the program in one kernel.
                     self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;

@@ -11,7 +11,8 @@
 use std::borrow::Cow;
 
 use litmus::program::{
-    Access, BinaryOp, Expr, Instr, Level, LocId, Location, Program, Region, RmwOp, ScopeId, ThreadId,
+    Access, BinaryOp, Expr, Instr, Level, LocId, Location, Program, Region, RmwOp, ScopeId, ScopeInstance,
+    ThreadId, ThreadSet,
 };
 use proto::{Agent, Order};
 
@@ -63,9 +64,11 @@ pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Progra
     let mut order = stages.to_vec();
     order.sort_unstable();
     order.dedup();
-    let system = program.scopes.enclosing(ThreadId(0), Level::System);
-    let (Some(system), 2..) = (system, order.len()) else { return Cow::Borrowed(program) };
+    if order.len() < 2 {
+        return Cow::Borrowed(program);
+    }
     let mut program = program.clone();
+    let system = system_of(&mut program);
     let first = program.locations.len() as u16;
     for (at, stage) in order[1..].iter().enumerate() {
         let loc = LocId(first + at as u16);
@@ -92,6 +95,14 @@ pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Progra
         }
     }
     Cow::Owned(program)
+}
+
+/// The scope that holds all threads. A program that was not read from a text may lack it.
+fn system_of(program: &mut Program) -> ScopeId {
+    let all = ThreadSet::first(program.threads.len());
+    let holds_all = |scope: &ScopeInstance| scope.level == Level::System && scope.members.includes(all);
+    let known = program.scopes.iter().find(|(_, scope)| holds_all(scope)).map(|(id, _)| id);
+    known.unwrap_or_else(|| program.scopes.add(Level::System, "system", 0, all))
 }
 
 fn access(word: LocId, order: Order, system: ScopeId) -> Access {
@@ -152,8 +163,53 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
         assert_eq!(cuts(4, 3), [[1, 2], [1, 3], [2, 3]]);
     }
 
+    /// The word and the value that a thread waits for first, and the word that it adds to last.
+    type Ends<'a> = (Option<(&'a str, i64)>, Option<&'a str>);
+
+    fn ends(asked: &Program) -> Vec<Ends<'_>> {
+        let name = |access: &Access| {
+            let loc = access.address.as_location().expect("a word of its own");
+            assert_eq!(access.scope.map(|scope| asked.scopes.get(scope).level), Some(Level::System));
+            asked.loc(loc).name.as_str()
+        };
+        let of = |thread: &litmus::program::Thread| {
+            let awaited = match thread.code.first() {
+                Some(Instr::Await { access, cmp: BinaryOp::Eq, value: Expr::Const(value), .. }) => {
+                    assert_eq!(access.order, Order::Acquire);
+                    Some((name(access), *value))
+                }
+                _ => None,
+            };
+            let added = match thread.code.last() {
+                Some(Instr::Rmw { access, op: RmwOp::Add, operand: Expr::Const(1), .. }) => {
+                    assert_eq!(access.order, Order::AcqRel);
+                    Some(name(access))
+                }
+                _ => None,
+            };
+            (awaited, added)
+        };
+        asked.threads.iter().map(of).collect()
+    }
+
     #[test]
-    fn the_program_of_a_model_waits_for_the_stage_before_and_keeps_its_jumps() {
+    fn threads_wait_for_all_threads_of_the_stage_before() {
+        let program = program(THREE);
+        let (one, two) = ("before-stage-1", "before-stage-2");
+        for (stages, expected) in [
+            ([0, 0, 1], [(None, Some(one)), (None, Some(one)), (Some((one, 2)), None)]),
+            ([0, 1, 2], [(None, Some(one)), (Some((one, 1)), Some(two)), (Some((two, 1)), None)]),
+            ([1, 0, 0], [(Some((one, 2)), None), (None, Some(one)), (None, Some(one))]),
+        ] {
+            let asked = in_turn(&program, &stages);
+            assert_eq!(ends(&asked), expected, "{stages:?}");
+            let words = &asked.locations[program.locations.len()..];
+            assert!(words.iter().all(|word| word.init == 0 && word.atomic), "{stages:?}");
+        }
+    }
+
+    #[test]
+    fn the_program_of_a_model_keeps_its_jumps_and_what_it_observes() {
         let program = program(THREE);
         let asked = in_turn(&program, &[0, 1, 1]);
         let count = |t: usize| asked.threads[t].code.len() - program.threads[t].code.len();
@@ -165,5 +221,18 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
         assert!(!before.is_empty() && before.iter().map(|at| at + 1).eq(after));
         assert_eq!(asked.state_terms(), program.state_terms());
         assert!(matches!(in_turn(&program, &[]), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_program_without_a_system_scope_gets_one() {
+        let mut program = program(THREE);
+        let with = in_turn(&program, &[0, 1, 1]).into_owned();
+        let mut scopes = litmus::program::Scopes::default();
+        for (_, scope) in program.scopes.iter().filter(|(_, scope)| scope.level != Level::System) {
+            scopes.add(scope.level, &scope.kind, scope.instance, scope.members);
+        }
+        program.scopes = scopes;
+        let without = in_turn(&program, &[0, 1, 1]);
+        assert_eq!(ends(&without), ends(&with));
     }
 }

@@ -13,14 +13,14 @@ use proto::{Info, Symbol as _};
 use crate::bounds::Bounds;
 use crate::claim::Claim;
 use crate::explorer::Violation;
-use crate::mutants::{self, Mutants};
+use crate::mutants::Mutants;
 use crate::parallel::pull;
 use crate::programs::{Feed, Programs};
 use crate::rows::{self, RowName, RowSet};
 use crate::run::{self, Explorers, Run};
 use crate::subject::Subject;
 pub use crate::test::{Machines, Spread, Test};
-use crate::unproved;
+use crate::{trials, unproved};
 
 /// How a protocol is verified.
 pub struct Options<'a> {
@@ -114,6 +114,9 @@ pub struct Verification {
     pub tests: usize,
     /// What no machine can run, each reason with how many tests.
     pub unsupported: BTreeMap<String, usize>,
+    /// How many tests were explored without preemptions on machines that have them,
+    /// because their work-groups meet one another at a barrier.
+    pub unpreempted: usize,
     /// How many of them are free of races.
     pub race_free: usize,
     /// How many of those order a data conflict between caches.
@@ -151,9 +154,10 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those of machines within these bounds, with programs that are spread so.
+    /// Those of machines within these bounds, with programs that were spread so and
+    /// preempted so often.
     #[must_use]
-    pub fn of(bounds: &[Bounds], spread: Spread) -> Dimensions {
+    pub fn of(bounds: &[Bounds], spread: Spread, preemptions: u8) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {
             let all: BTreeSet<String> = bounds.iter().map(of).collect();
             all.into_iter().collect::<Vec<_>>().join(", ")
@@ -171,7 +175,6 @@ impl Dimensions {
             format!("{banks} banks"),
             counted(chiplets.into(), "chiplet"),
         ];
-        let preemptions = bounds.iter().map(|b| b.preemptions).max().unwrap_or(0);
         let up_to = |count: u16| if count > 1 { format!(", up to {count}") } else { String::new() };
         let preempted = if preemptions > 0 { format!(", up to {preemptions}") } else { String::new() };
         let (kernels, hosts) = (up_to(spread.kernels.into()), up_to(spread.hosts));
@@ -304,7 +307,8 @@ pub fn verify_programs(
     };
     let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
-    // Not every program can be spread: only what ran is covered.
+    // Not every program can be spread or preempted: only what ran is covered.
+    let preemptions = runs.iter().map(|run| run.preemptions).max().unwrap_or(0);
     let spread = runs.iter().fold(Spread::default(), |spread, run| {
         let placement = &tests[run.test].placements[run.placement];
         let kernels = placement.stages.iter().max().map_or(1, |last| last + 1);
@@ -316,6 +320,7 @@ pub fn verify_programs(
         protocol: subject.info.name,
         claims: statuses.collect(),
         tests: ran().count(),
+        unpreempted: ran().filter(|t| t.unpreempted).count(),
         race_free: ran().filter(|t| t.race_free).count(),
         synchronized: ran().filter(|t| t.synchronized).count(),
         unsupported,
@@ -328,14 +333,14 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
-        dimensions: Dimensions::of(&options.bounds, spread),
+        dimensions: Dimensions::of(&options.bounds, spread, preemptions),
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
-            mutants::Witness { run, synchronized: test.synchronized }
+            trials::Witness { run, synchronized: test.synchronized }
         });
-        verification.mutants = Some(mutants::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
+        verification.mutants = Some(trials::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
     }
     verification.findings.truncate(REPORTED_MAX);
     Ok(verification)

@@ -79,8 +79,8 @@ fn a_trace_says_the_chiplets_and_comes_out_again() {
 
 #[test]
 fn the_dimensions_say_how_many_chiplets_were_explored() {
-    let one = Dimensions::of(&verify::machines(), Spread::default());
-    let two = Dimensions::of(&verify::on_chiplets(verify::machines(), 2), Spread::default());
+    let one = Dimensions::of(&verify::machines(), Spread::default(), 0);
+    let two = Dimensions::of(&verify::on_chiplets(verify::machines(), 2), Spread::default(), 0);
     let pages = String::from("pages of two lines on every chiplet of several");
     assert!(one.covered.contains(&String::from("1 chiplet")) && one.not_covered.contains(&pages));
     assert!(two.covered.contains(&String::from("2 chiplets")) && two.covered.contains(&pages));

@@ -1,8 +1,9 @@
 //! Seeded faults meet their end by the right means: noticed, argued, or never
 //! reached.
 
-use explore::verify::{self, Options, Test};
-use explore::{Subject, corpus};
+use explore::mutants::Mutants;
+use explore::verify::{self, Options, Spread, Test};
+use explore::{Programs, Subject, corpus};
 
 /// Few tests, which reach most of a small protocol.
 const TESTS: [&str; 5] = [
@@ -38,7 +39,98 @@ fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
         assert!(is_killed(name), "{name}: {mutants:?}");
     }
     // Each is in one list; those that are argued and killed are in two.
-    let all = mutants.total() + mutants.equivalent.len() + mutants.unreached.len() + mutants.unasked.len();
+    let counted = [mutants.equivalent.len(), mutants.unreached.len(), mutants.unasked.len()];
+    let all = mutants.total() + counted.iter().sum::<usize>() + mutants.unseeded.len();
     let seeded = explore::mutants::all(&subject).len();
     assert!(all == seeded && mutants.killed.len() > seeded / 4, "{all} of {seeded}: {mutants:?}");
+}
+
+/// A work-group's own word, a write of the host between two kernels, and a write between two
+/// reads on one compute unit: the first and the third work-group of four threads share one.
+const BETWEEN: [&str; 3] = [
+    "OPENCL between-kernels
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+P1@wg 1, dev 0 (global int* x) {
+  *x = 1;
+  int r0 = *x;
+}
+
+exists (0:r0=0 /\\ 1:r0=1)
+",
+    "OPENCL behind-the-host
+{ }
+
+P0 (global int* x, global int* y) {
+  int r0 = *y;
+}
+
+P1 (global int* x, global int* y) {
+  *x = 1;
+}
+
+P2 (global int* x, global int* y) {
+  int r0 = *x;
+}
+
+scopeTree (device (work_group P0) (work_group P2))
+
+exists (0:r0=0 /\\ 2:r0=1)
+",
+    "OPENCL read-again
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+P1@wg 1, dev 0 (global int* x) {
+  *x = 1;
+}
+
+P2@wg 2, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+P3@wg 2, dev 0 (global int* x) {
+}
+
+exists (0:r0=0 /\\ 2:r0=1)
+",
+];
+
+/// The faults of `vi` on these programs.
+fn seeded(kernels: u8, preemptions: u8) -> Mutants {
+    let subject = Subject::named("vi").expect("a protocol");
+    let machines = verify::machines_of(&subject.info).into_iter().map(|b| b.preempting(preemptions));
+    let options = Options { mutants: true, ..Options::new(machines.collect()) };
+    let tests =
+        BETWEEN.iter().enumerate().map(|(at, text)| Test::read(&format!("{at}"), text).expect("a test"));
+    let mut programs = Programs::of(tests).spread(Spread { kernels, ..Spread::default() });
+    let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
+    assert!(found.findings.is_empty(), "{:?}", found.findings);
+    found.mutants.expect("seeded")
+}
+
+const BEGINNING: &str = "Operations at the L1: KernelBegin Plain";
+
+#[test]
+fn faults_of_the_beginnings_of_kernels_are_seeded_where_kernels_begin() {
+    let [plain, preempted, in_kernels] = [(1, 0), (1, 1), (3, 0)].map(|(kernels, preemptions)| {
+        let mutants = seeded(kernels, preemptions);
+        let is_killed =
+            |name: &str| mutants.killed.iter().any(|(killed, _)| *killed == format!("{BEGINNING} {name}"));
+        let killed = ["WorkGroup, without Invalidate", "System, without InvalidateBanks"].map(is_killed);
+        let whys: Vec<&str> = mutants.unseeded.iter().map(|(_, why)| why.as_str()).collect();
+        assert!(mutants.unseeded.iter().all(|(name, _)| name.starts_with(BEGINNING)), "{mutants:?}");
+        (killed, whys.len(), whys.first().is_some_and(|why| why.contains("resumed work-group")))
+    });
+    assert!(plain.1 > preempted.1 && preempted.1 > 0, "{plain:?} {preempted:?}");
+    assert_eq!((plain.0, plain.2), ([false; 2], true));
+    assert_eq!((preempted.0, preempted.2), ([true, false], false));
+    assert_eq!(in_kernels, ([true; 2], 0, false));
 }

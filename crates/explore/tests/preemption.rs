@@ -5,7 +5,7 @@
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
-use explore::verify::{self, Dimensions, Finding, Options, Spread, Status, Test};
+use explore::verify::{self, Finding, Options, Status, Test, Verification};
 use explore::{Asked, Bounds, End, Fault, Found, Limits, Move, Placement, Subject, Trace, corpus};
 use litmus::program::{Instr, Level, Program, ThreadId};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, WritePolicy};
@@ -242,11 +242,64 @@ fn work_groups_that_meet_at_a_barrier_are_not_preempted() {
     assert!(why.contains("P0 meets P1 of another work-group"), "{why}");
 }
 
+/// Two work-groups of a sub-group meet at a barrier.
+const MEET: &str = "OPENCL meet
+{ }
+
+P0 (global int* x) {
+  *x = 1;
+  sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
+}
+
+P1 (global int* x) {
+  sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
+  int r0 = *x;
+}
+
+scopeTree (device (sub_group (work_group P0) (work_group P1)))
+
+forall (1:r0=1)
+";
+
+/// No work-group does anything.
+const HOST: &str = "OPENCL host-alone
+{ }
+
+P0 (global int* x) {
+  *x = 1;
+  int r0 = *x;
+}
+
+P1 (global int* x) {
+}
+
+scopeTree (device (work_group P1))
+
+forall (0:r0=1)
+";
+
+fn verified(text: &str, preemptions: u8) -> Verification {
+    let subject = Subject::named("vi").expect("a protocol");
+    let options = Options::new(vec![COMBINING.preempting(preemptions)]);
+    verify::verify(&subject, &[test(text)], &options).expect("known models")
+}
+
+#[test]
+fn programs_whose_work_groups_meet_at_a_barrier_are_explored_without_preemptions() {
+    let [none, two] = [0, 2].map(|preemptions| verified(MEET, preemptions));
+    assert_eq!((two.unpreempted, none.unpreempted), (1, 0));
+    assert!(two.runs > 0 && two.states == none.states, "{two:?}");
+    assert_eq!((two.findings.len(), &two.claims), (0, &none.claims));
+    assert_eq!(verified(OWN, 2).unpreempted, 0);
+}
+
 #[test]
 fn the_dimensions_say_how_often_work_groups_are_preempted() {
-    let none = Dimensions::of(&[COMBINING], Spread::default());
-    let two = Dimensions::of(&[COMBINING.preempting(2)], Spread::default());
-    assert!(none.not_covered.contains(&String::from("preemption of work-groups")), "{none:?}");
-    let said = String::from("preemption of work-groups, up to 2");
-    assert!(two.covered.contains(&said), "{two:?}");
+    let name = String::from("preemption of work-groups");
+    for (text, preemptions) in [(OWN, 0), (MEET, 2), (HOST, 2)] {
+        let dimensions = verified(text, preemptions).dimensions;
+        assert!(dimensions.not_covered.contains(&name), "{text}: {dimensions:?}");
+    }
+    let dimensions = verified(OWN, 2).dimensions;
+    assert!(dimensions.covered.contains(&format!("{name}, up to 2")), "{dimensions:?}");
 }

@@ -252,7 +252,7 @@ impl Trace {
             if !is_made && self.violation.fault != Fault::Outcome {
                 continue;
             }
-            match claim.promise(&self.placement.asked(&self.program), &mut || stop()) {
+            match claim.promise_in_stages(&self.program, &self.placement.stages, &mut || stop()) {
                 Ok(promise) => promises.push((claim, promise)),
                 Err(Silence::Undefined(_)) => {}
                 Err(Silence::Incomplete(why)) => return Err(Obstacle::Incomplete(format!("{model}: {why}"))),

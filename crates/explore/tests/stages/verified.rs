@@ -64,33 +64,116 @@ fn what_races_in_one_kernel_is_ordered_by_the_end_of_a_kernel() {
     }
 }
 
-/// `vi` whose compute units do not flush when a kernel ends.
-fn without_flush(stages: &[u8], text: &str) -> Found {
-    let test = Test::read("told", text).expect("a test");
+/// Two threads write, and one reads both words.
+const TWO_WRITERS: &str = "OPENCL two-writers
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y) {
+  *x = 1;
+}
+
+P1@wg 1, dev 0 (global int* x, global int* y) {
+  *y = 1;
+}
+
+P2@wg 2, dev 0 (global int* x, global int* y) {
+  int r0 = *x;
+  int r1 = *y;
+}
+
+exists (2:r0=1 /\\ 2:r1=1)
+";
+
+/// A thread reads a word of the line before another one writes, and a third one reads what
+/// was written where the first one ran.
+const STALE: &str = "OPENCL stale-line
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* z) {
+  int r0 = *z;
+}
+
+P1@wg 1, dev 0 (global int* x, global int* z) {
+  *x = 1;
+}
+
+P2@wg 2, dev 0 (global int* x, global int* z) {
+  int r0 = *x;
+}
+
+exists (0:r0=0 /\\ 2:r0=1)
+";
+
+/// `vi` without a step of a boundary's plan, if one is named, on a program whose first and
+/// last thread share a compute unit, and whose words share a line.
+fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Found {
+    let test = Test::read("staged", text).expect("a test");
     let program = &*test.program();
-    let placement = Placement { stages: stages.to_vec(), ..Placement::spread(program) };
+    let spread = Placement::spread(program).paired(program);
+    let mut agents = spread.agents.clone();
+    if let [first, _, last] = &mut agents[..] {
+        *last = *first;
+    }
+    let placement = Placement { agents, stages: stages.to_vec(), ..spread };
     let claim = Claim::of("hrf-indirect").expect("a known model");
     let promise = claim.promise(&placement.asked(program), &mut || false).expect("it is asked");
     let asked = Asked { allowed: promise.allowed.as_ref(), may_block: false };
-    let plan = PlanKey::of(&Boundary::EndCus.request(proto::KernelId(0), false));
-    let view = Vi::plans().into_iter().find(|view| view.plans.iter().any(|(key, _)| *key == plan));
-    let view = view.expect("kernels end");
-    let (_, steps) = view.plans.iter().find(|(key, _)| *key == plan).expect("it is there");
-    let at = steps.iter().position(|step| *step == "Flush").expect("vi flushes") as u8;
-    let change = Change::DropStepOf { plan, at };
+    let mutation = without.map(|(boundary, step)| {
+        let plan = PlanKey::of(&boundary.request(proto::KernelId(0), false));
+        let view = Vi::plans().into_iter().find(|view| view.plans.iter().any(|(key, _)| *key == plan));
+        let view = view.expect("boundaries have plans");
+        let (_, steps) = view.plans.iter().find(|(key, _)| *key == plan).expect("it is there");
+        let at = steps.iter().position(|other| *other == step).expect("the plan has the step") as u8;
+        Mutation { table: view.id, change: Change::DropStepOf { plan, at } }
+    });
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::<Vi>::new(bounds, Some(Mutation { table: view.id, change }));
+    let mut explorer = Explorer::<Vi>::new(bounds, mutation);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
+const NO_FLUSH: Option<(Boundary, &str)> = Some((Boundary::EndCus, "Flush"));
+const NO_INVALIDATION: Option<(Boundary, &str)> = Some((Boundary::BeginCus, "Invalidate"));
+
 #[test]
 fn a_kernel_that_ends_without_a_flush_breaks_the_claim_in_several_kernels_only() {
-    assert_eq!(without_flush(&[], TOLD).violation, None);
-    let found = without_flush(&[0, 1], TOLD);
+    assert_eq!(explored(TOLD, &[], NO_FLUSH).violation, None);
+    let found = explored(TOLD, &[0, 1], NO_FLUSH);
     let violation = found.violation.expect("the write stays where it is");
     assert_eq!((violation.fault, found.forbidden), (Fault::Outcome, Some(vec![0])));
     // The other way round nothing is to be flushed before the reader.
-    assert_eq!(without_flush(&[1, 0], TOLD).violation, None);
+    assert_eq!(explored(TOLD, &[1, 0], NO_FLUSH).violation, None);
+}
+
+#[test]
+fn a_fault_of_a_boundary_is_noticed_behind_one_of_two_threads_and_behind_two_kernels() {
+    for stages in [[0, 0, 1], [0, 1, 2]] {
+        for (text, without, outcome) in
+            [(TWO_WRITERS, NO_FLUSH, vec![1, 1]), (STALE, NO_INVALIDATION, vec![0, 1])]
+        {
+            let right = explored(text, &stages, None);
+            assert_eq!((right.violation, right.outcomes), (None, [outcome].into()), "{stages:?}");
+            let wrong = explored(text, &stages, without);
+            let fault = wrong.violation.map(|violation| violation.fault);
+            assert_eq!(fault, Some(Fault::Outcome), "{text} in {stages:?} without {without:?}");
+        }
+    }
+}
+
+#[test]
+fn every_model_orders_all_threads_of_a_kernel_before_the_next_one() {
+    let test = Test::read("staged", TWO_WRITERS).expect("a test");
+    let program = &*test.program();
+    for model in zoo::ALL.iter().flat_map(|info| info.claims).map(|claim| claim.model) {
+        let claim = Claim::of(model).expect("a known model");
+        for (stages, is_ordered) in
+            [([0, 0, 1], true), ([0, 1, 2], true), ([0, 1, 1], false), ([1, 0, 1], false)]
+        {
+            let placement = Placement { stages: stages.to_vec(), ..Placement::spread(program) };
+            let promise = claim.promise(&placement.asked(program), &mut || false).expect("it is asked");
+            let is_one = promise.allowed == Some([vec![1, 1]].into());
+            assert_eq!(is_one, is_ordered, "{model} in {stages:?}: {:?}", promise.allowed);
+        }
+    }
 }
 
 #[test]
@@ -102,7 +185,7 @@ fn a_test_in_several_kernels_has_its_placements_in_one_kernel_first() {
     let stages: Vec<_> = two.placements[one.len()..].iter().map(|p| p.stages.clone()).collect();
     assert_eq!(stages.len(), 2 * one.len());
     assert!(stages.iter().all(|stages| *stages == [0, 1] || *stages == [1, 0]), "{stages:?}");
-    let said = |kernels| Dimensions::of(&[], spread(kernels));
+    let said = |kernels| Dimensions::of(&[], spread(kernels), 0);
     assert!(said(1).not_covered.contains(&String::from("several kernels in one program")));
     assert!(said(2).covered.contains(&String::from("several kernels in one program, up to 2")));
 }

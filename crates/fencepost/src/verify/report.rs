@@ -31,6 +31,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
             "unreached": mutants.unreached,
             "unasked": mutants.unasked,
             "undecided": mutants.undecided,
+            "unseeded": mutants.unseeded.iter().map(|(m, why)| json!({ "mutant": m, "why": why })).collect::<Vec<_>>(),
             "kills": killed.collect::<Vec<_>>(),
         })
     });
@@ -43,6 +44,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
         "unsupported": verification.unsupported,
+        "unpreempted": verification.unpreempted,
         "runs": verification.runs,
         "states": verification.states,
         "transitions": verification.transitions,

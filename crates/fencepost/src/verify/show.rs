@@ -1,6 +1,6 @@
 //! What was found of a protocol, as text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use explore::mutants::Mutants;
@@ -98,6 +98,10 @@ fn show_counts(
     for (why, count) in &verification.unsupported {
         writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
     }
+    if verification.unpreempted > 0 {
+        let tests = counted(verification.unpreempted, "test");
+        writeln!(out, "  explored without preemptions: work-groups that meet at a barrier ({tests})")?;
+    }
     Ok(())
 }
 
@@ -114,6 +118,14 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
         mutants.unasked.len(),
         mutants.equivalent.len()
     )?;
+    let mut unseeded: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, why) in &mutants.unseeded {
+        *unseeded.entry(why).or_default() += 1;
+    }
+    for (why, count) in unseeded {
+        let faults = counted(count, "fault");
+        writeln!(out, "    not seeded: {faults} of the beginnings of kernels, because {why}")?;
+    }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;
     }

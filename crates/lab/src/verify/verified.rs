@@ -103,7 +103,7 @@ fn complaint(verification: &Verification) -> Option<String> {
     match status {
         Status::Verified if verification.findings.is_empty() => None,
         Status::Verified => Some(format!(
-            "{} does what nothing may do, in programs of which it claims nothing",
+            "{} violates a basic guarantee in programs outside its claims",
             verification.protocol
         )),
         Status::Refuted => {

@@ -1,120 +1,31 @@
-//! What is known of a machine with a program: all its parts, and what every
-//! move of a part does. Plain numbers: this is what a search reads.
-//!
-//! A state is a word for each node and one for memory. A node's word is the
-//! number of a [part](crate::machine): its station, the threads that run there,
-//! and what it has sent. So a move changes one or two words. Protocols with logical
-//! times have a word more for each node; see [`crate::rebase`].
+//! The expansion of a state: all its successors, computed from its parts.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use proto::Protocol;
-
-use crate::bounds::Bounds;
+use crate::known::{Does, FAULT, FULL, Known, Local, UNKNOWN};
 use crate::moves::Move;
-use crate::rebase::Rebase;
 
-/// No part: the step is a fault, whose number is in the other bits.
-pub(crate) const FAULT: u32 = 1 << 31;
-pub(crate) const UNKNOWN: u32 = u32::MAX;
-
-/// What a move of a part does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Does {
-    /// The part becomes that one.
-    Go(u32),
-    /// It becomes `rest`, and a node is told something.
-    Send { rest: u32, to: u8, told: u32 },
-    /// It becomes `rest`, memory performs an operation, and the answer comes.
-    Serve { rest: u32, op: u32 },
-    /// It must not do that.
-    Fault(u32),
-}
-
-/// A move of a part.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Local {
-    pub(crate) mv: Move,
-    /// Need it never be made?
-    pub(crate) whim: bool,
-    pub(crate) does: Does,
-}
-
-/// What a part may do.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Info {
-    first: u32,
-    last: u32,
-    /// Must some move be made some day?
-    pub(crate) busy: bool,
-    /// Does a timer run that runs for ever?
-    pub(crate) turns: bool,
-    /// What keeps moves of a state from being made: preemptions of the work-groups that
-    /// are here, and [`FULL`] if no core is to issue because of its queues.
-    holds: u16,
-    /// Have its threads come to their ends, and the requests of its step?
-    pub(crate) done: bool,
-    /// By how many ticks is its clock ahead of the slowest?
-    ahead: u8,
-    /// Has the program another step behind this one?
-    more: bool,
-}
-
-/// No core is to issue. Preemptions are counted below it. A machine has at most 255 nodes,
-/// so the sum over them fits.
-const FULL: u16 = 1 << 8;
-
-/// What becomes of a state.
+/// The result of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
-    /// Something is not known yet: have it learnt, and ask again.
+    /// A move of a part has not been learnt yet. The caller has it learnt and expands again.
     Unknown,
-    /// It goes on.
+    /// The state has successors.
     Goes,
     /// The program is over, and nothing moves.
     End,
     /// Nothing moves, and the program is not over.
     Stuck,
-    /// That move must not happen.
+    /// The move is a fault.
     Fault(Move, u32),
 }
 
 /// Takes the successors of a state.
 pub(crate) trait Sink {
-    /// A move, and where it leads.
-    fn go(&mut self, mv: Move, whim: bool, next: &[u32]);
+    /// A move, whether it is optional, and the state behind it.
+    fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]);
     /// A move that must wait until some queue is shorter.
     fn wait(&mut self, mv: Move);
-    /// A move that must not happen, and the number of its fault.
+    /// A move that is a fault, and the number of the fault.
     fn fault(&mut self, _mv: Move, _fault: u32) {}
-}
-
-/// What is known.
-#[derive(Debug, Default)]
-pub(crate) struct Known {
-    pub(crate) nodes: usize,
-    /// Does time pass?
-    pub(crate) clocked: bool,
-    /// How many ticks may clocks be apart?
-    skew: u8,
-    /// From so many preemptions on, no work-group is preempted. [`FULL`] where a machine
-    /// has no preemption.
-    preemptions_max: u16,
-    /// Of protocols with logical times.
-    pub(crate) rebase: Option<Rebase>,
-    infos: Vec<Option<Info>>,
-    locals: Vec<Local>,
-    told: FxHashMap<u64, u32>,
-    served: FxHashMap<u64, (u32, u32)>,
-    answered: FxHashMap<u64, u32>,
-    /// The part behind a tick, and whether nothing else but its clock has changed.
-    ticks: FxHashMap<u32, (u32, bool)>,
-    /// The part behind a tick of the slowest clock, by which it is ahead.
-    lagged: FxHashMap<u32, u32>,
-    nexts: FxHashMap<u32, u32>,
-    pub(crate) faults: Vec<Arc<str>>,
 }
 
 /// How the parts of a state stand to one another in time.
@@ -143,139 +54,7 @@ impl Frames for Timeless {
     }
 }
 
-pub(crate) const fn pair(a: u32, b: u32) -> u64 {
-    (a as u64) << 32 | b as u64
-}
-
 impl Known {
-    /// Nothing yet, of a machine with so many nodes.
-    pub(crate) fn new<P: Protocol>(nodes: usize, bounds: &Bounds) -> Known {
-        Known {
-            nodes,
-            clocked: P::CLOCKED,
-            skew: bounds.skew_ticks,
-            preemptions_max: if bounds.preemptions > 0 { bounds.preemptions.into() } else { FULL },
-            rebase: P::REBASED.map(Rebase::new),
-            ..Known::default()
-        }
-    }
-
-    #[inline]
-    pub(crate) fn info(&self, part: u32) -> Option<Info> {
-        self.infos.get(part as usize).copied().flatten()
-    }
-
-    pub(crate) fn locals(&self, info: Info) -> &[Local] {
-        &self.locals[info.first as usize..info.last as usize]
-    }
-
-    pub(crate) fn set_info(
-        &mut self,
-        part: u32,
-        locals: &[Local],
-        (full, done, more): (bool, bool, bool),
-        (ahead, preempted): (u8, u8),
-    ) {
-        let first = self.locals.len() as u32;
-        self.locals.extend_from_slice(locals);
-        if self.infos.len() <= part as usize {
-            self.infos.resize(part as usize + 1, None);
-        }
-        let busy = locals.iter().any(|local| !local.whim && !local.mv.is_periodic());
-        let turns = locals.iter().any(|local| local.mv.is_periodic());
-        let last = self.locals.len() as u32;
-        let holds = u16::from(preempted) + if full { FULL } else { 0 };
-        let info = Info { first, last, busy, turns, holds, done, ahead, more };
-        self.infos[part as usize] = Some(info);
-    }
-
-    /// Have all threads come to their ends?
-    pub(crate) fn is_done(&self, state: &[u32]) -> bool {
-        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && !info.more))
-    }
-
-    /// Has everything come to the end of a step that is not the last?
-    pub(crate) fn goes_on(&self, state: &[u32]) -> bool {
-        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && info.more))
-    }
-
-    /// What a part becomes in the next step of the program.
-    pub(crate) fn next(&self, part: u32) -> Option<u32> {
-        self.nexts.get(&part).copied()
-    }
-
-    pub(crate) fn set_next(&mut self, part: u32, to: u32) {
-        self.nexts.insert(part, to);
-    }
-
-    /// What a part becomes when it is told something.
-    #[inline]
-    pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
-        self.told.get(&pair(part, told)).copied()
-    }
-
-    pub(crate) fn set_told(&mut self, part: u32, told: u32, to: u32) {
-        self.told.insert(pair(part, told), to);
-    }
-
-    /// Memory and the reply after an operation.
-    #[inline]
-    pub(crate) fn served(&self, memory: u32, op: u32) -> Option<(u32, u32)> {
-        self.served.get(&pair(memory, op)).copied()
-    }
-
-    pub(crate) fn set_served(&mut self, memory: u32, op: u32, to: (u32, u32)) {
-        self.served.insert(pair(memory, op), to);
-    }
-
-    /// What a part becomes when memory has answered.
-    #[inline]
-    pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
-        self.answered.get(&pair(part, reply)).copied()
-    }
-
-    pub(crate) fn set_answered(&mut self, part: u32, reply: u32, to: u32) {
-        self.answered.insert(pair(part, reply), to);
-    }
-
-    /// What a part becomes when time passes.
-    pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
-        self.ticks.get(&part).copied()
-    }
-
-    pub(crate) fn set_tick(&mut self, part: u32, to: (u32, bool)) {
-        self.ticks.insert(part, to);
-    }
-
-    /// What a part becomes when the slowest clock ticks.
-    pub(crate) fn lagged(&self, part: u32) -> Option<u32> {
-        self.lagged.get(&part).copied()
-    }
-
-    pub(crate) fn set_lagged(&mut self, part: u32, to: u32) {
-        self.lagged.insert(part, to);
-    }
-
-    /// The number of a fault.
-    pub(crate) fn fault(&mut self, why: &str) -> u32 {
-        let at = self.faults.iter().position(|known| &**known == why).unwrap_or_else(|| {
-            self.faults.push(Arc::from(why));
-            self.faults.len() - 1
-        });
-        at as u32
-    }
-
-    /// About how many bytes it takes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.infos.capacity() * size_of::<Option<Info>>()
-            + self.locals.capacity() * size_of::<Local>()
-            + (self.told.capacity() + self.answered.capacity()) * 17
-            + self.served.capacity() * 25
-            + self.ticks.capacity() * 13
-            + (self.lagged.capacity() + self.nexts.capacity()) * 9
-            + self.rebase.as_ref().map_or(0, Rebase::bytes)
-    }
-
     /// Gives every successor of a state to the sink. `next` is room for one.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
         match &self.rebase {
@@ -383,7 +162,7 @@ impl Known {
         }
     }
 
-    /// Is the move one of those that are not made?
+    /// True if a state with these holds does not offer the move.
     fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
         if mv.is_issue() && holds >= FULL {
             sink.wait(mv);
@@ -412,8 +191,8 @@ impl Known {
         None
     }
 
-    /// Gives a successor to the sink, in the form in which it is kept. False if that
-    /// is not known yet.
+    /// Gives a successor to the sink, in the form in which it is kept. False if that form
+    /// has not been learnt yet.
     #[inline]
     fn go(
         &self,
@@ -424,7 +203,7 @@ impl Known {
         sink: &mut impl Sink,
     ) -> bool {
         match frames.settle(self, next, room) {
-            Some(next) => sink.go(local.mv, local.whim, next),
+            Some(next) => sink.go(local.mv, local.is_optional, next),
             None => return false,
         }
         true
@@ -495,7 +274,7 @@ impl Known {
     }
 }
 
-/// None if the step is not known yet.
+/// The fault of a move. None if the move has not been learnt yet.
 #[cold]
 fn failed(mv: Move, after: u32, sink: &mut impl Sink) -> Option<Expansion> {
     if after == UNKNOWN {
