@@ -253,6 +253,7 @@ mod tests {
             lanes,
             text: text.to_owned(),
             merged: false,
+            crosses: None,
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
         };
         let long = "P0: Add x 1 AcqRel Device, which is much longer than what a column of forty-four held";
