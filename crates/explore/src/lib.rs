@@ -11,13 +11,14 @@
 //!
 //! From the outside in:
 //!
-//! * [`verify`] takes [tests](corpus), [machines](Bounds) and [placements](Placement)
-//!   to an [`Explorer`], several at once.
-//! * `explorer` puts a program on a machine, has it searched, and judges.
-//! * `engine` searches, with `store` for the states; `progress` looks for runs
-//!   that never end. They know numbers only.
-//! * `known` is those numbers: what each move of each part of a machine does.
-//!   `machine` learns it: parts are a station, its threads and what is under way.
+//! * `verify` takes [tests](corpus), [machines](Bounds) and [placements](Placement)
+//!   to an [`Explorer`], several at once, and tries [`mutants`].
+//! * `programs` makes the tests, and asks the models of each claim.
+//! * `search` puts a program on a machine, searches and judges: `engine` searches,
+//!   with `store` for the states; `progress` looks for runs that never end. They know
+//!   numbers only. `replay` makes a trace again.
+//! * `machine` is what is searched. `known` is its numbers: what each move of each
+//!   part of a machine does. Parts are a station, its threads and what is under way.
 //!   `offers` finds the moves of a part, `threads` lets its threads issue and go on;
 //!   `thread` is one of them, `operation` the request of its instruction.
 //!   `preempt` takes work-groups to other parts, `kernels` has kernels follow one another.
@@ -38,69 +39,30 @@
 //! # Ok::<(), litmus::parse::TextError>(())
 //! ```
 
-mod ageing;
-mod bounds;
-pub mod chart;
-pub mod claim;
-mod controllers;
-pub mod corpus;
-mod crossing;
-mod drain;
-mod engine;
-mod equivalent;
-mod explorer;
-mod intern;
-mod kernels;
-mod known;
-mod live;
 mod machine;
-mod made;
-mod message;
-mod moves;
 pub mod mutants;
-mod offers;
-mod operation;
-mod outcome;
 mod parallel;
-mod placement;
-mod play;
-mod preempt;
 mod programs;
-mod progress;
-mod reason;
-mod rebase;
-mod replay;
-pub mod results;
-mod rows;
-mod run;
-mod sampled;
-mod slots;
-mod stages;
-mod store;
+mod search;
 pub mod stress;
 mod subject;
-mod test;
-mod thread;
-mod threads;
 pub mod trace;
-mod trials;
-mod twist;
-mod unproved;
 pub mod verify;
 
-pub use bounds::Bounds;
-pub use crossing::Crosser;
-pub use drain::overwritten;
-pub use engine::{Incomplete, Limits};
-pub use explorer::{Asked, Explorer, Explores, Fault, Found, Violation, show};
-pub use kernels::StagedKernel;
-pub use moves::Move;
-pub use operation::rmw_kind;
-pub use outcome::Outcome;
-pub use placement::{Placement, Unsupported, Word};
-pub use programs::Programs;
-pub use replay::{End, LEFT_OUT, Replay, STUCK, Step};
-pub use rows::RowName;
+pub use machine::bounds::Bounds;
+pub use machine::crossing::Crosser;
+pub use machine::drain::overwritten;
+pub use machine::kernels::StagedKernel;
+pub use machine::moves::Move;
+pub use machine::operation::rmw_kind;
+pub use machine::outcome::Outcome;
+pub use machine::placement::{Placement, Unsupported, Word};
+pub use machine::thread::SILENT_MAX;
+pub use mutants::rows::RowName;
+pub use programs::{Programs, claim, corpus};
+pub use search::engine::{Incomplete, Limits};
+pub use search::replay::{End, LEFT_OUT, Replay, STUCK, Step};
+pub use search::{Asked, Explorer, Explores, Fault, Found, Violation, show};
 pub use subject::Subject;
-pub use thread::SILENT_MAX;
-pub use trace::Trace;
+pub use trace::{Trace, chart};
+pub use verify::results;

@@ -2,8 +2,8 @@
 
 use proto::{Info, Mutation, PlansView, Protocol, TableView};
 
-use crate::bounds::Bounds;
-use crate::explorer::{Explorer, Explores};
+use crate::machine::bounds::Bounds;
+use crate::search::{Explorer, Explores};
 
 /// What verification needs of a protocol.
 #[derive(Clone, Copy, Debug)]

@@ -33,6 +33,7 @@
 //! deliver 0 1 0
 //! ```
 
+pub mod chart;
 mod read;
 
 use core::fmt;
@@ -41,21 +42,21 @@ use std::collections::BTreeSet;
 use litmus::program::Program;
 use proto::{Agent, Mutation, Symbol as _};
 
-use crate::bounds::Bounds;
-use crate::claim::{Claim, Promise, Silence};
-use crate::engine::Limits;
-use crate::explorer::{Asked, Fault, Violation};
-use crate::kernels::{StagedKernel, Steps};
+use crate::machine::bounds::Bounds;
+use crate::machine::kernels::{StagedKernel, Steps};
+use crate::machine::outcome::Outcome;
+use crate::machine::placement::{Placement, Unsupported};
 use crate::mutants::Mutant;
-use crate::outcome::Outcome;
-use crate::placement::{Placement, Unsupported};
-use crate::reason;
-use crate::replay::{End, Replay};
-use crate::run;
+use crate::programs::claim::{Claim, Promise, Silence};
+use crate::programs::test::Test;
+use crate::programs::twist::Twist;
+use crate::search::engine::Limits;
+use crate::search::replay::{End, Replay};
+use crate::search::{Asked, Fault, Violation};
 use crate::subject::Subject;
-use crate::test::Test;
-use crate::twist::Twist;
 use crate::verify::Finding;
+use crate::verify::reason;
+use crate::verify::run;
 
 /// A counterexample, with all that is needed to make it again.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use litmus::program::Program;
 use proto::{Agent, Symbol};
 
 use super::{HEAD, MOVES_MAX, SIZE_MAX, Trace, TraceError};
-use crate::bounds::Bounds;
-use crate::explorer::{Fault, Violation};
-use crate::moves::Move;
+use crate::machine::bounds::Bounds;
+use crate::machine::moves::Move;
+use crate::machine::placement::Placement;
 use crate::mutants::{self, Mutant};
-use crate::placement::Placement;
+use crate::programs::twist::Twist;
+use crate::search::{Fault, Violation};
 use crate::subject::Subject;
-use crate::twist::Twist;
 
 /// The lines of a text, with where one stands.
 struct Lines<'a> {

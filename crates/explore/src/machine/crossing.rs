@@ -1,0 +1,55 @@
+//! Whose it is that crosses: a trace tells which of the words between two nodes, and
+//! whoever makes its moves elsewhere asks which operation of which thread that is.
+
+use proto::Protocol;
+
+use crate::machine::Machine;
+use crate::machine::controllers::{Told, Word};
+use crate::machine::moves::Move;
+
+/// Whose request or answer crosses between a core and a controller that is not of
+/// the core's part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crosser {
+    /// The thread.
+    pub thread: u8,
+    /// Which of what is on that way for the thread, by the age of the operations.
+    pub nth: u8,
+}
+
+/// Keeps the operations that are under way in the order in which they were issued:
+/// each by its thread and its name there.
+pub(crate) fn note_ages<P: Protocol>(machine: &Machine<P>, state: &[u32], ages: &mut Vec<(u8, u8)>) {
+    let parts = state[..machine.known.nodes].iter().map(|&part| machine.part(part));
+    let threads = parts.flat_map(|part| part.threads.iter());
+    let pending: Vec<(u8, u8)> =
+        threads.flat_map(|&(t, s)| machine.thread(s).pending.iter().map(move |p| (t, p.id))).collect();
+    ages.retain(|operation| pending.contains(operation));
+    let new = pending.into_iter().filter(|operation| !ages.contains(operation));
+    let new: Vec<(u8, u8)> = new.collect();
+    ages.extend(new);
+}
+
+/// Whose it is that crosses.
+pub(crate) fn crosser<P: Protocol>(
+    machine: &Machine<P>,
+    state: &[u32],
+    mv: Move,
+    ages: &[(u8, u8)],
+) -> Option<Crosser> {
+    let Move::Cross { from, to, nth } = mv else { return None };
+    let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);
+    let wires = part.wires.iter().filter(|(other, _)| *other == to);
+    let operations: Vec<(u8, u8)> = wires
+        .filter_map(|&(_, word)| match machine.words.thing(word) {
+            Word::Told(Told::Ask { slot, .. }) | Word::Answer { slot, .. } => {
+                Some(machine.slots.thread(slot.0))
+            }
+            _ => None,
+        })
+        .collect();
+    let age = |operation: &(u8, u8)| ages.iter().position(|other| other == operation);
+    let &it = operations.get(usize::from(nth))?;
+    let older = operations.iter().filter(|other| other.0 == it.0 && age(other) < age(&it));
+    Some(Crosser { thread: it.0, nth: older.count() as u8 })
+}

@@ -1,0 +1,168 @@
+//! What the host finds in memory when the kernel has ended, the last values of
+//! a program; and whether the next kernel finds what the host has written.
+//!
+//! The requests of a kernel's end are those that the timing driver makes.
+//! Whatever they set off is carried out in one order: the program is over, and
+//! all that is left has one home. What a node leaves over when it has answered
+//! comes as late as can be.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use drive::{Ahead, At, Nodes, Plain, Stage};
+use proto::{
+    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, LineAddr, LineData, Op, Order, PlanKey,
+    Protocol, Request, RowId, Scope, Slot, Symbol as _, TimerClass, Way,
+};
+
+use crate::machine::controllers::{Controllers, Told};
+use crate::machine::kernels::array_of;
+
+/// What the host writes into every byte: no program's words have it.
+const HOST_BYTE: u8 = 0xb7;
+
+/// On what the plans of the ends of kernels depend.
+pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
+    Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
+}
+
+/// An ordinary access to a whole line of an array.
+fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineData) -> Request {
+    Request {
+        op,
+        order: Order::Plain,
+        scope: Scope::DEVICE,
+        issuer: Issuer::default(),
+        hints: Hints::default(),
+        array,
+        line: LineAddr(line as u64),
+        mask,
+        data,
+    }
+}
+
+/// The stations and the lines of memory behind a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Rest {
+    pub(crate) stations: Vec<u32>,
+    /// By node: the timers that run, a bit a class. All of them run for ever.
+    pub(crate) timers: Vec<u8>,
+    pub(crate) lines: Vec<u32>,
+}
+
+/// A machine whose stations and lines are numbers.
+struct Numbers<'a, P: Protocol> {
+    controllers: &'a mut Controllers<P>,
+    stations: Vec<u32>,
+    lines: Vec<u32>,
+    rows: &'a mut BTreeSet<RowId>,
+}
+
+impl<P: Protocol> Stage for Numbers<'_, P> {
+    type Protocol = P;
+    type Request = u32;
+    type Msg = u32;
+    type Reply = u32;
+    type Data = u32;
+
+    fn nodes(&self) -> &Nodes<P> {
+        &self.controllers.nodes
+    }
+
+    fn write(&mut self, request: &Request) -> u32 {
+        self.controllers.request(*request)
+    }
+
+    fn tell(&mut self, at: At, told: Told, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>> {
+        let station = &mut self.stations[at as usize];
+        let did = self.controllers.tell(*station, told)?;
+        *station = did.station;
+        self.rows.extend(did.rows.iter().copied());
+        for &(to, msg) in &did.sends {
+            ahead.push(to.into(), Told::Message { from: at, msg });
+        }
+        for &(line, op) in &did.memory {
+            let line = &mut self.lines[usize::from(line)];
+            let reply;
+            (*line, reply) = self.controllers.serve(*line, op);
+            ahead.push(at, Told::Memory { reply });
+        }
+        let runs = |class: &&TimerClass| did.timers >> class.index() & 1 == 1;
+        TimerClass::ALL.iter().filter(runs).for_each(|&class| ahead.arm(at, class));
+        did.replies.iter().for_each(|&(slot, data)| ahead.answer(Slot(slot), data));
+        Ok(())
+    }
+
+    fn wanted(&mut self, at: At) -> Option<Way> {
+        let look = self.controllers.look(self.stations[at as usize]);
+        look.victims.first().filter(|_| look.needs_way).map(|&way| Way(way.into()))
+    }
+}
+
+/// The stations and the lines of memory when the kernel has ended.
+pub(crate) fn end<P: Protocol>(
+    controllers: &mut Controllers<P>,
+    slot: u32,
+    kernel: KernelId,
+    rest: Rest,
+    rows: &mut BTreeSet<RowId>,
+) -> Result<Rest, Arc<str>> {
+    let mut plain = plain(controllers, slot, rest, rows);
+    plain.boundary(Boundary::END, kernel, true)?;
+    let lines = plain.stage.lines.clone();
+    plain.rest()?;
+    let timers = plain.timers().to_vec();
+    match lines == plain.stage.lines {
+        true => Ok(Rest { stations: plain.stage.stations, timers, lines }),
+        false => Err(Arc::from("the kernel has ended, and a write was still on its way to memory")),
+    }
+}
+
+/// The host writes every line behind the end of a kernel, and another kernel
+/// begins: each compute unit must read what the host has written.
+pub(crate) fn next_kernel<P: Protocol>(
+    controllers: &mut Controllers<P>,
+    slot: u32,
+    kernel: KernelId,
+    rest: Rest,
+) -> Result<(), Arc<str>> {
+    let (cus, lines) = (controllers.topology().cus, rest.lines.len());
+    let mask = ByteMask::full(usize::from(controllers.topology().line_bytes));
+    let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
+    let mut rows = BTreeSet::new();
+    let has_arrays = !controllers.nodes.world().kernels.is_empty();
+    let of = |line: usize| {
+        let array = if has_arrays { array_of(LineAddr(line as u64)) } else { ArrayId(0) };
+        (line, array)
+    };
+    let mut plain = plain(controllers, slot, rest, &mut rows);
+    for line in 0..lines {
+        plain.ask(Agent::Host(0), &access(Op::Store, of(line), mask, written))?;
+    }
+    plain.boundary(Boundary::BEGIN, kernel, true)?;
+    for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {
+        let data = plain.ask(Agent::Cu(cu), &access(Op::Load, of(line), mask, LineData::default()))?;
+        let read = data.map(|data| plain.stage.controllers.line_of(data).masked(mask));
+        if read != Some(written) {
+            return Err(Arc::from(overwritten(cu)));
+        }
+    }
+    plain.rest()
+}
+
+/// Said of a kernel that reads what was there before the host wrote.
+#[must_use]
+pub fn overwritten(cu: u16) -> String {
+    format!("a kernel begins, and CU {cu} reads what the host has overwritten before")
+}
+
+/// What is left of a program is carried out in one order.
+fn plain<'a, P: Protocol>(
+    controllers: &'a mut Controllers<P>,
+    slot: u32,
+    rest: Rest,
+    rows: &'a mut BTreeSet<RowId>,
+) -> Plain<Numbers<'a, P>> {
+    let Rest { stations, timers, lines } = rest;
+    Plain::new(Numbers { controllers, stations, lines, rows }, Slot(slot), timers)
+}

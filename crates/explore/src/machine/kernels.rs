@@ -1,0 +1,306 @@
+//! Programs of several kernels, with steps of the host between them.
+//!
+//! The threads of a stage run at once, and stages follow one another. A stage
+//! with threads on compute units is a kernel. Before it and behind it the
+//! requests of `proto::Boundary` are made, agent by agent, in every order; the
+//! next step comes when all of them are answered. Behind the last stage the
+//! program is drained as any other.
+
+use std::collections::BTreeMap;
+
+use litmus::program::{Instr, Program, ThreadId};
+use proto::{AccessMode, Agent, ArrayId, ArrayUse, Boundary, KernelId, LineAddr, PlanKey, Protocol, Slot};
+
+use crate::machine::controllers::{Controllers, Told};
+use crate::machine::known::{Does, Local};
+use crate::machine::moves::Move;
+use crate::machine::placement::{Placement, Unsupported, Word};
+use crate::machine::{Found, Machine, Part};
+
+/// The most stages of a program.
+const STAGES_MAX: usize = 16;
+/// The most compute units of a program with stages: a bit each.
+const CUS_MAX: u16 = 16;
+
+/// A step of a program, which ends on all nodes before the next begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The threads of a stage run, in that kernel if it is one.
+    Run(u8, KernelId),
+    /// The requests of a boundary are made.
+    Boundary(Boundary, KernelId, bool),
+}
+
+/// A kernel of a program that has several, and what it is told at its boundaries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedKernel {
+    /// The stage of its threads.
+    pub stage: u8,
+    /// The lines that it uses, an array each.
+    pub uses: Vec<ArrayUse>,
+    /// May the host have written since the kernel before?
+    pub host_has_written: bool,
+    /// Is it released to the host when the host is next to look?
+    pub is_released: bool,
+    /// Is there a stage behind it?
+    pub is_followed: bool,
+}
+
+/// The steps of a program, and the arrays of its kernels.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    /// By step.
+    pub(crate) steps: Vec<Step>,
+    /// By kernel. The last is the kernel behind the program, which reads all.
+    pub(crate) kernels: Vec<Vec<ArrayUse>>,
+    /// The last kernel of the program, and the one behind it.
+    pub(crate) last: (KernelId, KernelId),
+}
+
+impl Steps {
+    /// The steps of a program in its placement.
+    pub(crate) fn of(
+        program: &Program,
+        placement: &Placement,
+        words: &[Word],
+        cus: u16,
+    ) -> Result<Steps, Unsupported> {
+        if placement.stages.is_empty() {
+            let last = (KernelId(0), KernelId(0));
+            return Ok(Steps { steps: vec![Step::Run(0, KernelId(0))], kernels: Vec::new(), last });
+        }
+        let mut stages = placement.stages.clone();
+        stages.sort_unstable();
+        stages.dedup();
+        if placement.stages.len() != program.threads.len() || stages.len() > STAGES_MAX || cus > CUS_MAX {
+            let what = format!(
+                "the stages are those of {} threads in {} steps on {cus} compute units; the program has {} \
+                 threads, and at most {STAGES_MAX} steps on {CUS_MAX} compute units are explored",
+                placement.stages.len(),
+                stages.len(),
+                program.threads.len()
+            );
+            return Err(Unsupported(what));
+        }
+        let threads = |stage: u8| (0..program.threads.len()).filter(move |&t| placement.stages[t] == stage);
+        let is_on_gpu = |&t: &usize| matches!(placement.agents[t], Agent::Cu(_));
+        let is_kernel = |stage: u8| threads(stage).any(|t| is_on_gpu(&t));
+        let (mut steps, mut kernels) = (Vec::new(), Vec::new());
+        let mut host_has_written = false;
+        for (at, &stage) in stages.iter().enumerate() {
+            let kernel = KernelId(kernels.len() as u16);
+            if is_kernel(stage) {
+                let begin = |step| Step::Boundary(step, kernel, host_has_written);
+                steps.extend(Boundary::BEGIN.map(begin));
+                kernels.push(uses(program, threads(stage).filter(is_on_gpu), words));
+                host_has_written = false;
+            }
+            steps.push(Step::Run(stage, kernel));
+            host_has_written |= threads(stage).any(|t| !is_on_gpu(&t) && writes(program, t));
+            let Some(&next) = stages.get(at + 1).filter(|_| is_kernel(stage)) else { continue };
+            let [cus, machine] = Boundary::END.map(|step| Step::Boundary(step, kernel, false));
+            steps.push(cus);
+            // The release to the host comes when the host is next to look.
+            steps.extend((!is_kernel(next)).then_some(machine));
+        }
+        let last = KernelId((kernels.len() as u16).saturating_sub(1));
+        let behind = KernelId(kernels.len() as u16);
+        let mut lines: Vec<LineAddr> = words.iter().map(|word| word.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        kernels.push(lines.into_iter().map(|line| array(line, AccessMode::Read)).collect());
+        Ok(Steps { steps, kernels, last: (last, behind) })
+    }
+
+    /// The kernels of the program, in their order.
+    pub(crate) fn staged(&self) -> Vec<StagedKernel> {
+        let begins = |step: &Step| matches!(step, Step::Boundary(Boundary::BeginMachine, ..));
+        let firsts = (0..self.steps.len()).filter(|&at| begins(&self.steps[at]));
+        let kernel = |first: usize| {
+            let Step::Boundary(_, kernel, host_has_written) = self.steps[first] else { return None };
+            let of_it = |step: &&Step| match step {
+                Step::Run(_, other) | Step::Boundary(_, other, _) => *other == kernel,
+            };
+            let mut of_it = self.steps[first..].iter().filter(of_it);
+            let Some(Step::Run(stage, _)) = of_it.clone().find(|step| matches!(step, Step::Run(..))) else {
+                return None;
+            };
+            let is_last = kernel == self.last.0;
+            let is_end = |step: &Step| matches!(step, Step::Boundary(Boundary::EndCus, ..));
+            let is_released = |step: &Step| matches!(step, Step::Boundary(Boundary::EndMachine, ..));
+            Some(StagedKernel {
+                stage: *stage,
+                uses: self.kernels[usize::from(kernel.0)].clone(),
+                host_has_written,
+                is_followed: of_it.clone().any(is_end),
+                is_released: is_last || of_it.any(is_released),
+            })
+        };
+        firsts.filter_map(kernel).collect()
+    }
+
+    /// May a thread of that stage issue in this step?
+    pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
+        match self.steps[usize::from(step)] {
+            Step::Run(running, _) => stage.is_none_or(|&stage| stage == running),
+            Step::Boundary(..) => false,
+        }
+    }
+
+    /// A step in words.
+    pub(crate) fn name(&self, step: u8) -> String {
+        match self.steps.get(usize::from(step)) {
+            None => "no step".to_owned(),
+            Some(Step::Run(stage, _)) => format!("stage {stage} runs"),
+            Some(Step::Boundary(step, kernel, _)) => {
+                let what = match step {
+                    Boundary::BeginMachine => "begins on the machine",
+                    Boundary::BeginCus => "begins on the compute units",
+                    Boundary::EndCus => "ends on the compute units",
+                    Boundary::EndMachine => "ends on the machine",
+                };
+                format!("kernel {} {what}", kernel.0)
+            }
+        }
+    }
+
+    /// Is there another step behind this one?
+    pub(crate) fn has_more(&self, step: u8) -> bool {
+        usize::from(step) + 1 < self.steps.len()
+    }
+}
+
+/// A line is an array of its own.
+fn array(line: LineAddr, mode: AccessMode) -> ArrayUse {
+    ArrayUse { array: array_of(line), first: line, lines: 1, mode }
+}
+
+/// The array of a line, in programs that have several kernels.
+pub(crate) fn array_of(line: LineAddr) -> ArrayId {
+    ArrayId(line.0 as u16)
+}
+
+/// Does the instruction read, and does it write?
+fn access(instr: &Instr) -> (bool, bool) {
+    match instr {
+        Instr::Load { .. } | Instr::Await { .. } => (true, false),
+        Instr::Store { .. } => (false, true),
+        Instr::Rmw { .. } | Instr::Cas(_) => (true, true),
+        _ => (false, false),
+    }
+}
+
+fn writes(program: &Program, thread: usize) -> bool {
+    program.threads[thread].code.iter().any(|instr| access(instr).1)
+}
+
+/// The arrays that threads use. One whose address is not a constant may use all.
+fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word]) -> Vec<ArrayUse> {
+    let mut used: BTreeMap<LineAddr, (bool, bool)> = BTreeMap::new();
+    for instr in threads.flat_map(|t| &program.threads[t].code) {
+        let Some(to) = instr.access() else { continue };
+        let (reads, writes) = access(instr);
+        let known = to.address.as_location().and_then(|loc| words.get(usize::from(loc.0)));
+        for word in known.map_or(words, core::slice::from_ref) {
+            let use_of = used.entry(word.line).or_default();
+            *use_of = (use_of.0 | reads, use_of.1 | writes);
+        }
+    }
+    let mode = |of| match of {
+        (true, false) => AccessMode::Read,
+        (false, true) => AccessMode::Write,
+        _ => AccessMode::ReadWrite,
+    };
+    used.into_iter().map(|(line, of)| array(line, mode(of))).collect()
+}
+
+impl Part {
+    /// Has this agent a request of a boundary to make here?
+    pub(crate) fn asks(&self, agent: u8) -> bool {
+        self.todo.checked_shr(agent.into()).is_some_and(|agents| agents & 1 == 1)
+    }
+}
+
+impl<P: Protocol> Machine<P> {
+    /// The part at the beginning of its step: which of its agents have a request
+    /// to make?
+    pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
+        if let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
+            let asked = self.controllers.nodes.boundary(step, kernel, written)?;
+            for (agent, (_, at, _)) in asked.iter().enumerate() {
+                part.todo |= u16::from(*at == u32::from(part.node)) << agent;
+            }
+        }
+        Ok(part)
+    }
+
+    /// The part when all of its step has ended on all nodes.
+    pub(crate) fn next_step(&mut self, part: u32) -> Found<u32> {
+        let part = self.part(part).clone();
+        let part = self.enter_step(Part { step: part.step + 1, ..part })?;
+        self.settled(part)
+    }
+
+    /// The requests that the agents of a part are to make.
+    pub(crate) fn boundary_moves(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        for agent in (0..CUS_MAX as u8).filter(|&agent| part.asks(agent)) {
+            let does = match self.ask_boundary(part, agent) {
+                Ok(to) => Does::Go(to),
+                Err(why) => Does::Fault(self.known.fault(&why)),
+            };
+            locals.push(Local { mv: Move::Boundary { agent }, is_optional: false, does });
+        }
+    }
+
+    pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> Found<u32> {
+        let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
+            return Err(std::sync::Arc::from("no boundary of a kernel is here"));
+        };
+        let request = step.request(kernel, written);
+        self.note_key(PlanKey::of(&request));
+        let request = self.controllers.request(request);
+        let bit = 1 << agent;
+        let part = Part { todo: part.todo & !bit, due: part.due | bit, ..part.clone() };
+        let slot = Slot(self.slots.of_boundaries() + u32::from(agent));
+        let part = self.told(part, Told::Ask { slot, request })?;
+        self.settled(part)
+    }
+
+    /// Have the threads of the part done what they do in its step, and its
+    /// agents as well?
+    pub(crate) fn has_done_step(&self, part: &Part) -> bool {
+        let stages = &self.code.placement.stages;
+        part.todo == 0
+            && part.due == 0
+            && part.threads.iter().all(|&(t, state)| {
+                let t = usize::from(t);
+                !self.steps.runs(part.step, stages.get(t)) || self.code.is_done(t, self.thread(state))
+            })
+    }
+}
+
+/// The controllers of a machine with a program's kernels.
+pub(crate) fn controllers<P: Protocol>(
+    topology: &proto::Topology,
+    homes: proto::Homes,
+    steps: &Steps,
+    mutation: Option<proto::Mutation>,
+    learnt: &mut Vec<Controllers<P>>,
+) -> Result<Controllers<P>, Unsupported> {
+    let is_it = |learnt: &Controllers<P>| {
+        learnt.topology() == topology && learnt.nodes.world().kernels == steps.kernels.as_slice()
+    };
+    match learnt.iter().position(is_it) {
+        Some(at) => Ok(learnt.swap_remove(at)),
+        None => Controllers::new(topology, homes, mutation, &steps.kernels).map_err(Unsupported),
+    }
+}
+
+/// The threads of a program by stage, as a trace or a report names them.
+pub(crate) fn in_words(placement: &Placement) -> String {
+    let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
+    for (thread, &stage) in placement.stages.iter().enumerate() {
+        stages.entry(stage).or_default().push(format!("P{}", ThreadId(thread as u8).0));
+    }
+    stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
+}

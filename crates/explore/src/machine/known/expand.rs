@@ -1,0 +1,285 @@
+//! The expansion of a state: all its successors, computed from its parts.
+
+use crate::machine::known::{Does, FAULT, FULL, Known, Local, UNKNOWN};
+use crate::machine::moves::Move;
+
+/// The result of an expansion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expansion {
+    /// A move of a part has not been learnt yet. The caller has it learnt and expands again.
+    Unknown,
+    /// The state has successors.
+    Goes,
+    /// The program is over, and nothing moves.
+    End,
+    /// Nothing moves, and the program is not over.
+    Stuck,
+    /// The move is a fault.
+    Fault(Move, u32),
+}
+
+/// Takes the successors of a state.
+pub(crate) trait Sink {
+    /// A move, whether it is optional, and the state behind it.
+    fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]);
+    /// A move that must wait until some queue is shorter.
+    fn wait(&mut self, mv: Move);
+    /// A move that is a fault, and the number of the fault.
+    fn fault(&mut self, _mv: Move, _fault: u32) {}
+}
+
+/// How the parts of a state stand to one another in time.
+pub(crate) trait Frames {
+    /// What the receiver of a message becomes.
+    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
+    /// Undoes what a delivery has changed beside the words of two parts.
+    fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
+    /// The form in which a state is kept. `room` is room for it.
+    fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
+}
+
+/// Parts know no logical time.
+struct Timeless;
+
+impl Frames for Timeless {
+    #[inline]
+    fn deliver(&self, known: &Known, next: &mut [u32], _from: usize, to: usize, told: u32) -> Option<u32> {
+        known.told(next[to], told)
+    }
+    #[inline]
+    fn restore(&self, _known: &Known, _next: &mut [u32], _state: &[u32]) {}
+    #[inline]
+    fn settle<'a>(&self, _known: &Known, next: &'a [u32], _room: &'a mut Vec<u32>) -> Option<&'a [u32]> {
+        Some(next)
+    }
+}
+
+impl Known {
+    /// Gives every successor of a state to the sink. `next` is room for one.
+    pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
+        match &self.rebase {
+            None => self.expand_in(&Timeless, state, next, sink),
+            Some(rebase) => self.expand_in(rebase, state, next, sink),
+        }
+    }
+
+    #[inline]
+    fn expand_in(
+        &self,
+        frames: &impl Frames,
+        state: &[u32],
+        next: &mut Vec<u32>,
+        sink: &mut impl Sink,
+    ) -> Expansion {
+        let mut room = Vec::new();
+        let nodes = self.nodes;
+        let (mut busy, mut turns, mut holds, mut done, mut more) = (false, false, 0, true, false);
+        for &part in &state[..nodes] {
+            let Some(info) = self.info(part) else { return Expansion::Unknown };
+            busy |= info.busy;
+            turns |= info.turns;
+            holds += info.holds;
+            done &= info.done;
+            more |= info.more;
+        }
+        let is_some_held = holds >= self.preemptions_max;
+        let goes_on = done && more;
+        if !busy && !goes_on {
+            if done {
+                return Expansion::End;
+            }
+            if !self.clocked && !turns {
+                return Expansion::Stuck;
+            }
+        }
+        next.clear();
+        next.extend_from_slice(state);
+        let mut fault = None;
+        for (node, &part) in state[..nodes].iter().enumerate() {
+            let Some(info) = self.info(part) else { return Expansion::Unknown };
+            for local in self.locals(info) {
+                if is_some_held && self.is_held(local.mv, holds, sink) {
+                    continue;
+                }
+                let after = match local.does {
+                    Does::Go(to) => {
+                        next[node] = to;
+                        if !self.go(frames, *local, next, &mut room, sink) {
+                            return Expansion::Unknown;
+                        }
+                        to
+                    }
+                    Does::Send { rest, to, told } => {
+                        let to = usize::from(to);
+                        next[node] = rest;
+                        let before = next[to];
+                        let after = frames.deliver(self, next, node, to, told).unwrap_or(UNKNOWN);
+                        if after & FAULT == 0 {
+                            next[to] = after;
+                            if !self.go(frames, *local, next, &mut room, sink) {
+                                return Expansion::Unknown;
+                            }
+                            next[to] = before;
+                        }
+                        frames.restore(self, next, state);
+                        after
+                    }
+                    Does::Serve { rest, op } => {
+                        let Some((memory, reply)) = self.served(state[nodes], op) else {
+                            return Expansion::Unknown;
+                        };
+                        let after = self.answered(rest, reply).unwrap_or(UNKNOWN);
+                        if after & FAULT == 0 {
+                            next[node] = after;
+                            next[nodes] = memory;
+                            if !self.go(frames, *local, next, &mut room, sink) {
+                                return Expansion::Unknown;
+                            }
+                            next[nodes] = state[nodes];
+                        }
+                        after
+                    }
+                    Does::Fault(fault) => fault | FAULT,
+                };
+                next[node] = part;
+                if after & FAULT != 0 {
+                    let Some(failed) = failed(local.mv, after, sink) else { return Expansion::Unknown };
+                    fault.get_or_insert(failed);
+                }
+            }
+        }
+        if let Some(fault) = fault {
+            return fault;
+        }
+        if goes_on && let Some(failed) = self.go_on((state, frames), next, sink) {
+            return failed;
+        }
+        let moves = busy || turns || goes_on;
+        match (self.clocked, self.skew) {
+            (false, _) => Expansion::Goes,
+            (true, 0) => self.pass_time((state, frames), next, sink, moves),
+            (true, _) => self.pass_time_apart((state, frames), next, sink, moves),
+        }
+    }
+
+    /// True if a state with these holds does not offer the move.
+    fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
+        if mv.is_issue() && holds >= FULL {
+            sink.wait(mv);
+            return true;
+        }
+        matches!(mv, Move::Preempt { .. }) && holds % FULL >= self.preemptions_max
+    }
+
+    /// The next step of the program begins on all nodes at once.
+    fn go_on(
+        &self,
+        (state, frames): (&[u32], &impl Frames),
+        next: &mut [u32],
+        sink: &mut impl Sink,
+    ) -> Option<Expansion> {
+        for (node, &part) in state[..self.nodes].iter().enumerate() {
+            let after = self.next(part).unwrap_or(UNKNOWN);
+            if after & FAULT != 0 {
+                return Some(failed(Move::Next, after, sink).unwrap_or(Expansion::Unknown));
+            }
+            next[node] = after;
+        }
+        let mut room = Vec::new();
+        let Some(next) = frames.settle(self, next, &mut room) else { return Some(Expansion::Unknown) };
+        sink.go(Move::Next, false, next);
+        None
+    }
+
+    /// Gives a successor to the sink, in the form in which it is kept. False if that form
+    /// has not been learnt yet.
+    #[inline]
+    fn go(
+        &self,
+        frames: &impl Frames,
+        local: Local,
+        next: &[u32],
+        room: &mut Vec<u32>,
+        sink: &mut impl Sink,
+    ) -> bool {
+        match frames.settle(self, next, room) {
+            Some(next) => sink.go(local.mv, local.is_optional, next),
+            None => return false,
+        }
+        true
+    }
+
+    /// Time passes for all nodes at once.
+    fn pass_time(
+        &self,
+        (state, frames): (&[u32], &impl Frames),
+        next: &mut [u32],
+        sink: &mut impl Sink,
+        busy: bool,
+    ) -> Expansion {
+        for (node, &part) in state[..self.nodes].iter().enumerate() {
+            let (after, _) = self.tick(part).unwrap_or((UNKNOWN, false));
+            if after & FAULT != 0 {
+                return failed(Move::Tick, after, sink).unwrap_or(Expansion::Unknown);
+            }
+            next[node] = after;
+        }
+        let mut room = Vec::new();
+        let Some(next) = frames.settle(self, next, &mut room) else { return Expansion::Unknown };
+        if next == state {
+            return if busy { Expansion::Goes } else { Expansion::Stuck };
+        }
+        sink.go(Move::Tick, false, next);
+        Expansion::Goes
+    }
+}
+
+impl Known {
+    /// A tick passes for one node, if its clock is not too far ahead then. A node
+    /// that is ahead of the slowest clock by the most waits for it.
+    fn pass_time_apart(
+        &self,
+        (state, frames): (&[u32], &impl Frames),
+        next: &mut [u32],
+        sink: &mut impl Sink,
+        busy: bool,
+    ) -> Expansion {
+        let mut room = Vec::new();
+        let parts = &state[..self.nodes];
+        let ahead = |part: u32| self.info(part).map_or(0, |info| info.ahead);
+        let slowest = parts.iter().filter(|&&part| ahead(part) == 0).count();
+        let mut is_idle = !busy;
+        for (node, &part) in parts.iter().enumerate() {
+            let mv = Move::TickAt { node: node as u8 };
+            let (after, only_clock) = self.tick(part).unwrap_or((UNKNOWN, false));
+            is_idle &= only_clock;
+            if ahead(part) >= self.skew && after != UNKNOWN {
+                continue;
+            }
+            if after & FAULT != 0 {
+                return failed(mv, after, sink).unwrap_or(Expansion::Unknown);
+            }
+            next.copy_from_slice(state);
+            next[node] = after;
+            if slowest == 1 && ahead(part) == 0 {
+                for word in &mut next[..self.nodes] {
+                    let Some(lagged) = self.lagged(*word) else { return Expansion::Unknown };
+                    *word = lagged;
+                }
+            }
+            let Some(next) = frames.settle(self, next, &mut room) else { return Expansion::Unknown };
+            sink.go(mv, false, next);
+        }
+        if is_idle { Expansion::Stuck } else { Expansion::Goes }
+    }
+}
+
+/// The fault of a move. None if the move has not been learnt yet.
+#[cold]
+fn failed(mv: Move, after: u32, sink: &mut impl Sink) -> Option<Expansion> {
+    if after == UNKNOWN {
+        return None;
+    }
+    sink.fault(mv, after & !FAULT);
+    Some(Expansion::Fault(mv, after & !FAULT))
+}

@@ -1,0 +1,231 @@
+//! The parts of a machine with a program, and what every move of a part does. All of
+//! it is plain numbers, and a search reads nothing else.
+//!
+//! A state is a word for each node and one for memory. A node's word is the
+//! number of a [part](crate::machine): its station, the threads that run there,
+//! and what it has sent. So a move changes one or two words. Protocols with logical
+//! times have a word more for each node; see [`crate::rebase`].
+
+mod expand;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use proto::Protocol;
+
+use crate::machine::bounds::Bounds;
+use crate::machine::moves::Move;
+use crate::machine::rebase::Rebase;
+
+pub(crate) use expand::{Expansion, Frames, Sink};
+
+/// Marks a fault in place of a part. The other bits are the number of the fault.
+pub(crate) const FAULT: u32 = 1 << 31;
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+/// What a move of a part does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Does {
+    /// The part becomes that one.
+    Go(u32),
+    /// It becomes `rest`, and a node is told something.
+    Send { rest: u32, to: u8, told: u32 },
+    /// It becomes `rest`, memory performs an operation, and the answer comes.
+    Serve { rest: u32, op: u32 },
+    /// The move is a fault.
+    Fault(u32),
+}
+
+/// A move of a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    pub(crate) mv: Move,
+    /// True if a run may leave the move out for ever.
+    pub(crate) is_optional: bool,
+    pub(crate) does: Does,
+}
+
+/// What a part may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Info {
+    first: u32,
+    last: u32,
+    /// True if it offers a move that is not optional.
+    pub(crate) busy: bool,
+    /// True if a periodic timer runs.
+    pub(crate) turns: bool,
+    /// The preemptions of the work-groups here so far, and [`FULL`] if a queue is too long
+    /// for any core to issue. Their sums hold moves of a state back.
+    holds: u16,
+    /// True if its threads and the requests of its step are complete.
+    pub(crate) done: bool,
+    /// The ticks by which its clock is ahead of the slowest.
+    ahead: u8,
+    /// True if the program has another step behind this one.
+    more: bool,
+}
+
+/// No core may issue. Preemptions are counted below this bit. A machine has at most 255
+/// nodes, so the sum over them fits.
+const FULL: u16 = 1 << 8;
+
+/// What is known.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) nodes: usize,
+    /// True if time passes.
+    pub(crate) clocked: bool,
+    /// The most ticks between two clocks.
+    skew: u8,
+    /// From so many preemptions on, no work-group is preempted. [`FULL`] where a machine
+    /// has no preemption.
+    preemptions_max: u16,
+    /// Of protocols with logical times.
+    pub(crate) rebase: Option<Rebase>,
+    infos: Vec<Option<Info>>,
+    locals: Vec<Local>,
+    told: FxHashMap<u64, u32>,
+    served: FxHashMap<u64, (u32, u32)>,
+    answered: FxHashMap<u64, u32>,
+    /// The part behind a tick, and whether nothing else but its clock has changed.
+    ticks: FxHashMap<u32, (u32, bool)>,
+    /// The part behind a tick of the slowest clock, by which it is ahead.
+    lagged: FxHashMap<u32, u32>,
+    nexts: FxHashMap<u32, u32>,
+    pub(crate) faults: Vec<Arc<str>>,
+}
+
+pub(crate) const fn pair(a: u32, b: u32) -> u64 {
+    (a as u64) << 32 | b as u64
+}
+
+impl Known {
+    /// Nothing yet, of a machine with so many nodes.
+    pub(crate) fn new<P: Protocol>(nodes: usize, bounds: &Bounds) -> Known {
+        Known {
+            nodes,
+            clocked: P::CLOCKED,
+            skew: bounds.skew_ticks,
+            preemptions_max: if bounds.preemptions > 0 { bounds.preemptions.into() } else { FULL },
+            rebase: P::REBASED.map(Rebase::new),
+            ..Known::default()
+        }
+    }
+
+    #[inline]
+    pub(crate) fn info(&self, part: u32) -> Option<Info> {
+        self.infos.get(part as usize).copied().flatten()
+    }
+
+    pub(crate) fn locals(&self, info: Info) -> &[Local] {
+        &self.locals[info.first as usize..info.last as usize]
+    }
+
+    pub(crate) fn set_info(
+        &mut self,
+        part: u32,
+        locals: &[Local],
+        (full, done, more): (bool, bool, bool),
+        (ahead, preempted): (u8, u8),
+    ) {
+        let first = self.locals.len() as u32;
+        self.locals.extend_from_slice(locals);
+        if self.infos.len() <= part as usize {
+            self.infos.resize(part as usize + 1, None);
+        }
+        let busy = locals.iter().any(|local| !local.is_optional && !local.mv.is_periodic());
+        let turns = locals.iter().any(|local| local.mv.is_periodic());
+        let last = self.locals.len() as u32;
+        let holds = u16::from(preempted) + if full { FULL } else { 0 };
+        let info = Info { first, last, busy, turns, holds, done, ahead, more };
+        self.infos[part as usize] = Some(info);
+    }
+
+    /// True if all threads and all steps of the program are complete.
+    pub(crate) fn is_done(&self, state: &[u32]) -> bool {
+        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && !info.more))
+    }
+
+    /// True if a step is complete on all nodes and is not the last.
+    pub(crate) fn goes_on(&self, state: &[u32]) -> bool {
+        state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && info.more))
+    }
+
+    /// What a part becomes in the next step of the program.
+    pub(crate) fn next(&self, part: u32) -> Option<u32> {
+        self.nexts.get(&part).copied()
+    }
+
+    pub(crate) fn set_next(&mut self, part: u32, to: u32) {
+        self.nexts.insert(part, to);
+    }
+
+    /// What a part becomes when it is told something.
+    #[inline]
+    pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
+        self.told.get(&pair(part, told)).copied()
+    }
+
+    pub(crate) fn set_told(&mut self, part: u32, told: u32, to: u32) {
+        self.told.insert(pair(part, told), to);
+    }
+
+    /// Memory and the reply after an operation.
+    #[inline]
+    pub(crate) fn served(&self, memory: u32, op: u32) -> Option<(u32, u32)> {
+        self.served.get(&pair(memory, op)).copied()
+    }
+
+    pub(crate) fn set_served(&mut self, memory: u32, op: u32, to: (u32, u32)) {
+        self.served.insert(pair(memory, op), to);
+    }
+
+    /// What a part becomes when memory has answered.
+    #[inline]
+    pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
+        self.answered.get(&pair(part, reply)).copied()
+    }
+
+    pub(crate) fn set_answered(&mut self, part: u32, reply: u32, to: u32) {
+        self.answered.insert(pair(part, reply), to);
+    }
+
+    /// What a part becomes when time passes.
+    pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
+        self.ticks.get(&part).copied()
+    }
+
+    pub(crate) fn set_tick(&mut self, part: u32, to: (u32, bool)) {
+        self.ticks.insert(part, to);
+    }
+
+    /// What a part becomes when the slowest clock ticks.
+    pub(crate) fn lagged(&self, part: u32) -> Option<u32> {
+        self.lagged.get(&part).copied()
+    }
+
+    pub(crate) fn set_lagged(&mut self, part: u32, to: u32) {
+        self.lagged.insert(part, to);
+    }
+
+    /// The number of a fault.
+    pub(crate) fn fault(&mut self, why: &str) -> u32 {
+        let at = self.faults.iter().position(|known| &**known == why).unwrap_or_else(|| {
+            self.faults.push(Arc::from(why));
+            self.faults.len() - 1
+        });
+        at as u32
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.infos.capacity() * size_of::<Option<Info>>()
+            + self.locals.capacity() * size_of::<Local>()
+            + (self.told.capacity() + self.answered.capacity()) * 17
+            + self.served.capacity() * 25
+            + self.ticks.capacity() * 13
+            + (self.lagged.capacity() + self.nexts.capacity()) * 9
+            + self.rebase.as_ref().map_or(0, Rebase::bytes)
+    }
+}

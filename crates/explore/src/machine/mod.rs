@@ -1,0 +1,489 @@
+//! A program on the controllers of a protocol, as parts and their moves.
+//!
+//! A part is all that belongs to one node: its station, the threads whose
+//! requests come in there, the messages it has sent that have not arrived, and
+//! what it has asked of memory. What a part does by itself, and what it does
+//! when it is told something, is learnt once.
+//!
+//! Where a protocol sends the requests of an agent to several controllers, a
+//! thread belongs to the part that its ordinary loads enter. A request to another
+//! controller is a move of two parts; the answer comes back by a move of its own.
+
+pub(crate) mod ageing;
+pub(crate) mod bounds;
+pub(crate) mod controllers;
+pub(crate) mod crossing;
+pub(crate) mod drain;
+pub(crate) mod intern;
+pub(crate) mod kernels;
+pub(crate) mod known;
+pub(crate) mod live;
+pub(crate) mod moves;
+pub(crate) mod offers;
+pub(crate) mod operation;
+pub(crate) mod outcome;
+pub(crate) mod placement;
+pub(crate) mod play;
+pub(crate) mod preempt;
+pub(crate) mod rebase;
+pub(crate) mod slots;
+pub(crate) mod stages;
+pub(crate) mod thread;
+pub(crate) mod threads;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use litmus::program::{LocId, Program, ThreadSet, Value};
+use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot, Topology};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use bounds::Bounds;
+use controllers::{Controllers, Did, Told, Word};
+use drain::Rest;
+use intern::Interner;
+use kernels::Steps;
+use known::{Does, FAULT, Known};
+use placement::{Placement, Unsupported};
+use slots::Slots;
+use thread::{Code, ThreadState};
+
+/// All that belongs to one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Part {
+    pub(crate) node: u8,
+    /// A bit a class.
+    pub(crate) timers: u8,
+    /// How many ticks its clock is ahead of the slowest. Times on their way are
+    /// relative to the slowest clock.
+    pub(crate) ahead: u8,
+    /// The step of the program, the same on all nodes.
+    pub(crate) step: u8,
+    pub(crate) station: u32,
+    /// The agents that have a request of a kernel's boundary to make here, a bit
+    /// each, and those that have made it.
+    pub(crate) todo: u16,
+    pub(crate) due: u16,
+    /// The threads that run here, and their states.
+    pub(crate) threads: SmallVec<[(u8, u32); 2]>,
+    /// Messages under way, by who gets them.
+    pub(crate) out: SmallVec<[(u8, u32); 4]>,
+    /// What passes between cores and controllers of other parts, by who gets it: a
+    /// request that a core has kept back, or an answer. In no order.
+    pub(crate) wires: SmallVec<[(u8, u32); 1]>,
+    /// What memory is to do, by line.
+    pub(crate) ops: SmallVec<[(u8, u32); 2]>,
+    /// What memory has answered, by line.
+    pub(crate) replies: SmallVec<[(u8, u32); 2]>,
+}
+
+/// What is written to a word, as far as the value can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wrote {
+    /// This value.
+    Value(u32),
+    /// What becomes of the old value.
+    Update(Rmw, u32),
+}
+
+/// A program on a machine.
+pub(crate) struct Machine<P: Protocol> {
+    pub(crate) controllers: Controllers<P>,
+    pub(crate) code: Code,
+    pub(crate) steps: Steps,
+    pub(crate) slots: Slots,
+    pub(crate) groups: Vec<ThreadSet>,
+    pub(crate) bounds: Bounds,
+    pub(crate) known: Known,
+    pub(crate) parts: Interner<Part>,
+    pub(crate) threads: Interner<ThreadState>,
+    memories: Interner<Vec<u32>>,
+    pub(crate) words: Interner<Word>,
+    /// What memory holds when the kernel has ended, by stations and memory.
+    drained: FxHashMap<Vec<u32>, Drained>,
+    /// Does the next kernel find what the host has written, by stations?
+    begun: FxHashMap<Vec<u32>, Found<()>>,
+    /// Lines that several nodes reach, a bit a line; and who reaches the others.
+    shared: u64,
+    owners: FxHashMap<u8, u8>,
+    /// A line turned out to be shared: begin again.
+    pub(crate) is_stale: bool,
+    /// True if a work-group was preempted.
+    pub(crate) preempted: bool,
+    /// The rows that fired.
+    pub(crate) rows: BTreeSet<RowId>,
+    /// On what the plans of the requests depended.
+    pub(crate) keys: Vec<PlanKey>,
+    /// What was read, and what was written, where.
+    pub(crate) reads: BTreeSet<(LocId, Value)>,
+    pub(crate) writes: BTreeSet<(LocId, Wrote)>,
+    /// What the program asks for that no machine here has.
+    pub(crate) beyond: Option<String>,
+    /// Addresses outside the program's memory that threads have read, in words.
+    pub(crate) astray: BTreeSet<Arc<str>>,
+    /// What threads have been answered, if somebody listens: the thread, what
+    /// it asked, and the value it read.
+    pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
+}
+
+/// Whatever keeps the moves of one part from being found.
+pub(crate) type Found<T> = Result<T, Arc<str>>;
+/// The lines of memory, or why they never come to rest.
+type Drained = Found<Arc<[u32]>>;
+
+impl<P: Protocol> Machine<P> {
+    /// Puts a program on a machine. What controllers have learnt on the same
+    /// machine is taken from there.
+    pub(crate) fn new(
+        program: &Program,
+        placement: &Placement,
+        bounds: Bounds,
+        mutation: Option<Mutation>,
+        learnt: &mut Vec<Controllers<P>>,
+    ) -> Result<Self, Unsupported> {
+        let code = Code::new(program, placement, bounds.core)?;
+        let topology = bounds.topology(placement.compute_units(), code.line_bytes);
+        let topology = Topology { hosts: placement.hosts(), ..topology }.of_kinds(P::KINDS);
+        let steps = Steps::of(program, placement, &code.words, topology.cus)?;
+        let controllers = kernels::controllers(&topology, bounds.homes(&topology), &steps, mutation, learnt)?;
+        let groups = preempt::groups(program, placement, bounds.preemptions)?;
+        let slots = Slots::new(&controllers, placement, bounds.preemptions).map_err(Unsupported)?;
+        let known = Known::new::<P>(controllers.nodes.ids().len(), &bounds);
+        Ok(Machine {
+            controllers,
+            code,
+            steps,
+            slots,
+            groups,
+            bounds,
+            known,
+            parts: Interner::default(),
+            threads: Interner::default(),
+            memories: Interner::default(),
+            words: Interner::default(),
+            drained: FxHashMap::default(),
+            begun: FxHashMap::default(),
+            shared: if bounds.merge_memory { 0 } else { u64::MAX },
+            owners: FxHashMap::default(),
+            is_stale: false,
+            preempted: false,
+            rows: BTreeSet::new(),
+            keys: Vec::new(),
+            reads: BTreeSet::new(),
+            writes: BTreeSet::new(),
+            beyond: None,
+            astray: BTreeSet::new(),
+            heard: None,
+        })
+    }
+
+    /// Forgets all parts; lines that turned out to be shared stay so.
+    pub(crate) fn again(&mut self) {
+        self.known = Known::new::<P>(self.known.nodes, &self.bounds);
+        self.parts = Interner::default();
+        self.owners.clear();
+        self.is_stale = false;
+    }
+
+    /// The state before anything happened.
+    pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
+        let mut state = Vec::new();
+        for node in 0..self.controllers.nodes.ids().len() as u8 {
+            let mut threads = SmallVec::new();
+            for thread in 0..self.code.program.threads.len() {
+                if self.slots.first(thread) == node {
+                    let start = self.code.start(thread).map_err(|trouble| Unsupported(trouble.why()))?;
+                    threads.push((thread as u8, self.threads.number(start)));
+                }
+            }
+            let part = Part {
+                node,
+                timers: 0,
+                ahead: 0,
+                step: 0,
+                todo: 0,
+                due: 0,
+                station: self.controllers.fresh(node),
+                threads,
+                out: SmallVec::new(),
+                wires: SmallVec::new(),
+                ops: SmallVec::new(),
+                replies: SmallVec::new(),
+            };
+            let part = self.enter_step(part).map_err(Unsupported)?;
+            let part = self.told(part, Told::Start).and_then(|part| self.settled(part));
+            state.push(part.map_err(|why| Unsupported(why.to_string()))?);
+        }
+        let mut memory = Vec::new();
+        for line in 0..self.code.lines() {
+            let line = self.code.initial(line)?;
+            memory.push(self.controllers.line(line));
+        }
+        state.push(self.memories.number(memory));
+        if self.known.rebase.is_some() {
+            state.resize(state.len() + self.known.nodes, 0);
+            state = self.rebased(&state);
+        }
+        Ok(state)
+    }
+
+    /// Says that several nodes reach a line: memory's answers about it come
+    /// later.
+    pub(crate) fn share(&mut self, line: u8) {
+        self.shared |= 1u64.checked_shl(line.into()).unwrap_or(0);
+    }
+
+    /// Does memory answer at once?
+    pub(crate) fn merges(&self, line: u8) -> bool {
+        self.shared.checked_shr(line.into()).unwrap_or(0) & 1 == 0
+    }
+
+    pub(crate) fn part(&self, part: u32) -> &Part {
+        self.parts.thing(part)
+    }
+
+    pub(crate) fn thread(&self, state: u32) -> &ThreadState {
+        self.threads.thing(state)
+    }
+
+    pub(crate) fn memory(&self, memory: u32) -> &[u32] {
+        self.memories.thing(memory)
+    }
+
+    /// The lines of memory when the kernel has ended behind this state.
+    pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
+        let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
+        let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
+        let timers: Vec<u8> = parts.iter().map(|&part| self.part(part).timers).collect();
+        let key: Vec<u32> = timed(&stations, &timers).chain(memory.iter().copied()).collect();
+        if let Some(known) = self.drained.get(&key) {
+            return known.clone();
+        }
+        let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
+        let ended = drain::end(
+            &mut self.controllers,
+            self.slots.of_boundaries(),
+            self.steps.last.0,
+            rest,
+            &mut self.rows,
+        );
+        drain::end_keys().for_each(|key| self.note_key(key));
+        let lines: Drained = ended.and_then(|rest| {
+            let lines = Arc::from(rest.lines.as_slice());
+            self.begin_next(rest).map(|()| lines)
+        });
+        self.drained.insert(key, lines.clone());
+        lines
+    }
+
+    /// Does the next kernel find what the host writes? That depends on the
+    /// stations alone, for the host writes all of memory.
+    fn begin_next(&mut self, rest: Rest) -> Found<()> {
+        let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
+        if let Some(known) = self.begun.get(&key) {
+            return known.clone();
+        }
+        let begun =
+            drain::next_kernel(&mut self.controllers, self.slots.of_boundaries(), self.steps.last.1, rest);
+        self.begun.insert(key, begun.clone());
+        begun
+    }
+
+    /// How many parts there are.
+    pub(crate) fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// About how many bytes everything takes that is not a state.
+    pub(crate) fn bytes(&self) -> usize {
+        self.known.bytes() + self.parts.bytes() + self.threads.bytes() + self.controllers.bytes()
+    }
+
+    /// Learns what is needed to expand a state.
+    pub(crate) fn learn(&mut self, state: &[u32]) {
+        let nodes = self.known.nodes;
+        for &part in &state[..nodes] {
+            if self.known.info(part).is_none() {
+                self.learn_moves(part);
+            }
+            if P::CLOCKED {
+                self.learn_tick(part);
+            }
+        }
+        if self.known.goes_on(state) {
+            for &part in &state[..nodes] {
+                if self.known.next(part).is_none() {
+                    let after = self.next_step(part);
+                    let after = self.or_fault(after);
+                    self.known.set_next(part, after);
+                }
+            }
+        }
+        if self.known.rebase.is_some() {
+            return self.learn_frames(state);
+        }
+        for &part in &state[..nodes] {
+            let Some(info) = self.known.info(part) else { continue };
+            for at in 0..self.known.locals(info).len() {
+                match self.known.locals(info)[at].does {
+                    Does::Send { rest, to, told } => {
+                        let from = self.parts.thing(part).node;
+                        let receiver = if from == to { rest } else { state[usize::from(to)] };
+                        self.learn_told(receiver, told);
+                    }
+                    Does::Serve { rest, op } => self.learn_served(state[nodes], rest, op),
+                    Does::Go(_) | Does::Fault(_) => {}
+                }
+            }
+        }
+    }
+
+    /// The part with other logical times in place of its own.
+    pub(crate) fn retimed(&mut self, part: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let mut part = self.parts.thing(part).clone();
+        part.station = self.controllers.retimed_station(part.station, to);
+        for (_, msg) in &mut part.out {
+            *msg = self.controllers.retimed_message(*msg, to);
+        }
+        if P::INFO.channels == Channels::Unordered {
+            part.out.sort_unstable();
+        }
+        self.parts.number(part)
+    }
+
+    pub(crate) fn learn_told(&mut self, receiver: u32, told: u32) {
+        if self.known.told(receiver, told).is_none() {
+            let after = self.hand(receiver, self.words.thing(told).clone());
+            let after = self.or_fault(after);
+            self.known.set_told(receiver, told, after);
+        }
+    }
+
+    pub(crate) fn learn_served(&mut self, memory: u32, rest: u32, op: u32) {
+        let (_, reply) = match self.known.served(memory, op) {
+            Some(known) => known,
+            None => {
+                let line = self.controllers.op_of(op).line.0 as usize;
+                let mut lines = self.memories.thing(memory).clone();
+                let reply;
+                (lines[line], reply) = self.controllers.serve(lines[line], op);
+                let served = (self.memories.number(lines), reply);
+                self.known.set_served(memory, op, served);
+                served
+            }
+        };
+        if self.known.answered(rest, reply).is_none() {
+            let line = self.controllers.reply_of(reply).op.line.0 as u8;
+            let after = if self.shared >> line & 1 == 0 {
+                self.tell(rest, Told::Memory { reply })
+            } else {
+                let mut part = self.parts.thing(rest).clone();
+                part.replies.push((line, reply));
+                part.replies.sort_by_key(|(line, _)| *line);
+                Ok(self.parts.number(part))
+            };
+            let after = self.or_fault(after);
+            self.known.set_answered(rest, reply, after);
+        }
+    }
+
+    pub(crate) fn or_fault(&mut self, after: Found<u32>) -> u32 {
+        after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
+    }
+
+    pub(crate) fn tell(&mut self, part: u32, told: Told) -> Found<u32> {
+        let part = self.parts.thing(part).clone();
+        let part = self.told(part, told)?;
+        self.settled(part)
+    }
+
+    pub(crate) fn note_key(&mut self, key: PlanKey) {
+        if !self.keys.contains(&key) {
+            self.keys.push(key);
+        }
+    }
+
+    /// Tells the part's station something and carries out what it does.
+    pub(crate) fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
+        let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
+        asks.push(self.heard_ahead(&part, told));
+        let mut next = 0;
+        while next < asks.len() {
+            let told = asks[next];
+            next += 1;
+            let did = self.controllers.tell(part.station, told)?;
+            if did.is_hit && did.timers & !part.timers != 0 {
+                let name = self.controllers.node_name(part.node);
+                return Err(
+                    format!("{name}: a load is answered as a hit, and its step starts a timer").into()
+                );
+            }
+            self.rows.extend(did.rows.iter().copied());
+            self.carry_out(&mut part, &did);
+            for &(slot, data) in &did.replies {
+                if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
+                    if part.due >> agent & 1 == 0 {
+                        return Err(Arc::from("a kernel's boundary is answered without a request"));
+                    }
+                    part.due &= !(1 << agent);
+                    continue;
+                }
+                match self.slots.home(slot) {
+                    Some(home) if home != part.node => {
+                        let word = Word::Answer { slot: Slot(slot), data };
+                        part.wires.push((home, self.words.number(word)));
+                    }
+                    _ => asks.extend(self.answer(&mut part, slot, data)?),
+                }
+            }
+        }
+        part.wires.sort_unstable();
+        Ok(part)
+    }
+
+    /// A part gets what comes from another one.
+    pub(crate) fn hand(&mut self, part: u32, word: Word) -> Found<u32> {
+        let mut part = self.parts.thing(part).clone();
+        let ask = match word {
+            Word::Told(told) => Some(told),
+            Word::Answer { slot, data } => self.answer(&mut part, slot.0, data)?,
+            Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
+        };
+        if let Some(ask) = ask {
+            part = self.told(part, ask)?;
+        }
+        part.wires.sort_unstable();
+        self.settled(part)
+    }
+
+    fn carry_out(&mut self, part: &mut Part, did: &Did) {
+        part.station = did.station;
+        part.timers |= did.timers;
+        let ahead = i32::from(part.ahead);
+        let mut sent = |msg| if ahead > 0 { self.controllers.aged_message(msg, -ahead) } else { msg };
+        part.out.extend(did.sends.iter().map(|&(to, msg)| (to, sent(msg))));
+        match P::INFO.channels {
+            // A stable sort keeps the order of each channel.
+            Channels::Fifo => part.out.sort_by_key(|(to, _)| *to),
+            Channels::Unordered => part.out.sort_unstable(),
+        }
+        for &(line, op) in &did.memory {
+            let owner = *self.owners.entry(line).or_insert(part.node);
+            if owner != part.node && self.shared >> line & 1 == 0 {
+                self.shared |= 1 << line;
+                self.is_stale = true;
+            }
+            let op = if ahead > 0 { self.controllers.aged_op(part.station, op, -ahead) } else { op };
+            part.ops.push((line, op));
+        }
+        part.ops.sort_by_key(|(line, _)| *line);
+    }
+}
+
+/// Stations, and the timers that run for ever where there are any.
+fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
+    let any = timers.iter().any(|&timers| timers != 0);
+    let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));
+    stations.iter().copied().chain(timers)
+}

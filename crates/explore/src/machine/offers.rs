@@ -1,0 +1,133 @@
+//! The moves that a part offers.
+
+use proto::{Channels, Protocol, Symbol as _, TimerClass, Way};
+
+use crate::machine::controllers::{Told, Word};
+use crate::machine::known::{Does, Local};
+use crate::machine::moves::Move;
+use crate::machine::threads::Issued;
+use crate::machine::{Found, Machine, Part};
+
+impl<P: Protocol> Machine<P> {
+    /// Finds the moves of a part.
+    pub(crate) fn learn_moves(&mut self, number: u32) {
+        let part = self.parts.thing(number).clone();
+        let node = part.node;
+        let mut locals = Vec::new();
+        let add =
+            |locals: &mut Vec<Local>, mv, is_optional, does| locals.push(Local { mv, is_optional, does });
+        for at in 0..part.threads.len() {
+            let (thread, _) = part.threads[at];
+            if !self.runs(&part, at) {
+                continue;
+            }
+            let issued = self.issue(&part, at);
+            let Some(does) = self.does(issued) else { continue };
+            add(&mut locals, Move::Issue { thread }, false, does);
+        }
+        if self.bounds.preemptions > 0 {
+            self.preemptions(&part, &mut locals);
+        }
+        self.boundary_moves(&part, &mut locals);
+        self.deliveries(&part, &mut locals);
+        self.crossings(&part, &mut locals);
+        for (at, &(line, op)) in part.ops.iter().enumerate() {
+            if part.ops[..at].iter().all(|(other, _)| *other != line) {
+                let mut rest = part.clone();
+                rest.ops.remove(at);
+                let rest = self.parts.number(rest);
+                add(&mut locals, Move::Serve { node, line }, false, Does::Serve { rest, op });
+            }
+        }
+        for (at, &(line, reply)) in part.replies.iter().enumerate() {
+            if part.replies[..at].iter().all(|(other, _)| *other != line) {
+                let mut rest = part.clone();
+                rest.replies.remove(at);
+                let does = self.goes(rest, Told::Memory { reply });
+                add(&mut locals, Move::Answer { node, line }, false, does);
+            }
+        }
+        let runs = |class: &TimerClass| part.timers >> class.index() & 1 == 1;
+        for timer in TimerClass::ALL.iter().copied().filter(runs) {
+            let class = timer.index() as u8;
+            let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
+            let does = self.goes(rest, Told::Timer(timer));
+            add(&mut locals, Move::Timer { node, class }, false, does);
+        }
+        let look = self.controllers.look(part.station);
+        let is_optional = !look.needs_way;
+        if self.bounds.evictions || !is_optional {
+            for way in look.victims.clone() {
+                let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
+                add(&mut locals, Move::Evict { node, way }, is_optional, does);
+            }
+        }
+        let done = self.has_done_step(&part);
+        let full = self.is_full(&part);
+        let more = self.steps.has_more(part.step);
+        let preempted = self.preempted(&part);
+        self.known.set_info(number, &locals, (full, done, more), (part.ahead, preempted));
+    }
+
+    /// What comes of a thread's request.
+    pub(crate) fn does(&mut self, issued: Found<Issued>) -> Option<Does> {
+        Some(match issued {
+            Ok(Issued::Nothing) => return None,
+            Ok(Issued::Here(to)) => Does::Go(to),
+            Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
+            Err(why) => Does::Fault(self.known.fault(&why)),
+        })
+    }
+
+    fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        let from = part.node;
+        for at in 0..part.out.len() {
+            let (to, msg) = part.out[at];
+            let earlier = part.out[..at].iter().filter(|(other, _)| *other == to);
+            let nth = earlier.clone().count() as u8;
+            let hidden = match P::INFO.channels {
+                Channels::Fifo => nth > 0,
+                Channels::Unordered => earlier.clone().any(|&(_, other)| other == msg),
+            };
+            if hidden {
+                continue;
+            }
+            let mut rest = part.clone();
+            rest.out.remove(at);
+            let rest = self.parts.number(rest);
+            let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
+            let mv = Move::Deliver { from, to, nth };
+            locals.push(Local { mv, is_optional: false, does: Does::Send { rest, to, told } });
+        }
+    }
+
+    fn crossings(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        let from = part.node;
+        for (at, &(to, told)) in part.wires.iter().enumerate() {
+            let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
+            let mut rest = part.clone();
+            rest.wires.remove(at);
+            let rest = self.parts.number(rest);
+            let mv = Move::Cross { from, to, nth };
+            locals.push(Local { mv, is_optional: false, does: Does::Send { rest, to, told } });
+        }
+    }
+
+    /// Does some queue of the part hold as much as it should?
+    fn is_full(&self, part: &Part) -> bool {
+        let most = usize::from(self.bounds.queue_max);
+        let is_long = |queue: &[(u8, u32)]| {
+            queue.len() >= most
+                && queue.iter().any(|(to, _)| queue.iter().filter(|(other, _)| other == to).count() >= most)
+        };
+        is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
+    }
+
+    fn goes(&mut self, rest: Part, told: Told) -> Does {
+        let after = self.told(rest, told).and_then(|part| self.settled(part));
+        match after {
+            Ok(to) => Does::Go(to),
+            Err(why) => Does::Fault(self.known.fault(&why)),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Where a program runs: compute units for its threads, lines for its words.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
+use proto::{Agent, LineAddr};
+
+use crate::machine::kernels;
+use crate::machine::stages;
+
+/// What a machine cannot do of a program: no fault of either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported(pub String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Unsupported {}
+
+/// Where the threads and the words of a program are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Placement {
+    /// Who runs each thread.
+    pub agents: Vec<Agent>,
+    /// The line of each location.
+    pub lines: Vec<u8>,
+    /// The stage in which each thread runs, where a program has several: kernels,
+    /// and steps of the host between them. Empty for a program of one kernel.
+    pub stages: Vec<u8>,
+}
+
+/// Bytes of a word.
+pub(crate) const WORD: usize = 4;
+/// The most lines of a program.
+pub(crate) const LINES_MAX: u8 = 64;
+
+impl Placement {
+    /// Each work-group on a compute unit of its own, each location on a line of
+    /// its own. Threads outside of every device, where there is one, run on the
+    /// host.
+    #[must_use]
+    pub fn spread(program: &Program) -> Placement {
+        let device = program.scopes.iter().find(|(_, s)| s.level == Level::Device).map(|(id, _)| id);
+        let mut groups = Vec::new();
+        let agents = (0..program.threads.len() as u8).map(ThreadId).map(|thread| {
+            let is_inside = |device| program.scopes.get(device).members.contains(thread);
+            if !device.is_none_or(is_inside) {
+                return Agent::Host(0);
+            }
+            let inner = program.scopes.enclosing(thread, Level::WorkGroup);
+            let group = inner.or_else(|| program.scopes.enclosing(thread, Level::WorkItem));
+            let cu = groups.iter().position(|&g| g == group).unwrap_or_else(|| {
+                groups.push(group);
+                groups.len() - 1
+            });
+            Agent::Cu(cu as u16)
+        });
+        let agents = agents.collect();
+        Placement { agents, lines: (0..program.locations.len() as u8).collect(), stages: Vec::new() }
+    }
+
+    /// All locations but the first on one line.
+    #[must_use]
+    pub fn crowded(self) -> Placement {
+        let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
+        Placement { lines, ..self }
+    }
+
+    /// The same on two compute units.
+    #[must_use]
+    pub fn folded(self) -> Placement {
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Cu(cu) => Agent::Cu(cu % 2),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
+    /// All work-groups on one compute unit.
+    #[must_use]
+    pub fn together(self) -> Placement {
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Cu(_) => Agent::Cu(0),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
+    /// Two locations a line: the first two, the next two, ...
+    #[must_use]
+    pub fn paired(self, program: &Program) -> Placement {
+        let mut lines = self.lines;
+        let mut next = 0u8;
+        for (at, location) in program.locations.iter().enumerate() {
+            if usize::from(location.physical.0) == at {
+                lines[at] = next / 2;
+                next += 1;
+            }
+        }
+        Placement { lines, ..self }
+    }
+
+    /// The program that a model is asked of: where there are stages, the threads of
+    /// each wait for those of the one before.
+    #[must_use]
+    pub fn asked<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
+        stages::in_turn(program, &self.stages)
+    }
+
+    /// Where every location is, and how many bytes a line has.
+    ///
+    /// # Errors
+    /// If a location has no line, or a line would be too long.
+    pub fn layout(&self, program: &Program) -> Result<(Vec<Word>, u16), Unsupported> {
+        layout(program, self)
+    }
+
+    /// The same with the threads of the host on so many hosts, in turn.
+    #[must_use]
+    pub fn on_hosts(self, hosts: u16) -> Placement {
+        let mut next = (0..hosts.max(1)).cycle();
+        let agents = self.agents.iter().map(|&agent| match agent {
+            Agent::Host(_) => Agent::Host(next.next().unwrap_or_default()),
+            agent => agent,
+        });
+        Placement { agents: agents.collect(), ..self }
+    }
+
+    /// The same with all threads on the host.
+    #[must_use]
+    pub fn hosted(self) -> Placement {
+        Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }
+    }
+
+    /// How many hosts the machine has.
+    #[must_use]
+    pub fn hosts(&self) -> u16 {
+        let hosts = self.agents.iter().filter_map(|agent| match agent {
+            Agent::Host(host) => Some(host + 1),
+            _ => None,
+        });
+        hosts.max().unwrap_or(1)
+    }
+
+    /// How many compute units are used.
+    #[must_use]
+    pub fn compute_units(&self) -> u16 {
+        let units = self.agents.iter().filter_map(|agent| match agent {
+            Agent::Cu(cu) => Some(cu + 1),
+            _ => None,
+        });
+        units.max().unwrap_or(1)
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (thread, agent) in self.agents.iter().enumerate() {
+            let comma = if thread > 0 { ", " } else { "" };
+            match agent {
+                Agent::Cu(cu) => write!(f, "{comma}P{thread} on CU {cu}")?,
+                Agent::CommandProcessor => write!(f, "{comma}P{thread} on the command processor")?,
+                Agent::Host(0) => write!(f, "{comma}P{thread} on the host")?,
+                Agent::Host(host) => write!(f, "{comma}P{thread} on host {host}")?,
+            }
+        }
+        write!(f, "; lines {:?}", self.lines)?;
+        if self.stages.is_empty() { Ok(()) } else { write!(f, "; {}", kernels::in_words(self)) }
+    }
+}
+
+/// A word of memory: its line and the offset there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The line.
+    pub line: LineAddr,
+    /// The first byte in the line.
+    pub offset: usize,
+}
+
+/// Where every location is, and how long lines must be.
+pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Word>, u16), Unsupported> {
+    let mut used = [0usize; LINES_MAX as usize];
+    let mut words: Vec<Word> = Vec::new();
+    for (at, location) in program.locations.iter().enumerate() {
+        let physical = usize::from(location.physical.0);
+        if physical < at {
+            words.push(words[physical]);
+            continue;
+        }
+        let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
+        let line =
+            line.ok_or_else(|| Unsupported(format!("{} has no line below {LINES_MAX}", location.name)))?;
+        let used = &mut used[usize::from(line)];
+        words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
+        *used += WORD;
+    }
+    let longest = used.iter().copied().max().unwrap_or(0).max(8).next_multiple_of(8);
+    if longest > proto::LINE_BYTES_MAX {
+        return Err(Unsupported(format!("a line of {longest} bytes is longer than any machine's")));
+    }
+    Ok((words, longest as u16))
+}
+
+/// Says what a machine cannot do of the program, if there is anything.
+pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), Unsupported> {
+    let refuse = |what: String| Err(Unsupported(what));
+    if placement.agents.len() != program.threads.len() || placement.lines.len() != program.locations.len() {
+        return refuse(String::from("the placement is of another program"));
+    }
+    if program.dialect == Dialect::Vulkan {
+        return refuse(String::from("no protocol makes writes available and visible by storage class"));
+    }
+    for location in &program.locations {
+        if location.region != Region::Global {
+            return refuse(format!("{} lies in scratchpad memory, which no cache sees", location.name));
+        }
+    }
+    for (t, thread) in program.threads.iter().enumerate() {
+        for instr in &thread.code {
+            if instr.access().is_some_and(|a| a.proxy != Proxy::Generic) {
+                return refuse(format!("P{t} uses another path to memory than ordinary loads and stores"));
+            }
+            match instr {
+                Instr::Rmw {
+                    op: RmwOp::Mul | RmwOp::Div | RmwOp::Inc | RmwOp::Dec | RmwOp::AddUnless(_),
+                    ..
+                } => {
+                    return refuse(format!("P{t} has a read-modify-write that no cache performs"));
+                }
+                Instr::Barrier(barrier) => {
+                    let members = program.scopes.get(barrier.group).members;
+                    let here = placement.agents[t];
+                    if members.iter().any(|m| placement.agents.get(usize::from(m.0)) != Some(&here)) {
+                        return refuse(format!("P{t} meets threads of another compute unit at a barrier"));
+                    }
+                    if barrier.quorum.is_some() || barrier.arrive {
+                        return refuse(format!("P{t} has a barrier that not all of its group wait at"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

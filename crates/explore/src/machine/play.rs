@@ -1,0 +1,150 @@
+//! A move of a trace, made as the exploration makes it: nothing is open to a
+//! replay that is not open to a search.
+
+use std::sync::Arc;
+
+use proto::{Protocol, Symbol as _, TimerClass, Way};
+
+use crate::machine::Machine;
+use crate::machine::controllers::{Told, Word};
+use crate::machine::known::Sink;
+use crate::machine::moves::Move;
+
+/// Why a move leads nowhere.
+pub(crate) enum Halt {
+    /// It is not open. These are.
+    Closed(Vec<Move>),
+    /// The protocol says itself that this cannot happen.
+    Impossible(Arc<str>),
+}
+
+/// What becomes of one of the moves that a state offers.
+struct Offers {
+    mv: Move,
+    next: Option<Vec<u32>>,
+    fault: Option<u32>,
+    open: Vec<Move>,
+}
+
+impl Sink for Offers {
+    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
+        self.open.push(mv);
+        if mv == self.mv {
+            self.next.get_or_insert_with(|| next.to_vec());
+        }
+    }
+    fn wait(&mut self, _mv: Move) {}
+    fn fault(&mut self, mv: Move, fault: u32) {
+        self.open.push(mv);
+        if mv == self.mv {
+            self.fault.get_or_insert(fault);
+        }
+    }
+}
+
+impl<P: Protocol> Machine<P> {
+    /// The state after a move, of a state of which all is learnt.
+    pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Result<Vec<u32>, Halt> {
+        let mut offers = Offers { mv, next: None, fault: None, open: Vec::new() };
+        self.known.expand(state, &mut Vec::new(), &mut offers);
+        let Offers { next, fault, open, .. } = offers;
+        let played = match (next, fault) {
+            (Some(next), _) => Ok(next),
+            (None, Some(fault)) => Err(Halt::Impossible(self.known.faults[fault as usize].clone())),
+            (None, None) => return Err(Halt::Closed(open)),
+        };
+        self.hear(state, mv);
+        played
+    }
+
+    /// Has threads be told once more what they learn by a move that is open: what
+    /// was learnt of the move before was learnt in silence.
+    fn hear(&mut self, state: &[u32], mv: Move) {
+        let nodes = self.known.nodes;
+        let number = |node: u8| state[usize::from(node)];
+        let first = |queue: &[(u8, u32)], line: u8| {
+            queue.iter().find(|(other, _)| *other == line).map(|&(_, number)| number)
+        };
+        let told = match mv {
+            Move::Issue { thread } => {
+                if let Some((node, at)) = self.seat_of(state, thread) {
+                    // What comes of it is known already.
+                    let part = self.part(state[node]).clone();
+                    drop(self.issue(&part, at));
+                }
+                return;
+            }
+            Move::Preempt { thread } => {
+                if let Some((node, at)) = self.seat_of(state, thread) {
+                    let part = self.part(state[node]).clone();
+                    drop(self.preempt(&part, at));
+                }
+                return;
+            }
+            Move::Resume { thread, cu } => {
+                if let Some((node, at)) = self.seat_of(state, thread) {
+                    let part = self.part(state[node]).clone();
+                    if let Ok((rest, to, word)) = self.resume(&part, at, cu.into()) {
+                        let receiver = if to == part.node { rest } else { number(to) };
+                        drop(self.hand(receiver, word));
+                    }
+                }
+                return;
+            }
+            Move::Boundary { agent } => {
+                let asks = state[..nodes].iter().find(|&&part| self.part(part).asks(agent));
+                if let Some(part) = asks.map(|&part| self.part(part).clone()) {
+                    drop(self.ask_boundary(&part, agent));
+                }
+                return;
+            }
+            Move::Next => return,
+            Move::Tick => {
+                state[..nodes].iter().for_each(|&part| drop(self.tick(part)));
+                return;
+            }
+            Move::TickAt { node } => {
+                drop(self.tick(number(node)));
+                return;
+            }
+            Move::Deliver { from, to, nth } => {
+                let out = self.part(number(from)).out.iter().filter(|(other, _)| *other == to);
+                let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
+                let Some(msg) = msg else { return };
+                let told = Told::Message { from: from.into(), msg };
+                if self.known.rebase.is_some() {
+                    let offset = |node: u8| state[nodes + 1 + usize::from(node)];
+                    let told = self.words.number(Word::Told(told));
+                    let (part, told, _) = self.learn_meeting((number(to), offset(to)), offset(from), told);
+                    drop(self.hand(part, self.words.thing(told).clone()));
+                    return;
+                }
+                Some((to, told))
+            }
+            Move::Cross { from, to, nth } => {
+                let wires = self.part(number(from)).wires.iter().filter(|(other, _)| *other == to);
+                let word = wires.map(|&(_, word)| word).nth(usize::from(nth));
+                if let Some(word) = word {
+                    drop(self.hand(number(to), self.words.thing(word).clone()));
+                }
+                return;
+            }
+            Move::Serve { node, line } if self.merges(line) => {
+                let op = first(&self.part(number(node)).ops, line);
+                let served = op.and_then(|op| self.known.served(state[nodes], op));
+                served.map(|(_, reply)| (node, Told::Memory { reply }))
+            }
+            Move::Serve { .. } => None,
+            Move::Answer { node, line } => {
+                first(&self.part(number(node)).replies, line).map(|reply| (node, Told::Memory { reply }))
+            }
+            Move::Timer { node, class } => {
+                TimerClass::ALL.get(usize::from(class)).map(|&class| (node, Told::Timer(class)))
+            }
+            Move::Evict { node, way } => Some((node, Told::Evict(Way(way.into())))),
+        };
+        if let Some((node, told)) = told {
+            drop(self.tell(number(node), told));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Preemption: a work-group leaves its compute unit, and goes on on another one.
+//!
+//! A runtime that preempts waits until the memory operations of the work-group's
+//! wavefronts are complete. It saves their state behind a release, and a compute
+//! unit that takes them acquires before they go on. Both requests are those of a
+//! kernel's boundary (`proto::Boundary`): the compute unit that is left makes the
+//! request of [`Boundary::EndCus`], the other one that of [`Boundary::BeginCus`].
+//! Nothing is asked of the command processor, and the state itself takes no way
+//! through the caches.
+//!
+//! A work-group may be preempted whenever none of its requests is under way:
+//! a runtime that waits for them keeps its wavefronts from issuing, and an order in
+//! which they issue later is explored anyway. It may go on on every other compute unit,
+//! and some day does. A run has so many preemptions at most (`Bounds::preemptions`).
+
+use std::sync::Arc;
+
+use litmus::program::{Instr, Level, Program, ThreadId, ThreadSet};
+use proto::{Agent, Boundary, PlanKey, Protocol, Request};
+use smallvec::SmallVec;
+
+use crate::machine::controllers::{Told, Word};
+use crate::machine::kernels::Step;
+use crate::machine::known::{Does, Local};
+use crate::machine::moves::Move;
+use crate::machine::placement::{Placement, Unsupported};
+use crate::machine::thread::{Pending, Stay, ThreadState};
+use crate::machine::threads::Issued;
+use crate::machine::{Found, Machine, Part};
+
+/// The threads that are preempted together, by thread: those of one work-group on
+/// one compute unit. Threads of the host are never preempted.
+pub(crate) fn groups(
+    program: &Program,
+    placement: &Placement,
+    preemptions: u8,
+) -> Result<Vec<ThreadSet>, Unsupported> {
+    let count = if preemptions > 0 { program.threads.len() } else { 0 };
+    let key = |t: usize| (placement.agents[t], program.scopes.enclosing(ThreadId(t as u8), Level::WorkGroup));
+    let group = |t: usize| match key(t) {
+        (Agent::Cu(_), None) => ThreadSet::only(ThreadId(t as u8)),
+        (Agent::Cu(_), Some(_)) => (0..count)
+            .filter(|&u| key(u) == key(t))
+            .fold(ThreadSet::NONE, |set, u| set.union(ThreadSet::only(ThreadId(u as u8)))),
+        _ => ThreadSet::NONE,
+    };
+    let groups: Vec<ThreadSet> = (0..count).map(group).collect();
+    for (t, group) in groups.iter().enumerate() {
+        for instr in &program.threads[t].code {
+            let Instr::Barrier(barrier) = instr else { continue };
+            let members = program.scopes.get(barrier.group).members;
+            if let Some(other) = members.iter().find(|&member| !group.contains(member)) {
+                return Err(Unsupported(format!(
+                    "P{t} meets P{} of another work-group at a barrier, and they are preempted apart",
+                    other.0
+                )));
+            }
+        }
+    }
+    Ok(groups)
+}
+
+impl<P: Protocol> Machine<P> {
+    /// Does a thread of the part issue in its step?
+    pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
+        let (thread, state) = part.threads[at];
+        let stage = self.code.placement.stages.get(usize::from(thread));
+        self.steps.runs(part.step, stage) && self.thread(state).seat.stay == Stay::Runs
+    }
+
+    /// The node of the part that a thread is of, and its place there.
+    pub(crate) fn seat_of(&self, state: &[u32], thread: u8) -> Option<(usize, usize)> {
+        (0..self.known.nodes).find_map(|node| {
+            let at = self.part(state[node]).threads.iter().position(|(t, _)| *t == thread);
+            at.map(|at| (node, at))
+        })
+    }
+
+    /// The moves by which work-groups leave the part, and come to others.
+    pub(crate) fn preemptions(&mut self, part: &Part, locals: &mut Vec<Local>) {
+        for at in 0..part.threads.len() {
+            let (thread, state) = part.threads[at];
+            if !self.is_first(thread) {
+                continue;
+            }
+            let seat = self.thread(state).seat;
+            if self.may_be_preempted(part, at) {
+                let preempted = self.preempt(part, at);
+                let does = self.does(preempted);
+                locals.extend(does.map(|does| Local {
+                    mv: Move::Preempt { thread },
+                    is_optional: true,
+                    does,
+                }));
+            }
+            if seat.stay == Stay::Off {
+                for cu in (0..self.slots.units()).filter(|&cu| seat.agent != Agent::Cu(cu)) {
+                    let does = match self.resume(part, at, cu) {
+                        Ok((rest, to, word)) => Does::Send { rest, to, told: self.words.number(word) },
+                        Err(why) => Does::Fault(self.known.fault(&why)),
+                    };
+                    let mv = Move::Resume { thread, cu: cu as u8 };
+                    locals.push(Local { mv, is_optional: false, does });
+                }
+            }
+        }
+    }
+
+    /// How often have the work-groups of the part been preempted?
+    pub(crate) fn preempted(&self, part: &Part) -> u8 {
+        let firsts = part.threads.iter().filter(|(thread, _)| self.is_first(*thread));
+        firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
+    }
+
+    /// Is the thread the first of its work-group, where that may be preempted?
+    fn is_first(&self, thread: u8) -> bool {
+        self.groups
+            .get(usize::from(thread))
+            .is_some_and(|group| group.iter().next() == Some(ThreadId(thread)))
+    }
+
+    fn is_of_group(&self, first: u8, thread: u8) -> bool {
+        self.groups[usize::from(first)].contains(ThreadId(thread))
+    }
+
+    /// Is the work-group at rest on its compute unit, and has not come to its end?
+    fn may_be_preempted(&self, part: &Part, at: usize) -> bool {
+        let first = part.threads[at].0;
+        let of_group = |&at: &usize| self.is_of_group(first, part.threads[at].0);
+        let mut has_ended = true;
+        let is_at_rest = (0..part.threads.len()).filter(of_group).all(|at| {
+            let (thread, state) = part.threads[at];
+            has_ended &= self.code.has_ended(usize::from(thread), self.thread(state));
+            self.runs(part, at) && self.thread(state).pending.is_empty()
+        });
+        is_at_rest && !has_ended
+    }
+
+    /// The work-group of a part's thread is to leave: its compute unit releases.
+    pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> Found<Issued> {
+        let mut part = part.clone();
+        let first = part.threads[at].0;
+        self.preempted = true;
+        self.change_group(&mut part, first, |_, state| {
+            state.seat.stay = Stay::Saves;
+            state.seat.preempted += 1;
+        });
+        match self.ask_boundary_of(&mut part, first, Boundary::EndCus)? {
+            Some(told) => {
+                let part = self.told(part, told)?;
+                self.settled(part).map(Issued::Here)
+            }
+            None => self.settled(part).map(Issued::Here),
+        }
+    }
+
+    /// The part without the work-group, the node of the compute unit that it comes to,
+    /// and the threads as they come there.
+    pub(crate) fn resume(&mut self, part: &Part, at: usize, cu: u16) -> Found<(u32, u8, Word)> {
+        let mut rest = part.clone();
+        let first = part.threads[at].0;
+        let to = self.slots.unit(cu).ok_or_else(|| Arc::from(format!("there is no CU {cu}")))?;
+        let threads: SmallVec<_> =
+            part.threads.iter().copied().filter(|(t, _)| self.is_of_group(first, *t)).collect();
+        rest.threads.retain(|(t, _)| !self.is_of_group(first, *t));
+        self.settled(rest).map(|rest| (rest, to, Word::Group { cu, threads }))
+    }
+
+    /// A work-group comes to the part: its compute unit acquires. The request is
+    /// returned if it enters the part's own controller.
+    pub(crate) fn arrive(&mut self, part: &mut Part, cu: u16, threads: &[(u8, u32)]) -> Found<Option<Told>> {
+        let agent = Agent::Cu(cu);
+        let mut taken: Vec<u32> = Vec::new();
+        for &(t, state) in &part.threads {
+            let state = self.thread(state);
+            let is_here = state.seat.agent == agent && state.seat.stay != Stay::Off;
+            if is_here && !self.code.is_done(usize::from(t), state) {
+                taken.push(state.seat.wavefront);
+            }
+        }
+        part.threads.extend(threads.iter().copied());
+        part.threads.sort_unstable();
+        let Some(&(first, _)) = threads.first() else { return Ok(None) };
+        self.change_group(part, first, |_, state| {
+            // The first wavefront of the compute unit that is free.
+            let free = (0..).find(|wavefront| !taken.contains(wavefront)).unwrap_or_default();
+            taken.push(free);
+            state.seat.agent = agent;
+            state.seat.wavefront = free;
+            state.seat.stay = Stay::Restores;
+        });
+        self.ask_boundary_of(part, first, Boundary::BeginCus)
+    }
+
+    /// The request of a preemption is answered.
+    pub(crate) fn has_moved(&mut self, part: &mut Part, first: u8) {
+        self.change_group(part, first, |_, state| {
+            state.pending.clear();
+            state.seat.stay = match state.seat.stay {
+                Stay::Saves => Stay::Off,
+                _ => Stay::Runs,
+            };
+        });
+    }
+
+    fn change_group(&mut self, part: &mut Part, first: u8, mut change: impl FnMut(u8, &mut ThreadState)) {
+        for at in 0..part.threads.len() {
+            let (thread, state) = part.threads[at];
+            if self.is_of_group(first, thread) {
+                let mut state = self.thread(state).clone();
+                change(thread, &mut state);
+                part.threads[at].1 = self.threads.number(state);
+            }
+        }
+    }
+
+    /// The compute unit of a thread makes a request as at the boundary of the kernel
+    /// that runs.
+    fn ask_boundary_of(&mut self, part: &mut Part, thread: u8, boundary: Boundary) -> Found<Option<Told>> {
+        let kernel = match self.steps.steps[usize::from(part.step)] {
+            Step::Run(_, kernel) | Step::Boundary(_, kernel, _) => kernel,
+        };
+        let request: Request = boundary.request(kernel, false);
+        self.note_key(PlanKey::of(&request));
+        let request = self.controllers.request(request);
+        self.change_group(part, thread, |t, state| {
+            if t == thread {
+                state.pending.push(Pending { id: 0, pc: state.pc, request, value: 0 });
+            }
+        });
+        self.ask_for(part, thread, 0, request)
+    }
+}

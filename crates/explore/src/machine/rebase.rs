@@ -1,0 +1,327 @@
+//! Logical time: what a state means does not depend on when it is.
+//!
+//! Protocols whose times only advance with what happens, as timestamps do, have
+//! infinitely many states, and few that differ in more than the numbers. So the
+//! times of a state are rebased over all nodes and messages together: the least
+//! becomes zero, and neighbouring times that are further apart than
+//! [`proto::Protocol::REBASED`] says are brought that near.
+//!
+//! A part is interned relative to its own least time, and a state has, behind its
+//! other words, a word for each node: by how much that is later than the least time
+//! of all. So parts stay few, and what a part does is learnt once wherever it lies
+//! in time. Where two parts meet in a move, both are looked at from the earlier of
+//! the two.
+
+use proto::Protocol;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::machine::Machine;
+use crate::machine::controllers::{Told, Word};
+use crate::machine::known::{Does, FAULT, Frames, Known, UNKNOWN, pair};
+
+/// Different times, the earliest first.
+pub(crate) type Times = SmallVec<[u32; 8]>;
+
+/// What is known of parts at other times.
+#[derive(Debug)]
+pub(crate) struct Rebase {
+    /// Times further apart than that are brought that near.
+    apart: u32,
+    /// By part.
+    times: Vec<Option<Times>>,
+    /// A part with other times in place of its own.
+    recast: FxHashMap<(u32, Times), u32>,
+    /// What is told, so many ticks later.
+    later: FxHashMap<u64, u32>,
+}
+
+/// What becomes of a node's word when a state is rebased.
+struct Rebased {
+    times: Times,
+    offset: u32,
+}
+
+fn plus(times: &Times, ticks: u32) -> Times {
+    times.iter().map(|time| time + ticks).collect()
+}
+
+impl Rebase {
+    pub(crate) fn new(apart: u32) -> Rebase {
+        Rebase {
+            apart: apart.max(1),
+            times: Vec::new(),
+            recast: FxHashMap::default(),
+            later: FxHashMap::default(),
+        }
+    }
+
+    fn times(&self, part: u32) -> Option<&Times> {
+        self.times.get(part as usize).and_then(Option::as_ref)
+    }
+
+    /// A part with these times.
+    fn cast(&self, part: u32, times: Times) -> Option<u32> {
+        match self.times(part)? == &times {
+            true => Some(part),
+            false => self.recast.get(&(part, times)).copied(),
+        }
+    }
+
+    fn told_later(&self, told: u32, ticks: u32) -> Option<u32> {
+        if ticks == 0 { Some(told) } else { self.later.get(&pair(told, ticks)).copied() }
+    }
+
+    /// From when two parts are looked at that meet in a move, and how much later
+    /// the receiver and what it is told are then. Nothing is later at a receiver
+    /// that has no times.
+    fn meet(&self, receiver: (u32, u32), sender_offset: u32) -> Option<(u32, u32, u32)> {
+        let (part, offset) = receiver;
+        if self.times(part)?.is_empty() {
+            return Some((sender_offset, 0, 0));
+        }
+        let from = offset.min(sender_offset);
+        Some((from, offset - from, sender_offset - from))
+    }
+
+    /// The times of each part of a state, rebased.
+    fn rebased(&self, nodes: usize, state: &[u32]) -> Option<SmallVec<[Rebased; 8]>> {
+        let mut all: SmallVec<[u32; 32]> = SmallVec::new();
+        for (&part, &offset) in state[..nodes].iter().zip(&state[nodes + 1..]) {
+            all.extend(self.times(part)?.iter().map(|time| time + offset));
+        }
+        all.sort_unstable();
+        all.dedup();
+        let mut to: SmallVec<[u32; 32]> = SmallVec::new();
+        for (at, &time) in all.iter().enumerate() {
+            to.push(match at {
+                0 => 0,
+                _ => to[at - 1] + (time - all[at - 1]).min(self.apart),
+            });
+        }
+        let mut rebased = SmallVec::new();
+        for (&part, &offset) in state[..nodes].iter().zip(&state[nodes + 1..]) {
+            let of = |time: &u32| all.binary_search(&(time + offset)).map_or(0, |at| to[at]);
+            let mut times: Times = self.times(part)?.iter().map(of).collect();
+            let offset = times.first().copied().unwrap_or(0);
+            times.iter_mut().for_each(|time| *time -= offset);
+            rebased.push(Rebased { times, offset });
+        }
+        Some(rebased)
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.times.capacity() * size_of::<Option<Times>>()
+            + self.recast.capacity() * (size_of::<(u32, Times)>() + 5)
+            + self.later.capacity() * 13
+    }
+}
+
+impl Frames for Rebase {
+    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32> {
+        let offsets = known.nodes + 1;
+        let receiver = (next[to], next[offsets + to]);
+        let (since, later, told_later) = self.meet(receiver, next[offsets + from])?;
+        let part = self.cast(receiver.0, plus(self.times(receiver.0)?, later))?;
+        let after = known.told(part, self.told_later(told, told_later)?)?;
+        next[offsets + to] = since;
+        Some(after)
+    }
+
+    fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]) {
+        let offsets = known.nodes + 1;
+        next[offsets..].copy_from_slice(&state[offsets..]);
+    }
+
+    fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]> {
+        let nodes = known.nodes;
+        room.clear();
+        room.extend_from_slice(next);
+        for (node, Rebased { times, offset }) in self.rebased(nodes, next)?.into_iter().enumerate() {
+            room[node] = self.cast(next[node], times)?;
+            room[nodes + 1 + node] = offset;
+        }
+        Some(room)
+    }
+}
+
+impl<P: Protocol> Machine<P> {
+    fn rebase(&mut self) -> &mut Rebase {
+        self.known.rebase.as_mut().expect("asked only where times are rebased")
+    }
+
+    fn learn_times(&mut self, part: u32) -> Times {
+        if let Some(times) = self.rebase().times(part) {
+            return times.clone();
+        }
+        let mut times = Times::new();
+        self.retimed(part, &mut |time| {
+            times.push(time);
+            time
+        });
+        times.sort_unstable();
+        times.dedup();
+        let rebase = self.rebase();
+        let at = part as usize;
+        if rebase.times.len() <= at {
+            rebase.times.resize(at + 1, None);
+        }
+        rebase.times[at] = Some(times.clone());
+        times
+    }
+
+    /// The part with these times in place of its own.
+    fn learn_cast(&mut self, part: u32, to: Times) -> u32 {
+        let times = self.learn_times(part);
+        if let Some(known) = self.rebase().cast(part, to.clone()) {
+            return known;
+        }
+        let cast = self.retimed(part, &mut |time| times.binary_search(&time).map_or(time, |at| to[at]));
+        self.learn_times(cast);
+        self.rebase().recast.insert((part, to), cast);
+        cast
+    }
+
+    fn learn_later(&mut self, told: u32, ticks: u32) -> u32 {
+        if let Some(known) = self.rebase().told_later(told, ticks) {
+            return known;
+        }
+        let later = match self.words.thing(told).clone() {
+            Word::Told(Told::Message { from, msg }) => {
+                let msg = self.controllers.retimed_message(msg, &mut |time| time + ticks);
+                Word::Told(Told::Message { from, msg })
+            }
+            other => other,
+        };
+        let later = self.words.number(later);
+        self.rebase().later.insert(pair(told, ticks), later);
+        later
+    }
+
+    /// The receiver of what a node has sent, and what it is told, as they meet.
+    pub(crate) fn learn_meeting(
+        &mut self,
+        receiver: (u32, u32),
+        sender_offset: u32,
+        told: u32,
+    ) -> (u32, u32, u32) {
+        let times = self.learn_times(receiver.0);
+        let meeting = self.rebase().meet(receiver, sender_offset);
+        let (since, later, told_later) = meeting.expect("the times of the receiver are learnt");
+        let part = self.learn_cast(receiver.0, plus(&times, later));
+        (part, self.learn_later(told, told_later), since)
+    }
+
+    /// Learns what is needed to rebase a state.
+    pub(crate) fn learn_rebased(&mut self, next: &[u32]) {
+        let nodes = self.known.nodes;
+        next[..nodes].iter().for_each(|&part| drop(self.learn_times(part)));
+        let rebased = self.rebase().rebased(nodes, next).expect("the times of all parts are learnt");
+        for (node, rebased) in rebased.into_iter().enumerate() {
+            self.learn_cast(next[node], rebased.times);
+        }
+    }
+
+    /// The state, rebased.
+    pub(crate) fn rebased(&mut self, state: &[u32]) -> Vec<u32> {
+        self.learn_rebased(state);
+        let mut room = Vec::new();
+        let rebase = self.known.rebase.as_ref();
+        let settled =
+            rebase.and_then(|rebase| rebase.settle(&self.known, state, &mut room).map(<[u32]>::to_vec));
+        settled.expect("all that it takes is learnt")
+    }
+
+    /// Learns where the moves of a state lead, all parts of which are learnt.
+    pub(crate) fn learn_frames(&mut self, state: &[u32]) {
+        let nodes = self.known.nodes;
+        let offset = |node: usize| state[nodes + 1 + node];
+        for node in 0..nodes {
+            let Some(info) = self.known.info(state[node]) else { continue };
+            for at in 0..self.known.locals(info).len() {
+                let mut next = state.to_vec();
+                let after = match self.known.locals(info)[at].does {
+                    Does::Go(to) => {
+                        next[node] = to;
+                        to
+                    }
+                    Does::Send { rest, to, told } => {
+                        let to = usize::from(to);
+                        next[node] = rest;
+                        let (part, told, since) =
+                            self.learn_meeting((next[to], offset(to)), offset(node), told);
+                        self.learn_told(part, told);
+                        let after = self.known.told(part, told).unwrap_or(UNKNOWN);
+                        next[to] = after;
+                        next[nodes + 1 + to] = since;
+                        after
+                    }
+                    Does::Serve { rest, op } => {
+                        self.learn_served(state[nodes], rest, op);
+                        let served = self.known.served(state[nodes], op);
+                        let after = served.and_then(|(_, reply)| self.known.answered(rest, reply));
+                        next[node] = after.unwrap_or(UNKNOWN);
+                        next[node]
+                    }
+                    Does::Fault(_) => UNKNOWN,
+                };
+                if after & FAULT == 0 {
+                    self.learn_rebased(&next);
+                }
+            }
+        }
+        if self.known.goes_on(state) {
+            let stepped =
+                state[..nodes].iter().map(|&part| self.known.next(part).filter(|next| next & FAULT == 0));
+            if let Some(mut next) = stepped.collect::<Option<Vec<u32>>>() {
+                next.extend_from_slice(&state[nodes..]);
+                self.learn_rebased(&next);
+            }
+        }
+        if P::CLOCKED && self.bounds.skew_ticks > 0 {
+            for node in 0..nodes {
+                self.learn_frames_apart(state, node);
+            }
+        } else if P::CLOCKED {
+            let ticked: Option<Vec<u32>> = state[..nodes]
+                .iter()
+                .map(|&part| self.known.tick(part).map(|(after, _)| after).filter(|after| after & FAULT == 0))
+                .collect();
+            if let Some(mut next) = ticked {
+                next.extend_from_slice(&state[nodes..]);
+                self.learn_rebased(&next);
+            }
+        }
+    }
+
+    /// Learns where a tick of one node leads, whether or not the clocks of others let
+    /// it tick.
+    fn learn_frames_apart(&mut self, state: &[u32], node: usize) {
+        let nodes = self.known.nodes;
+        let mut next = state.to_vec();
+        match self.known.tick(state[node]) {
+            Some((after, _)) if after & FAULT == 0 => next[node] = after,
+            _ => return,
+        }
+        self.learn_rebased(&next);
+        let lagged: Option<Vec<u32>> = next[..nodes].iter().map(|&part| self.known.lagged(part)).collect();
+        if let Some(lagged) = lagged {
+            next[..nodes].copy_from_slice(&lagged);
+            self.learn_rebased(&next);
+        }
+    }
+
+    /// The parts of a state, all seen from its least time.
+    pub(crate) fn together(&mut self, state: &[u32]) -> Vec<u32> {
+        let nodes = self.known.nodes;
+        if self.known.rebase.is_none() {
+            return state[..nodes].to_vec();
+        }
+        let cast = |(node, &part): (usize, &u32)| {
+            let times = self.learn_times(part);
+            self.learn_cast(part, plus(&times, state[nodes + 1 + node]))
+        };
+        state[..nodes].iter().enumerate().map(cast).collect()
+    }
+}

@@ -1,0 +1,437 @@
+//! A thread of a program: what it may issue next, and how it goes on.
+
+use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, Value};
+use proto::issue::{Issue, IssueId, IssueOp, IssueRule, Verdict};
+use proto::{Agent, Issuer, LineData, Op, Request, Rmw, RmwKind, Width};
+use smallvec::SmallVec;
+
+use crate::machine::live;
+use crate::machine::operation::bits;
+use crate::machine::placement::{self, Placement, Unsupported, WORD, Word};
+
+/// The most operations of one thread that are under way at once.
+pub(crate) const PENDING_MAX: u32 = 8;
+/// The most silent instructions between two accesses.
+pub const SILENT_MAX: u32 = 10_000;
+
+/// A program on a machine: all that does not change.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) program: Program,
+    pub(crate) placement: Placement,
+    /// Where each location is.
+    pub(crate) words: Vec<Word>,
+    pub(crate) line_bytes: u16,
+    core: IssueRule,
+    pub(crate) issuers: Vec<Issuer>,
+    /// The registers that matter, by thread and position.
+    live: Vec<Vec<u64>>,
+    has_barriers: bool,
+}
+
+/// A thread between two steps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ThreadState {
+    pub(crate) pc: u16,
+    /// How far a barrier has come: its release, the meeting, its acquire.
+    pub(crate) phase: u8,
+    pub(crate) registers: SmallVec<[Value; 4]>,
+    pub(crate) pending: SmallVec<[Pending; 2]>,
+    pub(crate) seat: Seat,
+    issue: Issue,
+}
+
+/// Where a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Seat {
+    pub(crate) agent: Agent,
+    /// The number of its wavefront among those that run there.
+    pub(crate) wavefront: u32,
+    /// How often its work-group has been taken off a compute unit.
+    pub(crate) preempted: u8,
+    pub(crate) stay: Stay,
+}
+
+/// How a work-group stands to its compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stay {
+    /// It runs there.
+    Runs,
+    /// It is to leave, and the compute unit releases.
+    Saves,
+    /// It is to go on elsewhere.
+    Off,
+    /// It has come, and the compute unit acquires.
+    Restores,
+}
+
+/// An operation that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pending {
+    pub(crate) id: u8,
+    pub(crate) pc: u16,
+    pub(crate) request: u32,
+    /// The bits that a store writes: younger loads may read them here.
+    pub(crate) value: u32,
+}
+
+/// What a thread may do next.
+#[derive(Debug)]
+pub(crate) enum Offer {
+    /// Nothing, for now or for ever.
+    Nothing,
+    /// Go on without the memory system.
+    Silent(ThreadState),
+    /// Send a request under this name.
+    Send { id: u8, request: Request, next: ThreadState },
+    /// Keep a store back; the core says when it is to be sent.
+    Keep { id: u8, request: Request, next: ThreadState },
+}
+
+/// What comes of a completed operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Completed {
+    /// Where it read, and what.
+    pub(crate) read: Option<(LocId, Value)>,
+    /// A store that was kept back and is to be sent now.
+    pub(crate) send: Option<u8>,
+}
+
+/// Why a thread cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// It was not served as it must be.
+    Protocol(String),
+    /// The program asks for what no machine here has.
+    Beyond(String),
+    /// The values that it has read lead it nowhere.
+    Astray(String),
+}
+
+impl Trouble {
+    /// In words.
+    pub(crate) fn why(self) -> String {
+        match self {
+            Trouble::Protocol(why) | Trouble::Beyond(why) | Trouble::Astray(why) => why,
+        }
+    }
+}
+
+impl Code {
+    pub(crate) fn new(
+        program: &Program,
+        placement: &Placement,
+        core: IssueRule,
+    ) -> Result<Code, Unsupported> {
+        placement::supports(program, placement)?;
+        let (words, line_bytes) = placement::layout(program, placement)?;
+        let mut on_agent = std::collections::BTreeMap::new();
+        let issuers = placement.agents.iter().enumerate().map(|(t, &agent)| {
+            let wavefront = on_agent.entry(agent).or_insert(0u32);
+            *wavefront += 1;
+            let thread = litmus::program::ThreadId(t as u8);
+            let group = program.scopes.enclosing(thread, Level::WorkGroup);
+            let work_group = group.map_or(t as u32, |group| program.scopes.get(group).instance);
+            Issuer { work_item: 0, wavefront: *wavefront - 1, work_group }
+        });
+        Ok(Code {
+            issuers: issuers.collect(),
+            live: live::registers(program),
+            has_barriers: program
+                .threads
+                .iter()
+                .flat_map(|t| &t.code)
+                .any(|i| matches!(i, Instr::Barrier(_))),
+            program: program.clone(),
+            placement: placement.clone(),
+            words,
+            line_bytes,
+            core,
+        })
+    }
+
+    /// The most lines that the program reaches.
+    pub(crate) fn lines(&self) -> usize {
+        self.words.iter().map(|word| word.line.0 as usize + 1).max().unwrap_or(0)
+    }
+
+    pub(crate) fn word(&self, loc: LocId) -> Word {
+        self.words[usize::from(self.program.loc(loc).physical.0)]
+    }
+
+    /// A line of memory as it is before anything happened.
+    pub(crate) fn initial(&self, line: usize) -> Result<LineData, Unsupported> {
+        let mut data = LineData::default();
+        for (at, location) in self.program.locations.iter().enumerate() {
+            let word = self.words[at];
+            if word.line.0 as usize == line && usize::from(location.physical.0) == at {
+                let bits = bits(location.init).map_err(Unsupported)?;
+                data.write(word.offset, Width::W4, bits);
+            }
+        }
+        Ok(data)
+    }
+
+    /// A thread before anything happened.
+    pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, Trouble> {
+        // A host is an in-order core.
+        let rule = match self.placement.agents[thread] {
+            Agent::Host(_) => IssueRule::InOrder,
+            _ => self.core,
+        };
+        let mut state = ThreadState {
+            pc: 0,
+            phase: 0,
+            registers: self.program.threads[thread].registers.iter().map(|r| r.init).collect(),
+            pending: SmallVec::new(),
+            seat: Seat {
+                agent: self.placement.agents[thread],
+                wavefront: self.issuers[thread].wavefront,
+                preempted: 0,
+                stay: Stay::Runs,
+            },
+            issue: Issue::new(rule),
+        };
+        self.settle(thread, &mut state)?;
+        Ok(state)
+    }
+
+    /// Is there a barrier in it?
+    pub(crate) fn has_barriers(&self) -> bool {
+        self.has_barriers
+    }
+
+    fn instr(&self, thread: usize, pc: u16) -> Option<&Instr> {
+        self.program.threads[thread].code.get(usize::from(pc))
+    }
+
+    /// Has the thread come to its end, with nothing under way?
+    pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
+        state.pending.is_empty() && self.has_ended(thread, state) && state.seat.stay == Stay::Runs
+    }
+
+    /// Has the thread nothing more to issue?
+    pub(crate) fn has_ended(&self, thread: usize, state: &ThreadState) -> bool {
+        self.instr(thread, state.pc).is_none()
+    }
+
+    fn is_pending(&self, thread: usize, state: &ThreadState, reg: Reg) -> bool {
+        state.pending.iter().filter_map(|p| self.instr(thread, p.pc)).any(|i| targets(i).contains(&Some(reg)))
+    }
+
+    fn knows(&self, thread: usize, state: &ThreadState, expr: &Expr) -> bool {
+        let mut known = true;
+        expr.for_each_reg(&mut |reg| known &= !self.is_pending(thread, state, reg));
+        known
+    }
+
+    /// Takes the silent instructions up to the next one that reaches memory.
+    fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), Trouble> {
+        let value = |state: &ThreadState, expr: &Expr| {
+            expr.eval(&state.registers).map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))
+        };
+        for _ in 0..SILENT_MAX {
+            match self.instr(thread, state.pc) {
+                Some(Instr::Assign { dst, value: expr })
+                    if self.knows(thread, state, expr) && !self.is_pending(thread, state, *dst) =>
+                {
+                    state.registers[usize::from(dst.0)] = value(state, expr)?;
+                    state.pc += 1;
+                }
+                Some(Instr::Branch { cond, target, .. }) if self.knows(thread, state, cond) => {
+                    state.pc = if value(state, cond)? != 0 { *target as u16 } else { state.pc + 1 };
+                }
+                Some(Instr::Jump { target }) => state.pc = *target as u16,
+                Some(Instr::Fence(fence)) if !fence.is_felt() => state.pc += 1,
+                _ => {
+                    self.forget(thread, state);
+                    return Ok(());
+                }
+            }
+        }
+        Err(Trouble::Astray(format!("P{thread} runs without end and reaches no memory")))
+    }
+
+    /// Registers that nobody will look at have one value.
+    fn forget(&self, thread: usize, state: &mut ThreadState) {
+        let live = self.live[thread][usize::from(state.pc).min(self.live[thread].len() - 1)];
+        if state.registers.len() <= 64 {
+            for (at, value) in state.registers.iter_mut().enumerate() {
+                if live >> at & 1 == 0 {
+                    *value = 0;
+                }
+            }
+        }
+    }
+
+    /// What the thread may do next.
+    pub(crate) fn offer(&self, thread: usize, state: &ThreadState) -> Result<Offer, Trouble> {
+        let Some(instr) = self.instr(thread, state.pc) else { return Ok(Offer::Nothing) };
+        let waits = targets(instr).iter().flatten().any(|&reg| self.is_pending(thread, state, reg));
+        if waits || state.pending.iter().any(|p| p.pc == state.pc && stays(instr)) {
+            return Ok(Offer::Nothing);
+        }
+        let mut known = true;
+        live::reads(instr, &mut |reg| known &= !self.is_pending(thread, state, reg));
+        let id = (0..PENDING_MAX as u8).find(|id| state.pending.iter().all(|p| p.id != *id));
+        let (Some(id), true) = (id, known) else { return Ok(Offer::Nothing) };
+        let Some((request, kind)) = self.operation(thread, state, instr)? else {
+            return Ok(Offer::Nothing);
+        };
+        let first = request.line.0 * 128 + request.mask.first().unwrap_or(0) as u64;
+        let op = IssueOp {
+            id: IssueId(u32::from(id)),
+            kind,
+            order: request.order,
+            first,
+            last: first + WORD as u64 - 1,
+        };
+        let mut next = state.clone();
+        let word = request.data.read(request.mask.first().unwrap_or(0), Width::W4) as u32;
+        let pending = Pending { id, pc: state.pc, request: 0, value: word };
+        match next.issue.offer(op) {
+            Verdict::Hold => Ok(Offer::Nothing),
+            Verdict::Forward(from) => {
+                let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
+                let from = from
+                    .ok_or_else(|| Trouble::Protocol(format!("P{thread} is to read what it never wrote")))?;
+                let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
+                next.registers[usize::from(dst.0)] = from.value.cast_signed().into();
+                next.pc += 1;
+                self.settle(thread, &mut next)?;
+                Ok(Offer::Silent(next))
+            }
+            verdict => {
+                next.pending.push(pending);
+                next.pending.sort_by_key(|p| p.id);
+                if !stays(instr) {
+                    next.pc += 1;
+                    self.settle(thread, &mut next)?;
+                }
+                Ok(match verdict {
+                    Verdict::Buffer => Offer::Keep { id, request, next },
+                    _ => Offer::Send { id, request, next },
+                })
+            }
+        }
+    }
+
+    /// The thread goes on when an operation is complete.
+    pub(crate) fn complete(
+        &self,
+        thread: usize,
+        state: &mut ThreadState,
+        id: u8,
+        request: &Request,
+        data: Option<&LineData>,
+    ) -> Result<Completed, Trouble> {
+        let fault = |what: &str| Trouble::Protocol(format!("P{thread} {what}"));
+        let at = state.pending.iter().position(|p| p.id == id);
+        let at = at.ok_or_else(|| fault("is answered, but has asked for nothing"))?;
+        let pending = state.pending.remove(at);
+        let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
+        let Some(instr) = self.instr(thread, pending.pc) else { return Ok(Completed { read: None, send }) };
+        let read = if request.reads() {
+            let data = data.ok_or_else(|| fault("reads, and is answered without bytes"))?;
+            let bits = data.read(request.mask.first().unwrap_or(0), Width::W4);
+            Some((bits as u32).cast_signed().into())
+        } else {
+            None
+        };
+        let set = |state: &mut ThreadState, reg: Option<Reg>, value: Option<Value>| {
+            if let (Some(reg), Some(value)) = (reg, value) {
+                state.registers[usize::from(reg.0)] = value;
+            }
+        };
+        match instr {
+            Instr::Load { dst, .. } => set(state, Some(*dst), read),
+            Instr::Rmw { dst, .. } => set(state, *dst, read),
+            Instr::Cas(cas) => {
+                set(state, cas.dst, read);
+                let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, .. }) = request.op else {
+                    return Err(fault("has lost a compare-and-swap"));
+                };
+                set(state, cas.success, read.map(|read: Value| Value::from(bits(read) == Ok(expected))));
+            }
+            Instr::Await { dst, cmp, value, .. } => {
+                let value = value.eval(&state.registers);
+                let value = value.map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))?;
+                if read.is_some_and(|read| holds(*cmp, read, value)) {
+                    set(state, *dst, read);
+                    state.pc += 1;
+                }
+            }
+            Instr::Barrier(_) => {
+                state.phase += 1;
+                if state.phase == 3 {
+                    (state.phase, state.pc) = (0, state.pc + 1);
+                }
+            }
+            _ => {}
+        }
+        self.settle(thread, state)?;
+        Ok(Completed { read: read.map(|read| (self.location(request), read)), send })
+    }
+
+    pub(crate) fn location(&self, request: &Request) -> LocId {
+        let offset = request.mask.first().unwrap_or(0);
+        let at = self.words.iter().position(|w| w.line == request.line && w.offset == offset);
+        LocId(at.unwrap_or(0) as u16)
+    }
+
+    /// Lets threads pass a barrier that all of them have come to. True if
+    /// anything has changed.
+    pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, Trouble> {
+        let mut changed = false;
+        for (t, state) in threads.iter_mut() {
+            let Some(Instr::Barrier(barrier)) = self.instr(*t, state.pc) else { continue };
+            let is_first = state.phase == 0 && state.pending.is_empty();
+            if is_first && !barrier.order.releases() {
+                state.phase = 1;
+                changed = true;
+            }
+            if state.phase == 2 && state.pending.is_empty() && !barrier.order.acquires() {
+                (state.phase, state.pc) = (0, state.pc + 1);
+                self.settle(*t, state)?;
+                changed = true;
+            }
+        }
+        for at in 0..threads.len() {
+            let (t, state) = &threads[at];
+            let Some(Instr::Barrier(barrier)) = self.instr(*t, state.pc) else { continue };
+            let members = self.program.scopes.get(barrier.group).members;
+            let is_there = |(u, other): &(usize, ThreadState)| {
+                other.phase == 1
+                    && matches!(self.instr(*u, other.pc), Some(Instr::Barrier(b))
+                        if b.instance == barrier.instance && b.id == barrier.id)
+            };
+            let of_group = |u: usize| members.contains(litmus::program::ThreadId(u as u8));
+            if state.phase == 1 && threads.iter().filter(|(u, _)| of_group(*u)).all(is_there) {
+                for (_, other) in threads.iter_mut().filter(|(u, _)| of_group(*u)) {
+                    other.phase = 2;
+                }
+                return self.meet(threads).map(|_| true);
+            }
+        }
+        Ok(changed)
+    }
+}
+
+fn holds(cmp: BinaryOp, read: Value, value: Value) -> bool {
+    cmp.apply(read, value).is_ok_and(|v| v != 0)
+}
+
+/// Does the instruction keep its position until it is complete?
+fn stays(instr: &Instr) -> bool {
+    matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
+}
+
+/// The registers that the instruction writes when it completes.
+fn targets(instr: &Instr) -> [Option<Reg>; 2] {
+    match instr {
+        Instr::Load { dst, .. } => [Some(*dst), None],
+        Instr::Rmw { dst, .. } | Instr::Await { dst, .. } => [*dst, None],
+        Instr::Cas(cas) => [cas.dst, cas.success],
+        _ => [None, None],
+    }
+}

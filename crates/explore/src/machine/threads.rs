@@ -1,0 +1,177 @@
+//! The threads of a part: how they issue, and how they go on with an answer.
+
+use std::sync::Arc;
+
+use litmus::program::Value;
+use proto::{LineData, Op, PlanKey, Protocol, Width};
+
+use crate::machine::controllers::{Told, Word};
+use crate::machine::thread::{Offer, Stay, ThreadState, Trouble};
+use crate::machine::{Found, Machine, Part, Wrote};
+
+/// What comes of issuing.
+pub(crate) enum Issued {
+    /// The thread has nothing to issue.
+    Nothing,
+    /// The part becomes that one.
+    Here(u32),
+    /// The part becomes `rest`, and a controller of another part is asked.
+    Elsewhere { rest: u32, to: u8, told: u32 },
+}
+
+impl<P: Protocol> Machine<P> {
+    /// The thread issues its next operation, if it has one to issue.
+    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
+        let (thread, state) = part.threads[at];
+        let t = usize::from(thread);
+        let offer =
+            self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
+        let mut part = part.clone();
+        let (id, request, mut next, is_sent) = match offer {
+            Offer::Nothing => return Ok(Issued::Nothing),
+            Offer::Silent(next) => {
+                part.threads[at].1 = self.threads.number(next);
+                return self.settled(part).map(Issued::Here);
+            }
+            // A kept request that is on its way was issued before.
+            Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
+                return Ok(Issued::Nothing);
+            }
+            Offer::Send { id, request, next } => (id, request, next, true),
+            Offer::Keep { id, request, next } => (id, request, next, false),
+        };
+        self.note_write(&request);
+        let key = PlanKey::of(&request);
+        self.note_key(key);
+        let to = self.controllers.entry(next.seat.agent, key).map_err(Arc::from)?;
+        let slot = self.slots.of(thread, &next.seat, id);
+        let request = self.controllers.request(request);
+        if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
+            pending.request = request;
+        }
+        part.threads[at].1 = self.threads.number(next);
+        if is_sent {
+            let told = Told::Ask { slot, request };
+            if to != part.node {
+                let told = self.words.number(Word::Told(told));
+                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
+            }
+            part = self.told(part, told)?;
+        }
+        self.settled(part).map(Issued::Here)
+    }
+
+    /// Is a request that a core has kept back on its way?
+    fn asks_elsewhere(&self, part: &Part) -> bool {
+        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::Told(_)))
+    }
+
+    /// A thread of the part goes on with its answer. A store that it has kept back
+    /// until now is returned, if it enters the part's own controller.
+    pub(crate) fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
+        let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
+        self.ask_for(part, thread, id, request)
+    }
+
+    /// A thread of the part asks. The request is returned if it enters the part's own
+    /// controller, and is on its way otherwise.
+    pub(crate) fn ask_for(
+        &mut self,
+        part: &mut Part,
+        thread: u8,
+        id: u8,
+        request: u32,
+    ) -> Found<Option<Told>> {
+        let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
+        let seat = seat.ok_or_else(|| Arc::from(format!("P{thread} asks where it does not run")))?;
+        let key = PlanKey::of(self.controllers.request_of(request));
+        let told = Told::Ask { slot: self.slots.of(thread, &seat, id), request };
+        let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
+        if to == part.node {
+            return Ok(Some(told));
+        }
+        part.wires.push((to, self.words.number(Word::Told(told))));
+        part.wires.sort_unstable();
+        Ok(None)
+    }
+
+    /// A thread goes on with its answer. Returns the thread, and the name and the
+    /// number of a store that it has kept back until now.
+    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u8, u8, u32)>> {
+        let (thread, id) = self.slots.thread(slot);
+        let at = part.threads.iter().position(|(t, _)| *t == thread);
+        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
+        let mut state = self.threads.thing(part.threads[at].1).clone();
+        let pending = state.pending.iter().find(|p| p.id == id).copied();
+        let pending =
+            pending.ok_or_else(|| Arc::from(format!("P{thread} is answered, but has asked for nothing")))?;
+        if state.seat.stay != Stay::Runs {
+            self.note_heard(thread, pending.request, None);
+            self.has_moved(part, thread);
+            return Ok(None);
+        }
+        let request = *self.controllers.request_of(pending.request);
+        let data: Option<LineData> = data.map(|data| *self.controllers.line_of(data));
+        let completed = self
+            .code
+            .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
+            .map_err(|trouble| self.note_trouble(trouble))?;
+        self.reads.extend(completed.read);
+        self.note_heard(thread, pending.request, completed.read.map(|(_, value)| value));
+        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
+        let send = send.map(|p| (thread, p.id, p.request));
+        part.threads[at].1 = self.threads.number(state);
+        Ok(send)
+    }
+
+    /// The number of a part, once its threads have passed the barriers that
+    /// they may pass.
+    pub(crate) fn settled(&mut self, mut part: Part) -> Found<u32> {
+        if self.code.has_barriers() {
+            let mut threads: Vec<(usize, ThreadState)> = part
+                .threads
+                .iter()
+                .map(|&(t, state)| (usize::from(t), self.threads.thing(state).clone()))
+                .collect();
+            if self.code.meet(&mut threads).map_err(|trouble| self.note_trouble(trouble))? {
+                for (at, (_, state)) in threads.into_iter().enumerate() {
+                    part.threads[at].1 = self.threads.number(state);
+                }
+            }
+        }
+        Ok(self.parts.number(part))
+    }
+
+    /// Why a thread cannot go on, in words.
+    fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
+        match trouble {
+            Trouble::Protocol(why) => Arc::from(why),
+            Trouble::Beyond(why) => {
+                let why = self.beyond.get_or_insert(why);
+                Arc::from(why.as_str())
+            }
+            Trouble::Astray(why) => {
+                let why: Arc<str> = Arc::from(why);
+                self.astray.insert(why.clone());
+                why
+            }
+        }
+    }
+
+    fn note_heard(&mut self, thread: u8, request: u32, value: Option<Value>) {
+        if let Some(heard) = &mut self.heard {
+            heard.push((thread, request, value));
+        }
+    }
+
+    fn note_write(&mut self, request: &proto::Request) {
+        let Some(offset) = request.mask.first() else { return };
+        let word = request.data.read(offset, Width::W4) as u32;
+        let wrote = match request.op {
+            Op::Store => Wrote::Value(word),
+            Op::Rmw(rmw) => Wrote::Update(rmw, word),
+            _ => return,
+        };
+        self.writes.insert((self.code.location(request), wrote));
+    }
+}

@@ -1,0 +1,198 @@
+//! Seeded faults, which test the checker.
+//!
+//! A mutant is killed by an outcome that a claim forbids, by an impossible step, by a
+//! deadlock or by a run that never ends. A panic kills no mutant.
+
+pub(crate) mod equivalent;
+pub(crate) mod rows;
+
+use proto::{
+    Change, Level, Mutation, OpClass, Order, PlanKey, PlansView, RowId, RowView, Symbol as _, TableView,
+};
+
+use crate::subject::Subject;
+use rows::RowName;
+
+/// A protocol with one fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// What is changed.
+    pub mutation: Mutation,
+    /// The row that is changed, if it is one.
+    pub row: Option<RowId>,
+    /// Whose plan is changed, if it is that of some operations.
+    pub plan: Option<PlanKey>,
+    /// What is changed, in words.
+    pub name: String,
+}
+
+/// What became of the mutants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mutants {
+    /// Those killed, each with the test that killed it.
+    pub killed: Vec<(String, String)>,
+    /// Those that no test noticed.
+    pub survivors: Vec<String>,
+    /// Those that nobody can notice, each with the reason: outside the total.
+    pub equivalent: Vec<(String, String)>,
+    /// Those that never made a station do anything else than the protocol does:
+    /// nothing reached what is changed.
+    pub unreached: Vec<String>,
+    /// Those that only programs reach of which no claim says anything: such as
+    /// change what fences do, where no model that is claimed knows of fences.
+    pub unasked: Vec<String>,
+    /// Those that are argued to be equivalent, and yet were killed.
+    pub misargued: Vec<String>,
+    /// Those that were not looked at to the end.
+    pub undecided: Vec<String>,
+    /// Those that were not seeded, each with the reason: outside the total.
+    pub unseeded: Vec<(String, String)>,
+}
+
+impl Mutants {
+    /// How many could have been noticed: all but those that were not seeded, those that
+    /// are equivalent, those that nothing reached, and those of which nothing was asked.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.killed.len() + self.survivors.len() + self.undecided.len()
+    }
+}
+
+/// Every fault that can be seeded into the tables and plans of a protocol.
+#[must_use]
+pub fn all(subject: &Subject) -> Vec<Mutant> {
+    let mut all = Vec::new();
+    for view in (subject.tables)() {
+        for (index, what) in view.rows.iter().enumerate() {
+            let name = RowName::of(&view, index);
+            let mut add = |change, text: String| {
+                all.push(Mutant {
+                    mutation: Mutation { table: view.id, change },
+                    row: Some(RowId { table: view.id, row: index as u16 }),
+                    plan: None,
+                    name: format!("{name}, {text}"),
+                });
+            };
+            match what {
+                RowView::Do(actions, next, _) => row_faults(&view, index, actions, *next, &mut add),
+                RowView::Stall => stall_faults(&view, index, &mut add),
+                RowView::Impossible(_) => {}
+            }
+        }
+    }
+    for view in (subject.plans)() {
+        plan_faults(&view, &mut all);
+    }
+    all
+}
+
+fn row_faults(
+    view: &TableView,
+    index: usize,
+    actions: &[&str],
+    next: Option<usize>,
+    add: &mut impl FnMut(Change, String),
+) {
+    let row = index as u16;
+    for (at, action) in actions.iter().enumerate() {
+        add(Change::DropAction { row, action: at as u8 }, format!("without {action}"));
+    }
+    for (state, (to, _)) in view.states.iter().enumerate() {
+        let stays = next.unwrap_or(index / view.events.len());
+        if !view.never_stored.contains(&state) && state != stays {
+            add(Change::NextState { row, state: state as u8 }, format!("to {to}"));
+        }
+    }
+    add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
+}
+
+/// What waits does not: it is dealt with as in another state, where that is
+/// something else than in those before.
+fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
+    let events = view.events.len();
+    let mut seen = Vec::new();
+    for (state, (name, _)) in view.states.iter().enumerate() {
+        let other = &view.rows[state * events + index % events];
+        if matches!(other, RowView::Do(..)) && !seen.contains(&other) {
+            seen.push(other);
+            add(Change::NoStall { row: index as u16, state: state as u8 }, format!("as in {name}"));
+        }
+    }
+}
+
+/// What is one scope narrower, or several.
+const NARROWER: [(Level, Level); 3] =
+    [(Level::System, Level::Device), (Level::System, Level::WorkGroup), (Level::Device, Level::WorkGroup)];
+/// What is weaker than an order.
+const WEAKER: [(Order, Order); 5] = [
+    (Order::Acquire, Order::Relaxed),
+    (Order::Release, Order::Relaxed),
+    (Order::AcqRel, Order::Acquire),
+    (Order::AcqRel, Order::Release),
+    (Order::SeqCst, Order::Relaxed),
+];
+
+/// A key in words.
+fn key_name(key: PlanKey) -> String {
+    let remote = if key.remote { "remote " } else { "" };
+    let commutative = if key.commutative { "commutative " } else { "" };
+    format!("{remote}{commutative}{} {} {}", key.op.name(), key.order.name(), key.level.name())
+}
+
+/// The names of steps; one that comes again has its number.
+fn numbered(steps: &[&str]) -> Vec<String> {
+    let number = |at: usize| steps[..=at].iter().filter(|step| **step == steps[at]).count();
+    let name = |at: usize| match number(at) {
+        1 => steps[at].to_owned(),
+        number => format!("{} ({number})", steps[at]),
+    };
+    (0..steps.len()).map(name).collect()
+}
+
+fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
+    let mut add = |change, plan: Option<PlanKey>, text: String| {
+        let name = format!("{}: {text}", view.name);
+        all.push(Mutant { mutation: Mutation { table: view.id, change }, row: None, plan, name });
+    };
+    for (step, (name, _)) in view.steps.iter().enumerate() {
+        if view.plans.iter().any(|(_, steps)| steps.contains(name)) {
+            add(Change::DropStep { step: step as u8 }, None, format!("no {name}"));
+        }
+    }
+    let steps_of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
+    let is_made = |key: &PlanKey| matches!(key.level, Level::WorkGroup | Level::Device | Level::System);
+    let mut seen: Vec<(OpClass, &Vec<&str>)> = Vec::new();
+    let mut pairs: Vec<(OpClass, &Vec<&str>, &Vec<&str>)> = Vec::new();
+    for (key, steps) in view.plans.iter().filter(|(key, _)| is_made(key)) {
+        let (key, name) = (*key, key_name(*key));
+        if !seen.contains(&(key.op, steps)) {
+            seen.push((key.op, steps));
+            let steps = &numbered(steps);
+            for (at, step) in steps.iter().enumerate() {
+                add(
+                    Change::DropStepOf { plan: key, at: at as u8 },
+                    Some(key),
+                    format!("{name}, without {step}"),
+                );
+            }
+            for (at, pair) in steps.windows(2).enumerate() {
+                let text = format!("{name}, {} before {}", pair[1], pair[0]);
+                add(Change::StepEarly { plan: key, at: at as u8 }, Some(key), text);
+            }
+        }
+        let narrower = NARROWER.iter().filter(|(from, _)| *from == key.level);
+        let narrower = narrower.map(|&(_, level)| PlanKey { level, ..key });
+        let weaker = WEAKER.iter().filter(|(from, _)| *from == key.order);
+        let weaker = weaker.map(|&(_, order)| PlanKey { order, ..key });
+        let near = key.remote.then_some(PlanKey { remote: false, ..key });
+        let ordered = key.commutative.then_some(PlanKey { commutative: false, ..key });
+        for other in narrower.chain(weaker).chain(near).chain(ordered) {
+            let Some(others) = steps_of(other).filter(|others| *others != steps) else { continue };
+            if !pairs.contains(&(key.op, steps, others)) {
+                pairs.push((key.op, steps, others));
+                let text = format!("{name} as {}", key_name(other));
+                add(Change::PlanAs { plan: key, other }, Some(key), text);
+            }
+        }
+    }
+}

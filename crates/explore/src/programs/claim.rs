@@ -1,0 +1,429 @@
+//! What a protocol's claim says of a program: which outcomes it may have.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use litmus::cat::Model;
+use litmus::check;
+use litmus::hrf::{self, CheckError, Options, RaceKind, Reading, RelaxedAs};
+use litmus::program::{Dialect, Instr, Level, Order, Program, ScopeId, address_value};
+use proto::issue::IssueRule;
+use proto::{Agent, Info, Sharing};
+
+use crate::machine::outcome::Outcome;
+use crate::machine::placement::Placement;
+use crate::machine::stages;
+
+/// A claim: a memory model, and how it is asked.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The model's name.
+    pub model: String,
+    /// The cores with which it is made.
+    cores: Vec<IssueRule>,
+    method: Method,
+    /// True if the model orders the kernels of a program; filled when it is first needed.
+    orders_kernels: OnceLock<bool>,
+}
+
+#[derive(Clone, Debug)]
+enum Method {
+    /// Sequential consistency for programs without races.
+    RaceFree(Reading),
+    /// A model in cat.
+    Clauses(Box<Model>),
+    /// The model of PTX, which speaks of the program that this one is mapped to.
+    Ptx(Box<Model>),
+}
+
+/// What a claim says of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Promise {
+    /// The outcomes that it may have; none if the program races, and the model
+    /// promises nothing.
+    pub allowed: Option<BTreeSet<Outcome>>,
+    /// Is it free of races, under a model that speaks of them?
+    pub race_free: bool,
+    /// May it wait for ever?
+    pub may_block: bool,
+    /// The threads of conflicting accesses, one of them to ordinary data, that
+    /// synchronization orders.
+    pub ordered: BTreeSet<(u8, u8)>,
+}
+
+impl Promise {
+    /// Does synchronization order a data conflict between threads at different
+    /// caches?
+    #[must_use]
+    pub fn is_synchronized(&self, placement: &Placement) -> bool {
+        let at = |thread: u8| placement.agents.get(usize::from(thread));
+        self.ordered.iter().any(|&(a, b)| at(a) != at(b))
+    }
+}
+
+/// Why a claim says nothing of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// The model does not speak of such programs.
+    Undefined(String),
+    /// Not everything was covered when the model was asked.
+    Incomplete(String),
+}
+
+/// How many states the model's own search may visit for one program.
+const MODEL_STATES_MAX: u64 = 4_000_000;
+
+/// Does every synchronization of the program stay in order on any core?
+fn is_seq_cst(program: &Program) -> bool {
+    program.threads.iter().flat_map(|t| &t.code).all(|instr| {
+        let order = match instr {
+            Instr::Fence(fence) => fence.order,
+            Instr::Barrier(_) => return true,
+            _ => instr.access().map_or(Order::Plain, |access| access.order),
+        };
+        matches!(order, Order::Plain | Order::SeqCst)
+    })
+}
+
+/// Has all synchronization system scope?
+fn reaches_the_host(program: &Program) -> bool {
+    let is_wide =
+        |scope: Option<ScopeId>| scope.is_some_and(|scope| program.scopes.get(scope).level == Level::System);
+    program.threads.iter().flat_map(|t| &t.code).all(|instr| match instr {
+        Instr::Fence(fence) => is_wide(fence.scope),
+        _ => instr.access().is_none_or(|access| !access.order.is_atomic() || is_wide(access.scope)),
+    })
+}
+
+/// May all threads of the program run on hosts? Those synchronize at system scope,
+/// and are in no scope to be promoted.
+pub(crate) fn is_for_hosts(program: &Program) -> bool {
+    reaches_the_host(program) && !program.threads.iter().flat_map(|t| &t.code).any(is_remote)
+}
+
+/// Is it an operation whose scope is promoted?
+fn is_remote(instr: &Instr) -> bool {
+    match instr {
+        Instr::Fence(fence) => fence.remote,
+        _ => instr.access().is_some_and(|access| access.remote),
+    }
+}
+
+/// Does a branch decide whether something is written, or awaited?
+fn branches(program: &Program) -> bool {
+    program.threads.iter().any(|thread| {
+        let mut code = thread.code.iter();
+        code.any(|instr| instr.target().is_some())
+            && code.any(|instr| {
+                let writes = matches!(instr, Instr::Store { .. } | Instr::Rmw { .. } | Instr::Cas(_));
+                let waits = matches!(instr, Instr::Await { .. } | Instr::Barrier(_));
+                writes || waits || instr.target().is_some()
+            })
+    })
+}
+
+impl Claim {
+    /// Is the claim made of the program on such a core?
+    ///
+    /// A claim names its cores. Sequential consistency for programs without races says that operations
+    /// that synchronize are seen in one order. A core that lets an acquire pass an
+    /// earlier release breaks that, whatever the caches do. So on such a core the
+    /// claim is made where synchronization is issued as sequentially consistent.
+    #[must_use]
+    pub fn is_made(&self, program: &Program, core: IssueRule) -> bool {
+        if !self.cores.contains(&core) {
+            return false;
+        }
+        match (&self.method, core) {
+            (Method::RaceFree(_), IssueRule::InOrder | IssueRule::ScWriteBuffer) => true,
+            (Method::RaceFree(_), _) => is_seq_cst(program),
+            (Method::Clauses(_) | Method::Ptx(_), _) => true,
+        }
+    }
+
+    /// The claims of a protocol.
+    ///
+    /// # Errors
+    /// If a model that it claims does not exist.
+    pub fn all_of(info: &Info) -> Result<Vec<Claim>, String> {
+        info.claims.iter().map(|claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores))).collect()
+    }
+
+    /// The same claim with other cores.
+    #[must_use]
+    pub fn with_cores(self, cores: &[IssueRule]) -> Claim {
+        Claim { cores: cores.to_vec(), ..self }
+    }
+
+    /// The claim of that model with the cores of GPUs.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn of(model: &str) -> Result<Claim, String> {
+        let method = match model.parse() {
+            Ok(of) => Method::RaceFree(Reading::of(of)),
+            Err(_) => {
+                let parsed =
+                    litmus::cat::shipped(model).ok_or_else(|| format!("there is no model `{model}`"))?;
+                let parsed = Box::new(parsed.map_err(|error| error.to_string())?);
+                if model.starts_with("ptx") { Method::Ptx(parsed) } else { Method::Clauses(parsed) }
+            }
+        };
+        Ok(Claim {
+            model: model.to_owned(),
+            cores: IssueRule::GPUS.to_vec(),
+            method,
+            orders_kernels: OnceLock::new(),
+        })
+    }
+
+    /// Does it say anything of programs in these placements?
+    ///
+    /// To some models scopes mean nothing, and yet nobody reaches the host but by
+    /// system scope; and remote operations are not for the host, which is in no scope to
+    /// be promoted. Of programs that try, protocols with these claims say nothing.
+    pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
+        let on_host = |thread: usize| {
+            placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
+        };
+        let mut hosted = (0..program.threads.len()).filter(|&thread| on_host(thread)).peekable();
+        match self.sharing() {
+            Sharing::Unscoped => hosted.peek().is_none() || reaches_the_host(program),
+            Sharing::Scoped | Sharing::Remote => {
+                !hosted.any(|thread| program.threads[thread].code.iter().any(is_remote))
+            }
+        }
+    }
+
+    /// What the model asks of programs that share data.
+    #[must_use]
+    pub fn sharing(&self) -> Sharing {
+        match &self.method {
+            Method::RaceFree(reading) if reading.model == hrf::Model::Drf => Sharing::Unscoped,
+            Method::Clauses(model) | Method::Ptx(model) if model.knows_remote() => Sharing::Remote,
+            Method::RaceFree(_) | Method::Clauses(_) | Method::Ptx(_) => Sharing::Scoped,
+        }
+    }
+
+    /// How the race-free models are read, if it is one of them.
+    #[must_use]
+    pub(crate) fn reading(&self) -> Option<Reading> {
+        match &self.method {
+            Method::RaceFree(reading) => Some(*reading),
+            Method::Clauses(_) | Method::Ptx(_) => None,
+        }
+    }
+
+    /// Does the program race if relaxed atomics are data, which the model does not
+    /// define?
+    pub(crate) fn races_where_relaxed_is_data(&self, program: &Program) -> bool {
+        let Some(reading) = self.reading() else { return false };
+        let promise = race_free(program, reading.relaxed_as(RelaxedAs::Data), &mut || false);
+        promise.is_ok_and(|promise| !promise.race_free)
+    }
+
+    /// What it says of a program.
+    ///
+    /// # Errors
+    /// If it says nothing.
+    pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+        match &self.method {
+            Method::RaceFree(reading) => race_free(program, *reading, stop),
+            Method::Clauses(model) => {
+                misdeclared(program)?;
+                clauses(program, model, stop)
+            }
+            Method::Ptx(model) => {
+                // It allows or forbids. It knows no races, and so no waits that end.
+                let promise = clauses(&*in_ptx(program)?, model, stop)?;
+                Ok(Promise { race_free: false, may_block: true, ordered: BTreeSet::new(), ..promise })
+            }
+        }
+    }
+}
+
+/// One kernel writes, and the next one reads.
+const IN_TWO_KERNELS: &str = "OPENCL in-two-kernels
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  *x = 1;
+}
+
+P1@wg 1, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+exists (1:r0=1)
+";
+
+impl Claim {
+    /// What it says of a program whose threads run in these stages.
+    ///
+    /// # Errors
+    /// If it says nothing.
+    pub(crate) fn promise_in_stages(
+        &self,
+        program: &Program,
+        stages: &[u8],
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Promise, Silence> {
+        if !stages.is_empty() && !self.orders_kernels() {
+            let why = "the model does not order kernels by operations at system scope";
+            return Err(Silence::Incomplete(String::from(why)));
+        }
+        self.promise(&stages::in_turn(program, stages), stop)
+    }
+
+    /// True if a kernel reads what the one before it has written, in the program that the
+    /// model is asked of. A model without a system scope orders nothing there.
+    fn orders_kernels(&self) -> bool {
+        *self.orders_kernels.get_or_init(|| {
+            litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {
+                let promise = self.promise(&stages::in_turn(&program, &[0, 1]), &mut || false);
+                promise.is_ok_and(|promise| promise.allowed == Some([vec![1]].into()))
+            })
+        })
+    }
+}
+
+fn race_free(
+    program: &Program,
+    reading: Reading,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Promise, Silence> {
+    let options = Options { first_race_only: true, states_max: MODEL_STATES_MAX, ..Options::new(reading) };
+    let verdict = hrf::check_until(program, &options, &mut || !stop()).map_err(|error| match error {
+        CheckError::TooLarge { .. } => Silence::Incomplete(error.to_string()),
+        _ => Silence::Undefined(error.to_string()),
+    })?;
+    let race_free = verdict.is_race_free();
+    if let (true, Some(bound)) = (race_free, verdict.incomplete) {
+        return Err(Silence::Incomplete(bound.to_string()));
+    }
+    let data = verdict.ordered.iter().filter(|pair| pair.kind == RaceKind::Ordinary);
+    let ordered = data.map(|pair| (pair.first.thread.0, pair.second.thread.0)).collect();
+    Ok(Promise {
+        race_free,
+        // A search that ended at the first race has not seen whether it waits.
+        may_block: verdict.blocked.is_some() || !race_free,
+        ordered,
+        allowed: race_free.then_some(verdict.states),
+    })
+}
+
+/// An atomic access to an object that was not declared as atomic: the languages
+/// do not define it, and their models then allow nothing at all.
+fn misdeclared(program: &Program) -> Result<(), Silence> {
+    if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
+        return Ok(());
+    }
+    let accesses = program.threads.iter().flat_map(|t| &t.code).filter_map(Instr::access);
+    let mut locs = accesses.filter(|a| a.order.is_atomic()).filter_map(|a| a.address.as_location());
+    match locs.find(|&loc| !program.loc(loc).atomic) {
+        None => Ok(()),
+        Some(loc) => {
+            let name = &program.loc(loc).name;
+            Err(Silence::Undefined(format!("{name} is accessed atomically, and is no atomic object")))
+        }
+    }
+}
+
+/// The program in PTX, each operation mapped to one of the same order and scope:
+/// ordinary accesses are weak ones.
+fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
+    match program.dialect {
+        Dialect::Ptx => return Ok(Cow::Borrowed(program)),
+        Dialect::OpenCl => {}
+        Dialect::C11 | Dialect::Lisa => {
+            return Err(Silence::Undefined(String::from("nothing says which scopes its threads share")));
+        }
+        Dialect::Vulkan => {
+            let what = "PTX has no private accesses and no storage classes";
+            return Err(Silence::Undefined(String::from(what)));
+        }
+    }
+    let lacks = |instr: &Instr| match instr {
+        Instr::Fence(fence) => fence.remote,
+        _ => instr.access().is_some_and(|access| access.remote || access.order == Order::SeqCst),
+    };
+    if program.threads.iter().flat_map(|t| &t.code).any(lacks) {
+        let what = "PTX has no accesses that are sequentially consistent, and nothing remote";
+        return Err(Silence::Undefined(String::from(what)));
+    }
+    Ok(Cow::Owned(Program { dialect: Dialect::Ptx, ..program.clone() }))
+}
+
+fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+    let mut options = check::Options { stop: Box::new(stop), ..check::Options::default() };
+    let report =
+        check::check(program, model, &mut options).map_err(|error| Silence::Undefined(error.to_string()))?;
+    let races = report.has_race();
+    if !races && !report.complete {
+        return Err(Silence::Incomplete(report.bound.unwrap_or_default()));
+    }
+    let terms = program.state_terms();
+    let value = |text: &str| match text.parse() {
+        Ok(value) => Some(value),
+        Err(_) => program.location(text).map(address_value),
+    };
+    let outcome = |state: &check::State| {
+        let of = |term: &litmus::program::Term| {
+            let name = program.term_name(*term);
+            state.values.iter().find(|(of, _)| **of == *name).and_then(|(_, text)| value(text))
+        };
+        terms.iter().map(of).collect::<Option<Outcome>>()
+    };
+    let allowed = report.states.iter().map(outcome).collect::<Option<BTreeSet<_>>>();
+    let allowed = allowed
+        .ok_or_else(|| Silence::Undefined(String::from("a final value is no number and no address")))?;
+    // What does not race under narrow scopes does not race under the widest, and
+    // the search there says which conflicts synchronization orders.
+    let reading = Reading::of(hrf::Model::Drf).relaxed_as(RelaxedAs::AcqRel);
+    let widest = (!races).then(|| race_free(program, reading, &mut || false));
+    let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
+    Ok(Promise {
+        race_free: !races,
+        // Where every thread makes all its writes and waits, a wait that ends in every order
+        // of the operations ends on every machine: a write is seen some time.
+        may_block: branches(program) || widest.as_ref().is_none_or(|promise| promise.may_block),
+        ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
+        allowed: (!races).then_some(allowed),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes are seen where both accesses have that scope.
+    fn model_of(scope: &str) -> Claim {
+        let text = format!(
+            "\"one-scope\"\nlet sync = [{scope}] ; rf ; [{scope}]\nlet hb = (po | sync)+\n\
+             irreflexive hb ; (rf | co | fr)\n"
+        );
+        let model = Model::parse("one-scope", "one-scope.cat", &text, &mut |file| Err(file.to_owned()));
+        let model = model.expect("a model");
+        Claim { method: Method::Clauses(Box::new(model)), ..Claim::of("drf").expect("a known model") }
+    }
+
+    #[test]
+    fn every_model_that_is_claimed_orders_kernels() {
+        for model in zoo::ALL.iter().flat_map(|info| info.claims).map(|claim| claim.model) {
+            assert!(Claim::of(model).expect("a known model").orders_kernels(), "{model}");
+        }
+    }
+
+    #[test]
+    fn a_model_without_a_system_scope_says_nothing_of_several_kernels() {
+        let program = litmus::parse::parse(IN_TWO_KERNELS).expect("a test");
+        let promise =
+            |scope: &str, stages: &[u8]| model_of(scope).promise_in_stages(&program, stages, &mut || false);
+        let Err(Silence::Incomplete(why)) = promise("DV", &[0, 1]) else { panic!("nothing orders them") };
+        assert!(why.contains("system scope"), "{why}");
+        assert_eq!(promise("ALL", &[0, 1]).expect("it is asked").allowed, Some([vec![1]].into()));
+        let either = Some([vec![0], vec![1]].into());
+        assert_eq!(promise("DV", &[]).expect("it is asked").allowed, either);
+    }
+}

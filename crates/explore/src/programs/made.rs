@@ -1,0 +1,453 @@
+//! Programs that are made, as tests: those of which a protocol's claims say
+//! something, and some of the others.
+//!
+//! Most programs race, and of those a claim says next to nothing. So only the
+//! smallest shapes are taken whole. Of larger ones all are taken that are free
+//! of races under some claim and in which synchronization orders a data
+//! conflict; of those that race, one in so many.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
+use litmus::hrf::{self, Options, Reading};
+use litmus::program::{Level, Order};
+
+use proto::{PlanKey, PlansView, Sharing};
+
+use crate::programs::claim::Claim;
+use crate::programs::message;
+use crate::programs::test::{Machines, Test};
+use crate::programs::twist::{Twist, Wide};
+use crate::programs::{Batch, Chosen, Programs, Stop};
+use crate::subject::Subject;
+
+/// A family of programs.
+struct Family {
+    /// Its letter in the names of programs.
+    letter: char,
+    bound: Bound,
+    /// Of programs that tell nothing, one in so many is taken.
+    one_in: usize,
+    /// Of those that tell, one in so many is explored on all machines, and has
+    /// neighbours and fences.
+    whole_one_in: usize,
+    twist: Twist,
+}
+
+pub(crate) const ALL: [Kind; 9] = [
+    Kind::Load,
+    Kind::Store,
+    Kind::SyncLoad,
+    Kind::SyncStore,
+    Kind::Await,
+    Kind::Guard,
+    Kind::Exchange,
+    Kind::Fence,
+    Kind::Barrier,
+];
+
+/// Those of programs whose exchanges are changed.
+const EXCHANGING: [Kind; 6] =
+    [Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange, Kind::Take];
+
+/// Those of programs of one thread whose exchanges are changed.
+const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
+
+/// Those of programs of one thread.
+const ALONE: [Kind; 6] =
+    [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange, Kind::Fence];
+
+/// The orders of exchanges, and whether somebody looks at the old value.
+const RMWS: [(Order, bool); 6] = [
+    (Order::AcqRel, true),
+    (Order::Acquire, true),
+    (Order::Release, true),
+    (Order::AcqRel, false),
+    (Order::Acquire, false),
+    (Order::Release, false),
+];
+
+/// Is something said of remote operations?
+fn has_remote(claims: &[Claim]) -> bool {
+    claims.iter().any(|claim| claim.sharing() == Sharing::Remote)
+}
+
+/// Where scopes are hints, one that holds nobody else orders data as well.
+pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
+    claims.iter().any(|claim| claim.sharing() == Sharing::Unscoped)
+}
+
+/// In how many ways device scope is made wider.
+pub(crate) fn wides(claims: &[Claim]) -> impl Iterator<Item = Wide> + use<> {
+    let has_remote = has_remote(claims);
+    let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
+    wides.into_iter().filter(move |wide| has_remote || *wide != Wide::Remote)
+}
+
+/// The host is not named as compute units are: either thread may run there, and
+/// the other has a compute unit for itself.
+pub(crate) fn placed(wide: Wide, bound: Bound) -> Bound {
+    match wide {
+        Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
+        _ => bound,
+    }
+}
+
+/// The families of programs with up to so many operations.
+fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
+    let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
+        operations_of_thread_max: each,
+        words_of_line_max: 2,
+        compute_units_max: 2,
+        orderings: orderings.to_vec(),
+        ..Bound::new(2, operations.min(operations_max), 2)
+    };
+    let smallest = |orderings: &[Ordering], lonely| Bound {
+        kinds: ALL.to_vec(),
+        lonely_scopes: lonely,
+        ..pair(4, 2, orderings)
+    };
+    let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
+    use Ordering::{AcquireRelease, Relaxed, SeqCst};
+    let family =
+        |letter, bound, one_in| Family { letter, bound, one_in, whole_one_in: 1, twist: Twist::NONE };
+    let mut all = vec![
+        family('A', smallest(&[AcquireRelease], true), 1),
+        family('S', smallest(&[SeqCst], false), 16),
+        family('R', smallest(&[Relaxed], false), 16),
+    ];
+    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
+        let twist = Twist { wide, ..Twist::NONE };
+        let bound = placed(wide, smallest(&[AcquireRelease], false));
+        all.push(Family { twist, ..family(letter, bound, 64) });
+    }
+    let lonely_scopes = scopes_are_hints(claims);
+    for wide in wides(claims) {
+        for rmw in RMWS {
+            let bound = Bound { kinds: EXCHANGING.to_vec(), lonely_scopes, ..pair(4, 2, &[AcquireRelease]) };
+            let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
+            all.push(Family { twist, ..family('V', placed(wide, bound), 64) });
+        }
+    }
+    for wide in wides(claims).filter(|wide| !matches!(wide, Wide::Host(_))) {
+        let alone = |locations, orderings: &[Ordering]| Bound {
+            threads_min: 1,
+            threads_max: 1,
+            kinds: ALONE.to_vec(),
+            lonely_scopes: true,
+            words_of_line_max: 2,
+            compute_units_max: 1,
+            orderings: orderings.to_vec(),
+            ..Bound::new(1, 3.min(operations_max), locations)
+        };
+        let twist = Twist { wide, ..Twist::NONE };
+        all.push(Family { twist, ..family('O', alone(2, &[AcquireRelease, Relaxed]), 1) });
+        for rmw in RMWS {
+            let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
+            let bound = Bound { kinds: EXCHANGING_ALONE.to_vec(), ..alone(2, &[AcquireRelease]) };
+            all.push(Family { twist, ..family('O', bound, 1) });
+        }
+    }
+    if has_remote(claims) {
+        let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
+        let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
+        // Most of them tell something.
+        all.push(Family { twist, whole_one_in: 7, ..family('P', bound, 64) });
+    }
+    if operations_max > 4 {
+        all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
+    }
+    if operations_max > 5 {
+        let threes =
+            Bound { threads_min: 3, threads_max: 3, words_of_line_max: 1, ..pair(6, 2, &[AcquireRelease]) };
+        all.push(family('U', accesses(Bound { levels: Bound::new(3, 0, 2).levels, ..threes }), 2048));
+    }
+    all
+}
+
+/// Is there a program in the family that differs only in scopes, and in which
+/// work-items share a work-group?
+pub(crate) fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
+    // Beside system scope, work-group scope stands for all that are narrower.
+    let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != Wide::System);
+    let Some(groups) = skeleton.tree.first() else { return false };
+    let shares = (1..groups.len()).any(|t| groups[..t].contains(&groups[t]));
+    let meets = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Barrier);
+    ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
+}
+
+/// How a claim's races are looked for before it is asked itself: what races
+/// whatever the scopes, races under every model.
+pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
+    let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
+    if readings.is_empty() {
+        readings.push(Reading::of(hrf::Model::Drf));
+    }
+    readings
+}
+
+/// Is it free of races, and does synchronization order a data conflict in it?
+pub(crate) fn tells(generated: &Generated, readings: &[Reading]) -> bool {
+    readings.iter().any(|&reading| {
+        let verdict = generate::telling(generated, &Options::new(reading));
+        verdict.is_ok_and(|verdict| verdict.is_some())
+    })
+}
+
+/// The groups of tests that come of one family: as they are, with each kind of
+/// neighbour, and with each kind of fence, alone and with a neighbour.
+const GROUPS: usize = 8;
+
+/// What a neighbour does.
+const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
+
+/// The program with one thread more, at a compute unit that somebody uses, which
+/// loads and stores words of its own in a line that somebody uses. So lines come,
+/// go and are written in the midst of what others do.
+fn with_neighbours(
+    generated: &Generated,
+    twist: Twist,
+    name: &str,
+    kinds: &[&[Kind]],
+    group: usize,
+) -> Vec<Test> {
+    let skeleton = &generated.skeleton;
+    let threads = skeleton.threads.len();
+    let has_host = matches!(twist.wide, Wide::Host(_));
+    let units: BTreeSet<u8> = skeleton.compute_units.iter().copied().collect();
+    if threads > 1 && units.len() == 1 && !has_host {
+        return Vec::new();
+    }
+    let lines: BTreeSet<u8> = skeleton.lines.iter().copied().collect();
+    let places = units.iter().flat_map(|unit| lines.iter().map(move |line| (*unit, *line)));
+    let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
+    for ((unit, line), (at, kinds)) in
+        places.flat_map(|place| kinds.iter().enumerate().map(move |k| (place, k)))
+    {
+        let mut more = skeleton.clone();
+        let first = skeleton.locations() as u8;
+        let op = |(kind, location): (&Kind, u8)| Op {
+            kind: *kind,
+            location,
+            level: 0,
+            value: 1,
+            ordering: Ordering::Relaxed,
+        };
+        more.threads.push(kinds.iter().zip(first..).map(op).collect());
+        more.lines.extend(kinds.iter().map(|_| line));
+        for instances in &mut more.tree {
+            let next = instances.iter().max().map_or(0, |last| last + 1);
+            instances.push(next);
+        }
+        if let Some(device) = more.levels.iter().position(|&level| level == Level::Device) {
+            more.tree[device][threads] = 0;
+        }
+        more.compute_units.push(unit);
+        if twist.is_symmetric() && !seen.insert(generate::signature(&more)) {
+            continue;
+        }
+        let name = format!("{name}+{}", all.len() + 1);
+        let neighboured = more.build(&name);
+        all.push(Test::made(name, neighboured, twist, Machines::InTurn, group + at));
+    }
+    all
+}
+
+/// The program with fences around relaxed operations in place of those that
+/// acquire and release, in one of its threads or in both: fences that do both, and
+/// fences that only do what is needed. Where all threads have fences and one waits for
+/// a value, with a neighbour as well.
+fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) -> Vec<Test> {
+    if twist.rmw.is_some() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
+    for which in 1..1usize << generated.skeleton.threads.len() {
+        let mut skeleton = generated.skeleton.clone();
+        for (_, ops) in skeleton.threads.iter_mut().enumerate().filter(|(t, _)| which >> t & 1 == 1) {
+            *ops = fenced(ops);
+        }
+        if skeleton == generated.skeleton
+            || twist.is_symmetric() && !seen.insert(generate::signature(&skeleton))
+        {
+            continue;
+        }
+        let has_all = which + 1 == 1 << skeleton.threads.len();
+        let waits = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Await);
+        for single in [false, true] {
+            let (twist, group) = (Twist { single, ..twist }, group + 2 * usize::from(single));
+            let name = format!("{name}~{}", all.len() + 1);
+            let made = skeleton.clone().build(&name);
+            if waits && has_all {
+                all.extend(with_neighbours(&made, twist, &name, &NEIGHBOURS[..1], group + 1));
+            }
+            all.push(Test::made(name, made, twist, Machines::InTurn, group));
+        }
+    }
+    all
+}
+
+/// The operations with fences around those that synchronize, which are relaxed.
+fn fenced(ops: &[Op]) -> Vec<Op> {
+    let fenced = |op: &Op| {
+        let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
+        let relaxed = Op { ordering: Ordering::Relaxed, ..*op };
+        match (op.kind.accesses() && op.kind.synchronizes(), op.kind.writes(), op.kind.reads()) {
+            (false, ..) => vec![*op],
+            (true, true, false) => vec![fence, relaxed],
+            (true, false, _) => vec![relaxed, fence],
+            (true, true, true) => vec![fence, relaxed, fence],
+        }
+    };
+    ops.iter().flat_map(fenced).collect()
+}
+
+/// Does the protocol look at scopes within the device? If all its plans are the
+/// same at work-group and at device scope, programs that differ in them only are
+/// one program.
+#[must_use]
+pub fn scopes_matter(subject: &Subject) -> bool {
+    let of_view = |view: &PlansView| {
+        let steps_of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
+        view.plans.iter().any(|(key, steps)| {
+            key.level == Level::WorkGroup && steps_of(PlanKey { level: Level::Device, ..*key }) != Some(steps)
+        })
+    };
+    (subject.plans)().iter().any(of_view)
+}
+
+/// The programs in which one thread tells another something, for these claims.
+#[must_use]
+pub fn messages(claims: &[Claim]) -> Vec<Test> {
+    message::all(has_remote(claims), scopes_are_hints(claims))
+}
+
+/// The same, a group at a time.
+pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = Batch> + Send> {
+    let groups = message::groups(has_remote(claims), scopes_are_hints(claims));
+    let batch = |group: message::Group| Batch {
+        drawn: 0,
+        choose: Box::new(move |_| {
+            let chosen = Chosen { tests: group.tests(), sampled: 0 };
+            Box::new(move || chosen)
+        }),
+    };
+    Box::new(groups.map(batch))
+}
+
+/// Programs that one worker takes at a time.
+pub(crate) const BATCH: usize = 256;
+
+/// The made programs with up to so many operations that are to be explored for
+/// these claims. With symmetry, one stands for all that differ only in names.
+pub fn made(
+    claims: &[Claim],
+    scopes_matter: bool,
+    operations_max: usize,
+    symmetry: bool,
+    jobs: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Vec<Test> {
+    let programs = Programs::default().and_made(claims, scopes_matter, operations_max, symmetry);
+    programs.make_all(jobs, stop).0
+}
+
+/// Programs of which kind are chosen.
+struct Choice {
+    readings: Vec<Reading>,
+    /// Does a claim look at the order of fences?
+    has_clauses: bool,
+    scopes_matter: bool,
+}
+
+/// The families, each in batches.
+pub(crate) fn in_batches(
+    claims: &[Claim],
+    scopes_matter: bool,
+    operations_max: usize,
+    symmetry: bool,
+) -> Vec<Box<dyn Iterator<Item = Batch> + Send>> {
+    let has_clauses = claims.iter().any(|claim| claim.reading().is_none());
+    let choice = Arc::new(Choice { readings: readings(claims), has_clauses, scopes_matter });
+    let families = families(claims, operations_max).into_iter().enumerate();
+    let in_batches = families.map(|(index, mut family)| {
+        family.bound.symmetry = symmetry;
+        let (choice, family) = (Arc::clone(&choice), Arc::new(family));
+        let of = Arc::clone(&family);
+        // Nothing is enumerated before the first program is asked for.
+        let programs = core::iter::once_with(move || generate::programs(&of.bound)).flatten();
+        let mut programs = programs.enumerate();
+        let next = move || {
+            let drawn: Vec<(usize, Generated)> = programs.by_ref().take(BATCH).collect();
+            let (choice, family) = (Arc::clone(&choice), Arc::clone(&family));
+            (!drawn.is_empty()).then(|| Batch {
+                drawn: drawn.len(),
+                choose: Box::new(move |stop| {
+                    let chosen = choice.choose(index, &family, drawn, stop);
+                    Box::new(move || chosen)
+                }),
+            })
+        };
+        Box::new(core::iter::from_fn(next)) as Box<dyn Iterator<Item = Batch> + Send>
+    });
+    in_batches.collect()
+}
+
+impl Choice {
+    /// Those of which a claim says something, and some of the others.
+    fn choose(
+        &self,
+        index: usize,
+        family: &Family,
+        drawn: Vec<(usize, Generated)>,
+        stop: Stop<'_>,
+    ) -> Chosen {
+        let mut chosen = Chosen::default();
+        for (number, generated) in drawn {
+            if stop() {
+                break;
+            }
+            self.add(index, family, number, generated, &mut chosen.tests);
+        }
+        chosen
+    }
+
+    /// Adds a program, its neighbours and its fences, if it is one to take.
+    fn add(
+        &self,
+        index: usize,
+        family: &Family,
+        number: usize,
+        mut generated: Generated,
+        tests: &mut Vec<Test>,
+    ) {
+        let twist = family.twist;
+        if !twist.apply(&mut generated.program)
+            || !self.scopes_matter && is_twin(&generated.skeleton, twist.wide)
+        {
+            return;
+        }
+        let tells = tells(&generated, &self.readings);
+        if !tells && !number.is_multiple_of(family.one_in) {
+            return;
+        }
+        let name = format!("{}{}-{index}.{number}", family.letter, generated.operations());
+        let is_whole = tells && generated.operations() <= 4 && number.is_multiple_of(family.whole_one_in);
+        let machines = if is_whole { Machines::All } else { Machines::InTurn };
+        let group = 1 + GROUPS * index;
+        // There are many programs of one thread.
+        let neighbours = match generated.skeleton.threads.len() {
+            1 => &NEIGHBOURS[..1],
+            _ if is_whole => &NEIGHBOURS,
+            _ => &[],
+        };
+        tests.extend(with_neighbours(&generated, twist, &name, neighbours, group + 1));
+        if is_whole && self.has_clauses {
+            tests.extend(with_fences(&generated, twist, &name, group + 4));
+        }
+        tests.push(Test::made(name, generated, twist, machines, group));
+    }
+}

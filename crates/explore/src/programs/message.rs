@@ -1,0 +1,354 @@
+//! Programs in which one thread tells another something: every way to release a
+//! word, and every way to acquire it, at every scope.
+//!
+//! Programs of few operations seldom have all that a plan is there for: a stale
+//! line that an acquire must drop, dirty bytes that a release must flush, and
+//! somebody who fetches the line or writes into it meanwhile. Here they have it,
+//! whatever the operation is that synchronizes.
+
+use crate::programs::test::Test;
+
+/// A scope, in the words of OpenCL, and what is put behind the names of functions.
+#[derive(Clone, Copy)]
+struct Reach {
+    scope: &'static str,
+    suffix: &'static str,
+}
+
+const WORK_GROUP: Reach = Reach { scope: "memory_scope_work_group", suffix: "" };
+const DEVICE: Reach = Reach { scope: "memory_scope_device", suffix: "" };
+const SYSTEM: Reach = Reach { scope: "memory_scope_all_svm_devices", suffix: "" };
+const REMOTE: Reach = Reach { suffix: "_remote", ..DEVICE };
+const REMOTE_SYSTEM: Reach = Reach { suffix: "_remote", ..SYSTEM };
+
+/// How far the two threads reach, and which of them is on the host.
+#[derive(Clone, Copy)]
+struct Sides {
+    name: &'static str,
+    reaches: [Reach; 2],
+    host: Option<usize>,
+}
+
+const fn sides(name: &'static str, first: Reach, second: Reach) -> Sides {
+    Sides { name, reaches: [first, second], host: None }
+}
+
+const SIDES: [Sides; 4] = [
+    sides("device", DEVICE, DEVICE),
+    sides("system", SYSTEM, SYSTEM),
+    Sides { host: Some(0), ..sides("from-host", SYSTEM, SYSTEM) },
+    Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
+];
+
+/// What is said of them by models only that do not look at scopes.
+const MIXED_SIDES: [Sides; 2] =
+    [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
+
+const REMOTE_SIDES: [Sides; 7] = [
+    sides("to-remote", WORK_GROUP, REMOTE),
+    sides("from-remote", REMOTE, WORK_GROUP),
+    sides("remote", REMOTE, REMOTE),
+    sides("to-remote-system", WORK_GROUP, REMOTE_SYSTEM),
+    sides("from-remote-system", REMOTE_SYSTEM, WORK_GROUP),
+    Sides { host: Some(0), ..sides("from-host-to-remote", SYSTEM, REMOTE_SYSTEM) },
+    Sides { host: Some(1), ..sides("from-remote-to-host", REMOTE_SYSTEM, SYSTEM) },
+];
+
+impl Sides {
+    /// Is there somebody remote?
+    fn is_remote(&self) -> bool {
+        self.reaches.iter().any(|reach| !reach.suffix.is_empty())
+    }
+
+    /// The scope that reaches both, with no hint.
+    fn bare(&self) -> Reach {
+        let is_wide = self.reaches.iter().any(|reach| reach.scope == SYSTEM.scope);
+        if is_wide { SYSTEM } else { DEVICE }
+    }
+}
+
+/// What synchronizes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// A load that waits, or a store.
+    Access,
+    /// An exchange whose old value is used.
+    Exchange,
+    /// An update whose old value nobody uses.
+    Update,
+    /// A fence beside a relaxed access.
+    Fence,
+    /// A fence, whose scope and hint the relaxed access beside it has not: that
+    /// reaches both threads by itself.
+    FenceAlone,
+}
+
+impl By {
+    const fn name(self) -> &'static str {
+        match self {
+            By::Access => "access",
+            By::Exchange => "exchange",
+            By::Update => "update",
+            By::Fence => "fence",
+            By::FenceAlone => "fence-alone",
+        }
+    }
+}
+
+/// Every way to release. The first is tried with every way to acquire.
+const RELEASES: [(By, &str); 11] = [
+    (By::Access, "release"),
+    (By::Access, "seq_cst"),
+    (By::Exchange, "release"),
+    (By::Exchange, "acq_rel"),
+    (By::Exchange, "seq_cst"),
+    (By::Update, "release"),
+    (By::Update, "acq_rel"),
+    (By::Update, "seq_cst"),
+    (By::Fence, "release"),
+    (By::Fence, "acq_rel"),
+    (By::Fence, "seq_cst"),
+];
+
+/// Every way to acquire. The first is tried with every way to release.
+const ACQUIRES: [(By, &str); 11] = [
+    (By::Access, "acquire"),
+    (By::Access, "seq_cst"),
+    (By::Exchange, "acquire"),
+    (By::Exchange, "acq_rel"),
+    (By::Exchange, "seq_cst"),
+    (By::Update, "acquire"),
+    (By::Update, "acq_rel"),
+    (By::Update, "seq_cst"),
+    (By::Fence, "acquire"),
+    (By::Fence, "acq_rel"),
+    (By::Fence, "seq_cst"),
+];
+
+/// Where scopes of fences differ, or one of them is remote: ways to release, and to
+/// acquire.
+const FENCES_ALONE: [(&str, &str); 5] = [
+    ("release", "acquire"),
+    ("acq_rel", "acquire"),
+    ("seq_cst", "acquire"),
+    ("release", "acq_rel"),
+    ("release", "seq_cst"),
+];
+
+/// What sets a word, and releases nothing.
+const SIGNALS: [(By, &str); 5] = [
+    (By::Access, "relaxed"),
+    (By::Exchange, "relaxed"),
+    (By::Exchange, "acquire"),
+    (By::Update, "relaxed"),
+    (By::Update, "acquire"),
+];
+
+/// Who else is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nobody,
+    /// Somebody loads from the line beside the one who listens.
+    Reader,
+    /// Somebody stores into it there.
+    Writer,
+    /// Somebody loads from it beside the one who tells, who looks at the word
+    /// again.
+    ReaderThere,
+}
+
+impl Beside {
+    const ALL: [(Beside, &'static str); 4] = [
+        (Beside::Nobody, ""),
+        (Beside::Reader, "+reader"),
+        (Beside::Writer, "+writer"),
+        (Beside::ReaderThere, "+reader-there"),
+    ];
+}
+
+/// Sets the flag, which a bare access reaches as well.
+fn tell((by, order): (By, &str), reach: Reach, bare: Reach) -> String {
+    let Reach { scope, suffix } = reach;
+    let how = format!("memory_order_{order}, {scope}");
+    match by {
+        By::Access => format!("atomic_store_explicit{suffix}(f, 1, {how});"),
+        By::Exchange => format!("int old = atomic_exchange_explicit{suffix}(f, 1, {how});"),
+        By::Update => format!("atomic_fetch_add_explicit{suffix}(f, 1, {how});"),
+        By::Fence => format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), reach, bare)),
+        By::FenceAlone => {
+            format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), bare, bare))
+        }
+    }
+}
+
+/// Waits for the flag, or sees whether it is set, and then does something.
+fn listen((by, order): (By, &str), reach: Reach, bare: Reach, then: &str) -> String {
+    let Reach { scope, suffix } = reach;
+    let how = format!("memory_order_{order}, {scope}");
+    match by {
+        By::Access => format!("await{suffix}(f == 1, {how});\n  {then}"),
+        By::Exchange => format!(
+            "int old = atomic_exchange_explicit{suffix}(f, 2, {how});\n  if (old == 1) {{\n    {then}\n  }}"
+        ),
+        // Nobody looks at the old value, and the sum tells whether the flag was set.
+        By::Update => format!(
+            "atomic_fetch_add_explicit{suffix}(f, 1, {how});\n  \
+             int sum = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});\n  \
+             if (sum == 2) {{\n    {then}\n  }}"
+        ),
+        By::Fence | By::FenceAlone => {
+            let then = format!("{}\n  {then}", fence(order, reach));
+            let reach = if by == By::Fence { reach } else { bare };
+            listen((By::Access, "relaxed"), reach, bare, &then)
+        }
+    }
+}
+
+fn fence(order: &str, Reach { scope, suffix }: Reach) -> String {
+    format!("atomic_work_item_fence{suffix}(CLK_GLOBAL_MEM_FENCE, memory_order_{order}, {scope});")
+}
+
+/// The words, in the order in which they are declared: the flag, the data, and
+/// what others load and store.
+const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
+/// The others are beside the data, or beside the flag.
+const LINES: [(&str, [u8; 4]); 2] = [("beside-data", [0, 1, 1, 1]), ("beside-flag", [1, 0, 1, 1])];
+
+/// The text of a program. Data are told of only by what releases.
+fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: Beside) -> String {
+    let has_data = !SIGNALS.contains(&told);
+    let [there, here] = sides.reaches;
+    let data = if has_data { "*x = 1;\n  " } else { "" };
+    let again = match beside {
+        Beside::ReaderThere => {
+            // Who is remote looks at what its own cache has, unless others write.
+            let is_remote = !there.suffix.is_empty();
+            let Reach { scope, suffix } = match (told.0, heard.0) {
+                (By::FenceAlone, _) => sides.bare(),
+                (_, By::Access | By::Fence) if is_remote => WORK_GROUP,
+                _ => there,
+            };
+            format!("\n  int again = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});")
+        }
+        _ => String::new(),
+    };
+    let then = if has_data { "int got = *x;" } else { "int got = 1;" };
+    let tells = format!("{data}{}{again}", tell(told, there, sides.bare()));
+    let listens = format!("int seen = *z;\n  {}", listen(heard, here, sides.bare(), then));
+    let words = "(global atomic_int* f, global int* x, global int* z, global int* w)";
+    let (there_too, other) = match beside {
+        Beside::Nobody => (None, ""),
+        Beside::Reader => (Some(1), "int seen = *z;"),
+        Beside::Writer => (Some(1), "*w = 1;"),
+        Beside::ReaderThere => (Some(0), "int seen = *z;"),
+    };
+    let mut text = format!("OPENCL {name}\n\n{WORDS}\n");
+    let codes = [tells.as_str(), listens.as_str()].into_iter().chain(there_too.map(|_| other));
+    for (thread, code) in codes.enumerate() {
+        text += &format!("\nP{thread} {words} {{\n  {code}\n}}\n");
+    }
+    let group = |thread: usize| match there_too == Some(thread) {
+        _ if sides.host == Some(thread) => String::new(),
+        true => format!(" (work_group P{thread} P2)"),
+        false => format!(" (work_group P{thread})"),
+    };
+    let old = if told.0 == By::Exchange { " /\\ 0:old=0" } else { "" };
+    let asked = format!("exists (1:got=1{old} /\\ f=1 /\\ x=1 /\\ w=1)");
+    text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
+}
+
+/// Families of programs that are enumerated have smaller numbers.
+const FIRST_GROUP: usize = 1 << 16;
+
+/// Programs that have the same sides, and the same others beside them.
+#[derive(Clone, Copy)]
+pub(crate) struct Group {
+    number: usize,
+    sides: Sides,
+    beside: Beside,
+    others: &'static str,
+}
+
+/// The groups of programs, some of them for claims of remote operations, or for
+/// claims that do not look at scopes.
+pub(crate) fn groups(has_remote: bool, is_unscoped: bool) -> impl Iterator<Item = Group> + Send {
+    let mixed = MIXED_SIDES.into_iter().filter(move |_| is_unscoped);
+    let remote = REMOTE_SIDES.into_iter().filter(move |_| has_remote);
+    let sides = SIDES.into_iter().chain(mixed).chain(remote);
+    let all = sides.flat_map(|sides| Beside::ALL.map(|(beside, others)| (sides, beside, others)));
+    let is_possible = |(sides, beside, _): &(Sides, Beside, _)| match beside {
+        Beside::ReaderThere => sides.host != Some(0),
+        Beside::Reader | Beside::Writer => sides.host != Some(1),
+        Beside::Nobody => true,
+    };
+    let numbered = all.filter(is_possible).zip(FIRST_GROUP..);
+    numbered.map(|((sides, beside, others), number)| Group { number, sides, beside, others })
+}
+
+impl Group {
+    /// The programs.
+    pub(crate) fn tests(&self) -> Vec<Test> {
+        let Group { number, sides, beside, others } = self;
+        let mut all = Vec::new();
+        let pairs = RELEASES.iter().map(|release| (*release, ACQUIRES[0]));
+        let pairs = pairs.chain(ACQUIRES.iter().skip(1).map(|acquire| (RELEASES[0], *acquire)));
+        let pairs = pairs.chain(SIGNALS.iter().map(|signal| (*signal, (By::Access, "relaxed"))));
+        let alone = |(told, heard): &(_, _)| ((By::FenceAlone, *told), (By::FenceAlone, *heard));
+        let pairs = pairs.chain(FENCES_ALONE.iter().filter(|_| sides.is_remote()).map(alone));
+        for (told, heard) in pairs {
+            let way = |(by, order): (By, &str)| format!("{}-{order}", by.name());
+            for (place, lines) in LINES {
+                let name = format!("message/{}/{}/{}{others}/{place}", sides.name, way(told), way(heard));
+                let text = text(&name, sides, told, heard, *beside);
+                // A test below reads all of them.
+                let mut test = Test::read(&name, &text).expect("the text is a test");
+                test.placements.truncate(1);
+                if let Some(placement) = test.placements.first_mut() {
+                    placement.lines = lines.to_vec();
+                }
+                test.group = *number;
+                all.push(test);
+            }
+        }
+        all
+    }
+}
+
+/// All programs of the groups.
+pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
+    groups(has_remote, is_unscoped).flat_map(|group| group.tests()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::claim::Claim;
+
+    #[test]
+    fn every_message_is_a_program() {
+        for is_all in [false, true] {
+            let more = if is_all { MIXED_SIDES.len() + REMOTE_SIDES.len() } else { 0 };
+            let sides = SIDES.len() + more;
+            // The host has nobody beside it.
+            let groups = sides * Beside::ALL.len() - if is_all { 6 } else { 3 };
+            let pairs = RELEASES.len() + ACQUIRES.len() - 1 + SIGNALS.len();
+            let remote = if is_all { REMOTE_SIDES.len() * Beside::ALL.len() - 3 } else { 0 };
+            let all = all(is_all, is_all);
+            assert_eq!(all.len(), (groups * pairs + remote * FENCES_ALONE.len()) * LINES.len());
+        }
+    }
+
+    #[test]
+    fn what_is_told_does_not_race_and_what_is_only_signalled_says_nothing() {
+        let scoped = Claim::of("opencl-rsp").expect("a model");
+        // Only scopes differ from the others.
+        for test in all(true, false).iter().step_by(5) {
+            let promise = scoped.promise(&test.program(), &mut || false).expect("it is defined");
+            assert!(promise.race_free, "{}", test.name);
+            let tells = SIGNALS
+                .iter()
+                .all(|(by, order)| !test.name.contains(&format!("/{}-{order}/access-relaxed", by.name())));
+            assert_eq!(promise.is_synchronized(&test.placements[0]), tells, "{}", test.name);
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The tests that a protocol is verified with. Programs are made while others are
+//! explored, because there are very many of them. A short run explores the first ones.
+//!
+//! A [`Batch`] is a set of programs drawn from an enumeration. Drawing is cheap and
+//! sequential. Choosing the programs that are worth a search is expensive, and several
+//! workers choose at once. Tests are numbered in the order of the batches, so a test has
+//! the same number for any number of workers.
+
+pub mod claim;
+pub mod corpus;
+pub(crate) mod made;
+pub(crate) mod message;
+pub(crate) mod sampled;
+pub(crate) mod test;
+pub(crate) mod twist;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::parallel::pull;
+use claim::Claim;
+use test::{Spread, Test};
+
+/// Returns true when the verification is to stop.
+pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Programs that are drawn and not chosen yet.
+pub(crate) struct Batch {
+    /// The number of programs drawn for it.
+    pub(crate) drawn: usize,
+    pub(crate) choose: Choose,
+}
+
+/// Chooses programs of a batch.
+type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
+
+/// Makes tests of the chosen programs. Batches are finished one by one, in their order.
+pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
+
+/// The tests of a batch.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    pub(crate) tests: Vec<Test>,
+    /// The number of them that count for the sample.
+    pub(crate) sampled: usize,
+}
+
+/// Families in order, each a sequence of batches.
+type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
+
+/// Tests, and families of programs from which tests are made on demand.
+#[derive(Default)]
+pub struct Programs {
+    tests: Vec<Arc<Test>>,
+    /// The families that are not used up, the next one last.
+    families: Families,
+    families_in_all: usize,
+    drawn: usize,
+    sampled: usize,
+    spread: Spread,
+    /// True if a stop cut the choice of a batch short.
+    is_cut: bool,
+}
+
+impl core::fmt::Debug for Programs {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Programs")
+            .field("tests", &self.tests.len())
+            .field("families", &self.families.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Programs {
+    /// These tests, and no others.
+    #[must_use]
+    pub fn of(tests: impl IntoIterator<Item = Test>) -> Programs {
+        Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
+    }
+
+    /// The same with the message programs for these claims.
+    #[must_use]
+    pub fn and_messages(self, claims: &[Claim]) -> Programs {
+        self.and(vec![made::messages_in_batches(claims)])
+    }
+
+    /// The same with the enumerated programs of up to so many operations for these claims.
+    /// With symmetry, one program stands for all that differ in names only.
+    #[must_use]
+    pub fn and_made(
+        self,
+        claims: &[Claim],
+        scopes_matter: bool,
+        operations_max: usize,
+        symmetry: bool,
+    ) -> Programs {
+        self.and(made::in_batches(claims, scopes_matter, operations_max, symmetry))
+    }
+
+    /// The same with so many larger programs drawn from a seed.
+    #[must_use]
+    pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
+        self.and(sampled::in_batches(claims, scopes_matter, count, seed))
+    }
+
+    /// The same programs, each also spread over several kernels and hosts.
+    #[must_use]
+    pub fn spread(self, spread: Spread) -> Programs {
+        let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));
+        Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
+    }
+
+    fn and(mut self, more: Families) -> Programs {
+        self.families_in_all += more.len();
+        let first = core::mem::replace(&mut self.families, more.into_iter().rev().collect());
+        self.families.extend(first);
+        self
+    }
+
+    /// The tests made so far.
+    #[must_use]
+    pub fn tests(&self) -> &[Arc<Test>] {
+        &self.tests
+    }
+
+    /// The number of programs drawn so far.
+    #[must_use]
+    pub fn drawn(&self) -> usize {
+        self.drawn
+    }
+
+    /// The number of tests that count for the sample.
+    #[must_use]
+    pub fn sampled(&self) -> usize {
+        self.sampled
+    }
+
+    /// The family at which making programs stopped, if it stopped early.
+    #[must_use]
+    pub fn unmade(&self) -> Option<String> {
+        let (left, all) = (self.families.len(), self.families_in_all);
+        match left {
+            0 if !self.is_cut => None,
+            _ => {
+                let family = (all - left + 1).min(all);
+                Some(format!("programs were made up to family {family} of {all}, and not all of that"))
+            }
+        }
+    }
+
+    /// Makes all programs.
+    pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
+        let feed = Feed::new(&mut self, stop);
+        pull(jobs, || feed.next(), || |_, _| ());
+        let tests = self.tests.into_iter().map(Arc::unwrap_or_clone).collect();
+        (tests, self.sampled)
+    }
+
+    fn next_batch(&mut self) -> Option<Batch> {
+        while let Some(family) = self.families.last_mut() {
+            if let Some(batch) = family.next() {
+                self.drawn += batch.drawn;
+                return Some(batch);
+            }
+            self.families.pop();
+        }
+        None
+    }
+}
+
+/// Gives tests to workers, each with its number. A worker that finds none left makes more.
+pub(crate) struct Feed<'a> {
+    state: Mutex<State<'a>>,
+    changed: Condvar,
+    stop: Stop<'a>,
+}
+
+struct State<'a> {
+    programs: &'a mut Programs,
+    /// The number of the next test.
+    next: usize,
+    /// The number of batches begun, and of those at the front that have become tests.
+    begun: usize,
+    merged: usize,
+    /// Batches that are done, behind one that is not done.
+    early: BTreeMap<usize, Finish>,
+    /// True if a worker has panicked.
+    is_broken: bool,
+}
+
+impl<'a> Feed<'a> {
+    pub(crate) fn new(programs: &'a mut Programs, stop: Stop<'a>) -> Feed<'a> {
+        let state =
+            State { programs, next: 0, begun: 0, merged: 0, early: BTreeMap::new(), is_broken: false };
+        Feed { state: Mutex::new(state), changed: Condvar::new(), stop }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of tests made so far.
+    pub(crate) fn known(&self) -> usize {
+        self.lock().programs.tests.len()
+    }
+
+    /// The next test with its number.
+    pub(crate) fn next(&self) -> Option<(usize, Arc<Test>)> {
+        let mut state = self.lock();
+        loop {
+            if let Some(test) = state.programs.tests.get(state.next) {
+                let test = Arc::clone(test);
+                state.next += 1;
+                return Some((state.next - 1, test));
+            }
+            if (self.stop)() || state.is_broken {
+                return None;
+            }
+            if let Some(batch) = state.programs.next_batch() {
+                let number = state.begun;
+                state.begun += 1;
+                drop(state);
+                let guard = Guard(self);
+                let finish = (batch.choose)(self.stop);
+                drop(guard);
+                state = self.lock();
+                state.programs.is_cut |= (self.stop)();
+                state.early.insert(number, finish);
+                state.merge();
+                self.changed.notify_all();
+            } else if state.merged == state.begun {
+                return None;
+            } else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+impl State<'_> {
+    fn merge(&mut self) {
+        while let Some(finish) = self.early.remove(&self.merged) {
+            let chosen = finish();
+            self.merged += 1;
+            self.programs.sampled += chosen.sampled;
+            let spread = self.programs.spread;
+            let tests = chosen.tests.into_iter().map(|test| Arc::new(test.spread(spread)));
+            self.programs.tests.extend(tests);
+        }
+    }
+}
+
+/// Wakes the workers that wait for a batch when the worker that makes it panics.
+struct Guard<'a, 'b>(&'a Feed<'b>);
+
+impl Drop for Guard<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().is_broken = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::Subject;
+    use crate::verify::{self, Options, Progress};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    fn claims(subject: &Subject) -> Vec<Claim> {
+        subject.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect()
+    }
+
+    fn names(tests: &[Arc<Test>]) -> Vec<String> {
+        tests.iter().map(|test| test.name.clone()).collect()
+    }
+
+    #[test]
+    fn the_first_test_is_explored_before_a_second_batch_is_drawn() {
+        for protocol in ["vi", "hlrc", "rsp"] {
+            let subject = Subject::named(protocol).expect("a protocol");
+            let claims = claims(&subject);
+            let mut programs = Programs::default().and_made(&claims, true, 6, true);
+            let (explored, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+            let progress = |_: Progress| {
+                explored.fetch_add(1, Ordering::Relaxed);
+                ended.store(true, Ordering::Relaxed);
+            };
+            let options = Options {
+                stop: &|| ended.load(Ordering::Relaxed),
+                progress: &progress,
+                ..Options::new(verify::machines())
+            };
+            let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
+            assert!(found.tests >= 1 && explored.into_inner() >= 1, "{protocol}: {found:?}");
+            assert!(programs.drawn() <= made::BATCH, "{protocol}: {} programs", programs.drawn());
+            assert!(!found.complete && programs.unmade().is_some());
+            assert!(found.gaps.keys().any(|gap| gap.contains("up to family 1 of ")), "{:?}", found.gaps);
+        }
+    }
+
+    #[test]
+    fn the_first_test_of_a_large_sample_is_explored_before_much_of_it_is_drawn() {
+        let subject = Subject::named("vi").expect("a protocol");
+        let mut programs = Programs::default().and_sampled(&claims(&subject), true, 1_000_000, 7);
+        let ended = AtomicBool::new(false);
+        let options = Options {
+            stop: &|| ended.load(Ordering::Relaxed),
+            progress: &|_| ended.store(true, Ordering::Relaxed),
+            ..Options::new(verify::machines())
+        };
+        let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
+        assert!(found.tests >= 1, "{found:?}");
+        assert!(programs.tests().len() <= sampled::BATCH, "{} tests", programs.tests().len());
+        assert!(programs.unmade().is_some());
+    }
+
+    #[test]
+    fn programs_are_the_same_and_in_the_same_order_for_any_number_of_workers() {
+        let claims = [Claim::of("opencl-rsp").expect("a known model")];
+        let of = |jobs: usize| {
+            let mut programs = Programs::default()
+                .and_messages(&claims)
+                .and_made(&claims, true, 2, true)
+                .and_sampled(&claims, true, 20, 3);
+            let feed = Feed::new(&mut programs, &|| false);
+            let numbers = pull(jobs, || feed.next(), || |number, _| number);
+            assert_eq!(numbers, (0..programs.tests().len()).collect::<Vec<_>>());
+            assert!(programs.unmade().is_none() && programs.sampled() == 20);
+            names(programs.tests())
+        };
+        let one = of(1);
+        assert_eq!(one, of(3));
+        let different: std::collections::BTreeSet<&String> = one.iter().collect();
+        assert_eq!(different.len(), one.len(), "each name once");
+    }
+
+    #[test]
+    fn programs_that_were_made_for_one_protocol_serve_the_next() {
+        let claims = [Claim::of("hrf-indirect").expect("a known model")];
+        let mut programs = Programs::default().and_made(&claims, true, 2, true);
+        let all = |programs: &mut Programs| {
+            let feed = Feed::new(programs, &|| false);
+            pull(2, || feed.next(), || |number, _| number).len()
+        };
+        let first = all(&mut programs);
+        let drawn = programs.drawn();
+        assert!(first > 10 && drawn > first);
+        assert_eq!((all(&mut programs), programs.drawn()), (first, drawn));
+    }
+
+    #[test]
+    fn after_a_stop_no_test_comes_and_unmade_programs_are_reported() {
+        let claims = [Claim::of("hrf-indirect").expect("a known model")];
+        let mut programs = Programs::default().and_made(&claims, true, 3, true);
+        let feed = Feed::new(&mut programs, &|| true);
+        assert!(feed.next().is_none() && feed.known() == 0);
+        assert!(programs.unmade().is_some());
+    }
+}

@@ -1,0 +1,406 @@
+//! Explores programs on a bounded machine, and says what was found.
+
+pub(crate) mod engine;
+pub(crate) mod progress;
+pub(crate) mod replay;
+pub(crate) mod store;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use litmus::program::{LocId, Program, Value};
+use proto::words::counted;
+use proto::{Mutation, PlanKey, Protocol, RowId};
+
+use crate::machine::bounds::Bounds;
+use crate::machine::controllers::Controllers;
+use crate::machine::known::{Known, Sink};
+use crate::machine::moves::Move;
+use crate::machine::outcome::{self, Outcome};
+use crate::machine::placement::{Placement, Unsupported};
+use crate::machine::{Machine, Wrote};
+use engine::{Incomplete, Limits, Searched, System};
+use replay::Replay;
+use store::{StateId, Store};
+
+/// What is held against a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Something that the protocol itself says cannot happen.
+    Impossible,
+    /// Nothing can move, and the program is not over.
+    Deadlock,
+    /// The program is over, and something is still under way.
+    Unquiet,
+    /// It ends as it must not.
+    Outcome,
+    /// It never ends, and nobody is to blame.
+    Livelock,
+    /// A byte was read that was never written there.
+    ThinAir,
+    /// The address that a thread read is outside the program's memory.
+    Astray,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Fault; 7] = [
+        Fault::Impossible,
+        Fault::Deadlock,
+        Fault::Unquiet,
+        Fault::Outcome,
+        Fault::Livelock,
+        Fault::ThinAir,
+        Fault::Astray,
+    ];
+}
+
+/// What must not be, with the moves that lead there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What kind.
+    pub fault: Fault,
+    /// What is wrong, in words.
+    pub why: String,
+    /// How to get there.
+    pub moves: Vec<Move>,
+}
+
+/// What is asked of a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// The outcomes that it may have, if not any.
+    pub allowed: Option<&'a BTreeSet<Outcome>>,
+    /// May it wait for ever?
+    pub may_block: bool,
+}
+
+/// What was found of a program on a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Every outcome.
+    pub outcomes: BTreeSet<Outcome>,
+    /// How many states were found.
+    pub states: u64,
+    /// How many moves lead from one to another.
+    pub transitions: u64,
+    /// How far the furthest of them is.
+    pub depth: u32,
+    /// The rows that fired.
+    pub rows: BTreeSet<RowId>,
+    /// On what the plans of the requests depended.
+    pub keys: Vec<PlanKey>,
+    /// Has a seeded fault made a station do something else than the protocol
+    /// does?
+    pub altered: bool,
+    /// True if a work-group was preempted.
+    pub preempted: bool,
+    /// What must not be.
+    pub violation: Option<Violation>,
+    /// The outcome that is not allowed, if that is it.
+    pub forbidden: Option<Outcome>,
+    /// Why not everything was seen.
+    pub incomplete: Option<Incomplete>,
+    /// Had some core to wait because a queue of the machine was full?
+    pub throttled: bool,
+    /// What the states took, and what everything else did.
+    pub bytes: (u64, u64),
+    /// Parts, states of stations, and steps of controllers.
+    pub parts: (usize, usize, usize),
+}
+
+/// A machine and the outcomes found so far, each with the first state that
+/// shows it.
+struct Run<'a, P: Protocol> {
+    machine: Machine<P>,
+    outcomes: BTreeMap<Outcome, StateId>,
+    allowed: Option<&'a BTreeSet<Outcome>>,
+    may_block: bool,
+    forbidden: Option<Outcome>,
+}
+
+impl<P: Protocol> System for Run<'_, P> {
+    fn known(&self) -> &Known {
+        &self.machine.known
+    }
+    fn learn(&mut self, state: &[u32]) {
+        self.machine.learn(state);
+    }
+    fn is_stale(&self) -> bool {
+        self.machine.is_stale
+    }
+    fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>> {
+        let mut found = BTreeSet::new();
+        outcome::of(&mut self.machine, state, &mut found)?;
+        for outcome in found {
+            if self.allowed.is_some_and(|allowed| !allowed.contains(&outcome)) {
+                let why = format!("it ends with {}", show(&self.machine.code.program, &outcome));
+                self.forbidden.get_or_insert(outcome);
+                return Err(Arc::from(why));
+            }
+            self.outcomes.entry(outcome).or_insert(id);
+        }
+        Ok(())
+    }
+    fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>> {
+        // Threads may wait at a barrier that others never come to, if nobody else
+        // is to blame.
+        let is_at_rest = self.may_block && outcome::is_at_rest(&self.machine, state);
+        if is_at_rest {
+            return Ok(());
+        }
+        Err(Arc::from(replay::STUCK))
+    }
+    fn bytes(&self) -> usize {
+        self.machine.bytes()
+    }
+}
+
+/// An outcome in words: `0:r1=1; x=2;`.
+#[must_use]
+pub fn show(program: &Program, outcome: &[Value]) -> String {
+    let terms = program.state_terms();
+    let values = terms.iter().zip(outcome);
+    let values = values.map(|(&term, &v)| format!("{}={};", program.term_name(term), program.value_name(v)));
+    values.collect::<Vec<_>>().join(" ")
+}
+
+/// Explores programs, one after the other, on one bounded machine.
+pub trait Explores {
+    /// The bounds.
+    fn bounds(&self) -> Bounds;
+
+    /// Explores a program.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    fn explore(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        asked: &Asked<'_>,
+        limits: &mut Limits<'_>,
+    ) -> Result<Found, Unsupported>;
+
+    /// Makes the moves of a trace again.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    fn replay(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        moves: &[Move],
+    ) -> Result<Replay, Unsupported>;
+}
+
+/// An explorer of some protocol. What the controllers have done once is not done
+/// again for the next program.
+pub struct Explorer<P: Protocol> {
+    bounds: Bounds,
+    mutation: Option<Mutation>,
+    /// By the shape of the machine.
+    learnt: Vec<Controllers<P>>,
+}
+
+/// What the controllers of one shape have learnt is dropped when it takes more.
+const LEARNT_BYTES_MAX: usize = 64 << 20;
+
+impl<P: Protocol> Explorer<P> {
+    /// A machine within these bounds, with a seeded fault if one is given.
+    #[must_use]
+    pub fn new(bounds: Bounds, mutation: Option<Mutation>) -> Explorer<P> {
+        Explorer { bounds, mutation, learnt: Vec::new() }
+    }
+
+    /// A program on the machine.
+    fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine<P>, Unsupported> {
+        Machine::new(program, placement, self.bounds, self.mutation, &mut self.learnt)
+    }
+}
+
+impl<P: Protocol> Explores for Explorer<P> {
+    fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    fn explore(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        asked: &Asked<'_>,
+        limits: &mut Limits<'_>,
+    ) -> Result<Found, Unsupported> {
+        let machine = self.machine(program, placement)?;
+        let mut run = Run {
+            machine,
+            outcomes: BTreeMap::new(),
+            allowed: asked.allowed,
+            may_block: asked.may_block,
+            forbidden: None,
+        };
+        let searched = loop {
+            let start = run.machine.start()?;
+            let searched = engine::search(&mut run, &start, limits);
+            if !searched.is_stale {
+                break searched;
+            }
+            run.machine.again();
+            (run.outcomes, run.forbidden) = (BTreeMap::new(), None);
+        };
+        if let Some(why) = run.machine.beyond.take() {
+            return Err(Unsupported(why));
+        }
+        let found = conclude(&mut run, searched, asked, limits);
+        if let (None, Some(violation)) = (asked.allowed, &found.violation)
+            && violation.fault == Fault::Astray
+        {
+            // It may read what it likes, and nobody can say what it does then.
+            return Err(Unsupported(violation.why.clone()));
+        }
+        if run.machine.controllers.bytes() < LEARNT_BYTES_MAX {
+            self.learnt.push(run.machine.controllers);
+        }
+        Ok(found)
+    }
+
+    fn replay(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        moves: &[Move],
+    ) -> Result<Replay, Unsupported> {
+        replay::of(&mut self.machine(program, placement)?, moves)
+    }
+}
+
+fn conclude<P: Protocol>(
+    run: &mut Run<'_, P>,
+    mut searched: Searched,
+    asked: &Asked<'_>,
+    limits: &mut Limits<'_>,
+) -> Found {
+    let known = &run.machine.known;
+    let store = &searched.store;
+    let mut violation = searched.problem.take().map(|problem| {
+        let mut moves = moves(known, store, problem.state);
+        let fault = match problem.mv {
+            Some(mv) => {
+                moves.push(mv);
+                if run.machine.astray.contains(&problem.why) { Fault::Astray } else { Fault::Impossible }
+            }
+            None if problem.is_stuck => Fault::Deadlock,
+            None if run.forbidden.is_some() => Fault::Outcome,
+            None => Fault::Unquiet,
+        };
+        Violation { fault, why: problem.why.to_string(), moves }
+    });
+    let is_whole = violation.is_none() && searched.incomplete.is_none();
+    if is_whole && searched.may_cycle && !asked.may_block {
+        match progress::endless(known, store, &mut limits.stop) {
+            None => searched.incomplete = Some(Incomplete::Stopped),
+            Some(None) => {}
+            Some(Some(endless)) => {
+                let why = format!("{} ({})", endless.why, counted(endless.states as u64, "state"));
+                let moves = moves(known, store, endless.state);
+                violation = Some(Violation { fault: Fault::Livelock, why, moves });
+            }
+        }
+    }
+    if violation.is_none() {
+        let why = thin_air(&run.machine);
+        violation = why.map(|why| Violation { fault: Fault::ThinAir, why, moves: Vec::new() });
+    }
+    let (stations, steps) = run.machine.controllers.counts();
+    Found {
+        outcomes: core::mem::take(&mut run.outcomes).into_keys().collect(),
+        states: searched.store.len() as u64,
+        transitions: searched.transitions,
+        depth: searched.depth,
+        rows: core::mem::take(&mut run.machine.rows),
+        keys: core::mem::take(&mut run.machine.keys),
+        altered: run.machine.controllers.altered,
+        preempted: run.machine.preempted,
+        violation,
+        forbidden: run.forbidden.take(),
+        incomplete: searched.incomplete,
+        throttled: searched.throttled,
+        bytes: (searched.store.bytes() as u64, run.machine.bytes() as u64),
+        parts: (run.machine.part_count(), stations, steps),
+    }
+}
+
+/// Finds the move that leads to a state.
+struct Leading<'a> {
+    to: &'a [u32],
+    found: Option<Move>,
+}
+
+impl Sink for Leading<'_> {
+    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
+        if next == self.to {
+            self.found.get_or_insert(mv);
+        }
+    }
+    fn wait(&mut self, _mv: Move) {}
+}
+
+/// The moves that lead from the first state to this one.
+fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
+    let path = store.path(id);
+    let mut next = Vec::new();
+    let steps = path.windows(2).filter_map(|step| {
+        let mut sink = Leading { to: store.state(step[1]), found: None };
+        known.expand(store.state(step[0]), &mut next, &mut sink);
+        sink.found
+    });
+    steps.collect()
+}
+
+/// More values than that are not told apart.
+const VALUES_MAX: usize = 4096;
+
+/// Says which byte was read that was never written there, if one was.
+fn thin_air<P: Protocol>(machine: &Machine<P>) -> Option<String> {
+    let program = &machine.code.program;
+    let locs: BTreeSet<LocId> = machine.reads.iter().map(|(loc, _)| *loc).collect();
+    for loc in locs {
+        let init = program.loc(loc).init as u32;
+        let wrote: Vec<Wrote> =
+            machine.writes.iter().filter(|(at, _)| *at == loc).map(|(_, wrote)| *wrote).collect();
+        let mut values: BTreeSet<u32> = [init].into();
+        let mut fresh: Vec<u32> = vec![init];
+        for wrote in &wrote {
+            if let Wrote::Value(value) = *wrote
+                && values.insert(value)
+            {
+                fresh.push(value);
+            }
+        }
+        while let Some(old) = fresh.pop() {
+            for wrote in &wrote {
+                if let Wrote::Update(rmw, operand) = *wrote {
+                    let new = rmw.apply(u64::from(old), u64::from(operand)) as u32;
+                    if values.len() < VALUES_MAX && values.insert(new) {
+                        fresh.push(new);
+                    }
+                }
+            }
+        }
+        if values.len() >= VALUES_MAX {
+            continue;
+        }
+        let of_loc = machine.reads.iter().filter(|(at, _)| *at == loc);
+        for read in of_loc.map(|(_, read)| *read as u32) {
+            let byte = |value: u32, at: u32| value >> (8 * at) & 0xff;
+            let stray = (0..4).find(|&at| values.iter().all(|&value| byte(value, at) != byte(read, at)));
+            if let Some(at) = stray {
+                return Some(format!(
+                    "byte {at} of {} was read as {:#04x}, which was never written there",
+                    program.loc(loc).name,
+                    byte(read, at)
+                ));
+            }
+        }
+    }
+    None
+}

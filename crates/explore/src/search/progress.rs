@@ -1,0 +1,204 @@
+//! Does every run come to an end, if nobody is kept waiting for ever?
+//!
+//! Found on the graph of all states: sets of states that lead to one another.
+//! A run that never ends stays in one of them. It is fair if each move that is
+//! open to it all the time is made some time. So there is such a run if a set
+//! has no way out, and if every move that all of its states offer is made
+//! within it. Evictions that nobody needs may be left out for ever. Time and timers
+//! that run for ever may go on when all threads have come to their ends.
+
+use rustc_hash::FxHashMap;
+
+use crate::machine::known::{Expansion, Known, Sink};
+use crate::machine::moves::Move;
+use crate::search::store::{SHARDS, StateId, Store};
+
+/// Why some run never ends, and a state on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Endless {
+    pub(crate) state: StateId,
+    pub(crate) why: &'static str,
+    /// How many states the run goes round in.
+    pub(crate) states: usize,
+}
+
+const NO_WAY_OUT: &str = "some state cannot come to an end any more";
+const STARVES: &str = "some thread starves: a circle that is fair to every move never ends";
+const NONE: u32 = u32::MAX;
+
+struct Edges<'a> {
+    store: &'a Store,
+    firsts: &'a [u32; SHARDS],
+    to: &'a mut Vec<u32>,
+}
+
+impl Sink for Edges<'_> {
+    fn go(&mut self, _mv: Move, _is_optional: bool, next: &[u32]) {
+        if let Some(id) = self.store.find(next) {
+            self.to.push(self.firsts[id.shard()] + id.place() as u32);
+        }
+    }
+    fn wait(&mut self, _mv: Move) {}
+}
+
+/// The edges of one state, by their moves.
+#[derive(Default)]
+struct Labelled {
+    offered: Vec<(Move, bool, Option<Vec<u32>>)>,
+}
+
+impl Sink for Labelled {
+    fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]) {
+        self.offered.push((mv, is_optional, Some(next.to_vec())));
+    }
+    fn wait(&mut self, mv: Move) {
+        self.offered.push((mv, false, None));
+    }
+}
+
+/// The graph of the states of a finished search. States are numbered anew,
+/// without gaps.
+struct Graph<'a> {
+    known: &'a Known,
+    store: &'a Store,
+    /// The number of the first state of each shard.
+    firsts: [u32; SHARDS],
+    next: Vec<u32>,
+    component: Vec<u32>,
+}
+
+/// Looks for a run that never ends. `None` in place of an answer if it was told
+/// to stop.
+pub(crate) fn endless(
+    known: &Known,
+    store: &Store,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Option<Endless>> {
+    let mut firsts = [0u32; SHARDS];
+    let mut count = 0u32;
+    for (first, shard) in firsts.iter_mut().zip(&store.shards) {
+        *first = count;
+        count += shard.len() as u32;
+    }
+    let component = vec![NONE; count as usize];
+    let mut graph = Graph { known, store, firsts, next: Vec::new(), component };
+    graph.search(stop)
+}
+
+impl Graph<'_> {
+    fn id(&self, number: u32) -> StateId {
+        let shard = self.firsts.partition_point(|&first| first <= number) - 1;
+        StateId::new(shard, (number - self.firsts[shard]) as usize)
+    }
+
+    fn number(&self, id: StateId) -> u32 {
+        self.firsts[id.shard()] + id.place() as u32
+    }
+
+    /// Appends where a state leads.
+    fn edges(&mut self, number: u32, to: &mut Vec<u32>) -> Expansion {
+        let state = self.store.state(self.id(number));
+        let mut sink = Edges { store: self.store, firsts: &self.firsts, to };
+        self.known.expand(state, &mut self.next, &mut sink)
+    }
+
+    /// Tarjan's search for sets of states that lead to one another. A set is
+    /// judged as soon as it is known.
+    fn search(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<Option<Endless>> {
+        let count = self.component.len();
+        let (mut order, mut low) = (vec![NONE; count], vec![NONE; count]);
+        let mut open: Vec<u32> = Vec::new();
+        // A state on the path, where its edges begin, and the next one.
+        let mut path: Vec<(u32, usize, usize)> = Vec::new();
+        let mut to: Vec<u32> = Vec::new();
+        let (mut visited, mut components) = (0u32, 0u32);
+        for root in 0..count as u32 {
+            if order[root as usize] != NONE {
+                continue;
+            }
+            path.push((root, to.len(), to.len()));
+            while let Some(&(state, first, next)) = path.last() {
+                let at = state as usize;
+                if order[at] == NONE {
+                    (order[at], low[at]) = (visited, visited);
+                    visited += 1;
+                    if visited.is_multiple_of(1 << 16) && stop() {
+                        return None;
+                    }
+                    open.push(state);
+                    self.edges(state, &mut to);
+                }
+                if next < to.len() {
+                    if let Some(top) = path.last_mut() {
+                        top.2 += 1;
+                    }
+                    let target = to[next];
+                    if order[target as usize] == NONE {
+                        path.push((target, to.len(), to.len()));
+                    } else if self.component[target as usize] == NONE {
+                        low[at] = low[at].min(order[target as usize]);
+                    }
+                    continue;
+                }
+                to.truncate(first);
+                path.pop();
+                if let Some(&(parent, ..)) = path.last() {
+                    low[parent as usize] = low[parent as usize].min(low[at]);
+                }
+                if low[at] == order[at] {
+                    let from = open.iter().rposition(|&s| s == state).unwrap_or(0);
+                    let part = open.split_off(from);
+                    part.iter().for_each(|&s| self.component[s as usize] = components);
+                    if let Some(endless) = self.judge(&part, components) {
+                        return Some(Some(endless));
+                    }
+                    components += 1;
+                }
+            }
+        }
+        Some(None)
+    }
+
+    /// Have all threads come to their ends, so that nothing but time or timers
+    /// that run for ever keep the machine from rest?
+    fn only_turns(&self, part: &[u32], offered: &FxHashMap<Move, (usize, bool)>) -> bool {
+        offered.keys().any(|mv| mv.is_periodic() || mv.is_tick())
+            && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
+    }
+
+    /// All that lies behind a set has been judged before it.
+    fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
+        if let [alone] = *part {
+            let mut to = Vec::new();
+            let is_end = self.edges(alone, &mut to) == Expansion::End;
+            if is_end || !to.is_empty() && to.iter().all(|&s| s != alone) {
+                return None;
+            }
+        }
+        let mut offered: FxHashMap<Move, (usize, bool)> = FxHashMap::default();
+        let mut leaves = false;
+        for &state in part {
+            let mut labelled = Labelled::default();
+            self.known.expand(self.store.state(self.id(state)), &mut self.next, &mut labelled);
+            for (mv, is_optional, next) in labelled.offered {
+                let to = next.and_then(|next| self.store.find(&next)).map(|id| self.number(id));
+                let is_inside = to.is_some_and(|to| self.component[to as usize] == component);
+                leaves |= to.is_some() && !is_inside;
+                if !is_optional {
+                    let entry = offered.entry(mv).or_default();
+                    entry.0 += 1;
+                    entry.1 |= is_inside;
+                }
+            }
+        }
+        let is_fair = offered.values().all(|&(count, is_made)| is_made || count < part.len());
+        let why = match (leaves, is_fair) {
+            (false, _) => NO_WAY_OUT,
+            (true, true) if self.only_turns(part, &offered) => return None,
+            (true, true) => STARVES,
+            (true, false) => return None,
+        };
+        let nearest = part.iter().copied().min_by_key(|&s| (self.store.path(self.id(s)).len(), s))?;
+        Some(Endless { state: self.id(nearest), why, states: part.len() })
+    }
+}

@@ -1,0 +1,412 @@
+//! A trace, made again move by move: who did what, what was said, and what
+//! every cache held then.
+
+use std::collections::BTreeSet;
+
+use litmus::program::{LocId, Program, Value};
+use proto::{LineAddr, LineView, Message as _, Op, Per, Protocol, Request, Symbol as _, TimerClass, Width};
+
+use crate::machine::Machine;
+use crate::machine::controllers::{Told, Word};
+use crate::machine::crossing::{Crosser, crosser, note_ages};
+use crate::machine::known::{Expansion, Sink};
+use crate::machine::moves::Move;
+use crate::machine::outcome::{self, Outcome};
+use crate::machine::placement::{Unsupported, WORD};
+use crate::machine::play::Halt;
+use crate::search::{Fault, show};
+
+/// A step of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The move.
+    pub mv: Move,
+    /// The lanes between which something goes, or where it happens.
+    pub lanes: (usize, usize),
+    /// What goes there, or happens.
+    pub text: String,
+    /// Did memory's answer come with it?
+    pub merged: bool,
+    /// Of what crosses between a core and another controller: whose it is.
+    pub crosses: Option<Crosser>,
+    /// What threads have learnt by it, and what caches hold now, if that has
+    /// changed.
+    pub notes: Vec<String>,
+}
+
+/// A trace, made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// The threads, and where they run.
+    pub threads: Vec<String>,
+    /// Who takes part: threads' caches, banks, ..., and memory.
+    pub lanes: Vec<String>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// How it stands behind the last of them.
+    pub end: End,
+    /// Why that must not be, a line each.
+    pub reasons: Vec<String>,
+}
+
+/// How it stands behind the last move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Something can still move.
+    #[default]
+    Goes,
+    /// The program is over, with one of these outcomes.
+    Over(BTreeSet<Outcome>),
+    /// The program is over, and something is still under way.
+    Unquiet(String),
+    /// Nothing can move, and the program is not over.
+    Stuck,
+    /// The protocol says itself that the last move cannot happen.
+    Impossible(String),
+    /// What a thread has read leads it nowhere.
+    Astray(String),
+    /// The last move is not open there.
+    Closed(String),
+}
+
+impl End {
+    /// The kind of fault that it is, or could be: an outcome may be allowed.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        match self {
+            End::Goes | End::Closed(_) => None,
+            End::Over(_) => Some(Fault::Outcome),
+            End::Unquiet(_) => Some(Fault::Unquiet),
+            End::Stuck => Some(Fault::Deadlock),
+            End::Impossible(_) => Some(Fault::Impossible),
+            End::Astray(_) => Some(Fault::Astray),
+        }
+    }
+
+    /// In words, as an exploration says it of this program.
+    #[must_use]
+    pub fn why(&self, program: &Program) -> String {
+        match self {
+            End::Goes => String::from("the moves end before the program does"),
+            End::Over(outcomes) if outcomes.is_empty() => String::from(LEFT_OUT),
+            End::Over(outcomes) => {
+                let all: Vec<String> = outcomes.iter().map(|outcome| show(program, outcome)).collect();
+                format!("it ends with {}", all.join(" or "))
+            }
+            End::Stuck => String::from(STUCK),
+            End::Unquiet(why) | End::Impossible(why) | End::Astray(why) | End::Closed(why) => why.clone(),
+        }
+    }
+
+    /// What went wrong in the last move.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        match self {
+            End::Impossible(why) | End::Astray(why) | End::Closed(why) => Some(why),
+            End::Goes | End::Over(_) | End::Unquiet(_) | End::Stuck => None,
+        }
+    }
+}
+
+/// Said of an end that the test's filter leaves out.
+pub const LEFT_OUT: &str = "it comes to an end that the test leaves out";
+/// Said of a deadlock.
+pub const STUCK: &str = "nothing can move any more, and the program is not over";
+
+/// Makes the moves of a trace again, on the machine of its program.
+pub(crate) fn of<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
+    // A move of memory means the same as in the search that made the trace once
+    // it is known which lines are shared.
+    for mv in moves {
+        if let Move::Answer { line, .. } = *mv {
+            machine.share(line);
+        }
+    }
+    loop {
+        let replay = replay(machine, moves)?;
+        if let Some(why) = machine.beyond.take() {
+            return Err(Unsupported(why));
+        }
+        if !machine.is_stale {
+            return Ok(replay);
+        }
+        machine.again();
+    }
+}
+
+fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
+    let mut state = machine.start()?;
+    let memory = machine.known.nodes;
+    let mut lanes: Vec<String> = (0..memory as u8).map(|node| machine.controllers.node_name(node)).collect();
+    lanes.push("memory".to_owned());
+    let mut replay = Replay { threads: threads(machine, &state, &lanes), lanes, ..Replay::default() };
+    let mut ages = Vec::new();
+    for (at, &mv) in moves.iter().enumerate() {
+        note_ages(machine, &state, &mut ages);
+        machine.learn(&state);
+        if machine.is_stale {
+            return Ok(replay);
+        }
+        let ((from, to), text) = describe(machine, &state, mv);
+        let crosses = crosser(machine, &state, mv, &ages);
+        // A file may name a node that does not exist: the move is refused then.
+        let lanes = (from.min(memory), to.min(memory));
+        machine.heard = Some(Vec::new());
+        let played = machine.play(&state, mv);
+        let heard = machine.heard.take().unwrap_or_default();
+        let mut notes: Vec<String> =
+            heard.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
+        match played {
+            Ok(next) => {
+                notes.extend(changes(machine, &replay.lanes, &state, &next));
+                state = next;
+            }
+            Err(Halt::Impossible(why)) if machine.astray.contains(&why) => {
+                replay.end = End::Astray(why.to_string());
+            }
+            Err(Halt::Impossible(why)) => replay.end = End::Impossible(why.to_string()),
+            Err(Halt::Closed(open)) => {
+                replay.end = End::Closed(format!("move {}, `{mv}`, is not open; {}", at + 1, named(&open)));
+            }
+        }
+        let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
+        replay.steps.push(Step { mv, lanes, text, merged, crosses, notes });
+        if replay.end != End::Goes {
+            return Ok(replay);
+        }
+    }
+    replay.end = end(machine, &state);
+    Ok(replay)
+}
+
+/// What is open, in words.
+fn named(open: &[Move]) -> String {
+    let open: Vec<String> = open.iter().map(|mv| format!("`{mv}`")).collect();
+    if open.is_empty() { String::from("nothing is") } else { format!("open is {}", open.join(" or ")) }
+}
+
+/// Nobody looks at where moves lead.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn go(&mut self, _mv: Move, _is_optional: bool, _next: &[u32]) {}
+    fn wait(&mut self, _mv: Move) {}
+}
+
+fn end<P: Protocol>(machine: &mut Machine<P>, state: &[u32]) -> End {
+    machine.learn(state);
+    match machine.known.expand(state, &mut Vec::new(), &mut Nowhere) {
+        Expansion::End => {
+            let mut outcomes = BTreeSet::new();
+            match outcome::of(machine, state, &mut outcomes) {
+                Ok(()) => End::Over(outcomes),
+                Err(why) => End::Unquiet(why.to_string()),
+            }
+        }
+        Expansion::Stuck => End::Stuck,
+        Expansion::Goes | Expansion::Fault(..) | Expansion::Unknown => End::Goes,
+    }
+}
+
+fn threads<P: Protocol>(machine: &Machine<P>, state: &[u32], lanes: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for (node, &part) in state[..machine.known.nodes].iter().enumerate() {
+        let of = machine.part(part).threads.iter();
+        names.extend(of.map(|(t, _)| (*t, format!("P{t} at {}", lanes[node]))));
+    }
+    names.sort();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Where a move happens, and what it is.
+fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usize, usize), String) {
+    let memory = machine.known.nodes;
+    let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
+    match mv {
+        Move::Issue { thread } => {
+            let seat = machine.seat_of(state, thread);
+            let at = seat.map_or(0, |(node, _)| node);
+            let state = seat.and_then(|(node, at)| part(node).map(|p| p.threads[at].1));
+            let offer = state.map(|s| machine.code.offer(usize::from(thread), machine.thread(s)));
+            let text = match offer {
+                Some(Ok(crate::machine::thread::Offer::Send { request, .. })) => asks(machine, &request),
+                Some(Ok(crate::machine::thread::Offer::Keep { request, .. })) => {
+                    format!("{}, kept in the core", asks(machine, &request))
+                }
+                _ => "goes on".to_owned(),
+            };
+            ((at, at), format!("P{thread}: {text}"))
+        }
+        Move::Deliver { from, to, nth } => {
+            let lanes = (usize::from(from), usize::from(to));
+            let msg = part(lanes.0).and_then(|p| {
+                p.out.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, msg)| *msg)
+            });
+            let text = msg.map(|msg| machine.controllers.msg_of(msg)).map(|msg| {
+                let line = msg.line().map(|line| format!(" {}", line_name(machine, line)));
+                format!("{}{}", msg.name(), line.unwrap_or_default())
+            });
+            (lanes, text.unwrap_or_default())
+        }
+        Move::Cross { from, to, nth } => {
+            let lanes = (usize::from(from), usize::from(to));
+            let told = part(lanes.0).and_then(|p| {
+                p.wires.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, told)| *told)
+            });
+            let text = match told.map(|told| machine.words.thing(told)) {
+                Some(Word::Told(Told::Ask { request, .. })) => {
+                    asks(machine, machine.controllers.request_of(*request))
+                }
+                _ => "an answer".to_owned(),
+            };
+            (lanes, text)
+        }
+        Move::Serve { node, line } => {
+            let op = part(usize::from(node))
+                .and_then(|p| p.ops.iter().find(|(other, _)| *other == line))
+                .map(|(_, op)| machine.controllers.op_of(*op).access);
+            let what = match op {
+                Some(proto::MemoryAccess::Read) => "reads",
+                Some(proto::MemoryAccess::Write { .. }) => "writes",
+                Some(proto::MemoryAccess::Rmw { .. }) => "updates",
+                None => "?",
+            };
+            let line = line_name(machine, LineAddr(u64::from(line)));
+            ((usize::from(node), memory), format!("{what} {line}"))
+        }
+        Move::Answer { node, line } => {
+            let line = line_name(machine, LineAddr(u64::from(line)));
+            ((memory, usize::from(node)), format!("answer {line}"))
+        }
+        Move::Timer { node, class } => {
+            let class = TimerClass::ALL.get(usize::from(class)).map_or("?", |c| c.name());
+            ((usize::from(node), usize::from(node)), format!("timer {class}"))
+        }
+        Move::Evict { node, way } => {
+            let at = usize::from(node);
+            ((at, at), format!("way {way} is given up"))
+        }
+        Move::Tick => ((0, memory), "time passes".to_owned()),
+        Move::TickAt { node } => ((usize::from(node), usize::from(node)), "time passes".to_owned()),
+        Move::Boundary { agent } => {
+            let at = (0..memory).find(|&node| part(node).is_some_and(|p| p.asks(agent))).unwrap_or(0);
+            let step = part(at).map(|p| machine.steps.name(p.step));
+            ((at, at), format!("agent {agent}: {}", step.unwrap_or_default()))
+        }
+        Move::Preempt { thread } => {
+            let at = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            ((at, at), format!("{}: preempted", group(machine, thread)))
+        }
+        Move::Resume { thread, cu } => {
+            let from = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            let to = machine.slots.unit(cu.into()).map_or(from, usize::from);
+            ((from, to), format!("{}: resumed on CU {cu}", group(machine, thread)))
+        }
+        Move::Next => {
+            let step = part(0).map(|p| machine.steps.name(p.step + 1));
+            ((0, memory), step.unwrap_or_default())
+        }
+    }
+}
+
+/// The threads that are preempted with a thread.
+fn group<P: Protocol>(machine: &Machine<P>, thread: u8) -> String {
+    let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
+    group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
+}
+
+/// A line by the names of its words.
+fn line_name<P: Protocol>(machine: &Machine<P>, line: LineAddr) -> String {
+    let names: Vec<&str> = words(machine, line).map(|(loc, _)| name(machine, loc)).collect();
+    format!("[{}]", names.join(" "))
+}
+
+/// The words of a line with their offsets.
+fn words<P: Protocol>(machine: &Machine<P>, line: LineAddr) -> impl Iterator<Item = (LocId, usize)> {
+    let all = machine.code.words.iter().enumerate().map(|(at, word)| (LocId(at as u16), *word));
+    all.filter(move |(loc, word)| word.line == line && machine.code.program.loc(*loc).physical == *loc)
+        .map(|(loc, word)| (loc, word.offset))
+}
+
+fn name<P: Protocol>(machine: &Machine<P>, loc: LocId) -> &str {
+    &machine.code.program.loc(loc).name
+}
+
+/// A request in words.
+fn asks<P: Protocol>(machine: &Machine<P>, request: &Request) -> String {
+    let order = match request.order {
+        proto::Order::Plain => String::new(),
+        order => {
+            let remote = if request.hints.remote { " remote" } else { "" };
+            format!(" {} {}{remote}", order.name(), request.scope.level.name())
+        }
+    };
+    let loc = name(machine, machine.code.location(request));
+    let operand = request.data.read(request.mask.first().unwrap_or(0), Width::W4) as u32;
+    match request.op {
+        Op::Load => format!("load {loc}{order}"),
+        Op::Store => format!("store {loc} = {}{order}", operand.cast_signed()),
+        Op::Rmw(rmw) => format!("{:?} {loc} {}{order}", rmw.kind, operand.cast_signed()),
+        Op::Fence => format!("fence{order}"),
+        Op::KernelBegin(_) => "acquire of its compute unit".to_owned(),
+        Op::KernelEnd(_) => "release of its compute unit".to_owned(),
+    }
+}
+
+fn answered<P: Protocol>(machine: &Machine<P>, thread: u8, request: u32, value: Option<Value>) -> String {
+    let asked = asks(machine, machine.controllers.request_of(request));
+    match value {
+        Some(value) => format!("P{thread}: {asked} reads {value}"),
+        None => format!("P{thread}: {asked} is done"),
+    }
+}
+
+/// What caches hold now that they did not hold before.
+fn changes<P: Protocol>(
+    machine: &Machine<P>,
+    lanes: &[String],
+    before: &[u32],
+    after: &[u32],
+) -> Vec<String> {
+    let nodes = machine.known.nodes;
+    let mut notes = Vec::new();
+    for node in 0..nodes {
+        let views = |part: u32| machine.controllers.views(machine.part(part).station);
+        let (old, new) = (views(before[node]), views(after[node]));
+        let id = machine.controllers.nodes.ids()[node];
+        if P::KINDS[usize::from(id.kind)].per == Per::Host {
+            continue;
+        }
+        for view in new.iter().filter(|view| !old.contains(view)) {
+            notes.push(format!("{} holds {}", lanes[node], held(machine, view)));
+        }
+        for view in old.iter().filter(|view| new.iter().all(|other| other.line != view.line)) {
+            notes.push(format!("{} holds {} no more", lanes[node], line_name(machine, view.line)));
+        }
+    }
+    for (line, (old, new)) in
+        machine.memory(before[nodes]).iter().zip(machine.memory(after[nodes])).enumerate()
+    {
+        if old != new {
+            let data = machine.controllers.line_of(*new);
+            let values = words(machine, LineAddr(line as u64)).map(|(loc, offset)| {
+                format!("{}={}", name(machine, loc), (data.read(offset, Width::W4) as u32).cast_signed())
+            });
+            notes.push(format!("memory holds {}", values.collect::<Vec<_>>().join(" ")));
+        }
+    }
+    notes
+}
+
+/// A line as a cache holds it: values, `*` for dirty ones, `-` for missing ones.
+fn held<P: Protocol>(machine: &Machine<P>, view: &LineView) -> String {
+    let values = words(machine, view.line).map(|(loc, offset)| {
+        let mask = proto::ByteMask::range(offset, WORD);
+        let dirty = if view.dirty.overlaps(mask) { "*" } else { "" };
+        let value = match view.valid.contains(mask) || view.dirty.contains(mask) {
+            true => (view.data.read(offset, Width::W4) as u32).cast_signed().to_string(),
+            false => "-".to_owned(),
+        };
+        format!("{}={value}{dirty}", name(machine, loc))
+    });
+    format!("{} ({})", values.collect::<Vec<_>>().join(" "), view.state)
+}

@@ -1,0 +1,352 @@
+//! Verifies a protocol: every test, on every machine and in every placement,
+//! against every claim.
+
+pub(crate) mod reason;
+pub mod results;
+pub(crate) mod run;
+pub(crate) mod trials;
+pub(crate) mod unproved;
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proto::issue::IssueRule;
+use proto::words::counted;
+use proto::{Info, Symbol as _};
+
+use crate::machine::bounds::Bounds;
+use crate::mutants::Mutants;
+use crate::mutants::rows::{self, RowName, RowSet};
+use crate::parallel::pull;
+use crate::programs::claim::Claim;
+pub use crate::programs::test::{Machines, Spread, Test};
+use crate::programs::{Feed, Programs};
+use crate::search::Violation;
+use crate::subject::Subject;
+use run::{Explorers, Run};
+
+/// How a protocol is verified.
+pub struct Options<'a> {
+    /// The machines.
+    pub bounds: Vec<Bounds>,
+    /// How many tests are explored at once.
+    pub jobs: usize,
+    /// The bytes that all of them together may take.
+    pub memory_bytes: u64,
+    /// Are faults seeded afterwards?
+    pub mutants: bool,
+    /// Asked now and then, by all jobs; true ends everything.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Told now and then how many tests, and then how many mutants, are done.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Options<'_> {
+    /// On these machines: one test at a time, a gigabyte, to the end, in silence, and
+    /// without faults.
+    #[must_use]
+    pub fn new(bounds: Vec<Bounds>) -> Options<'static> {
+        Options { bounds, jobs: 1, memory_bytes: 1 << 30, mutants: false, stop: &|| false, progress: &|_| {} }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("bounds", &self.bounds)
+            .field("jobs", &self.jobs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How far a verification has come.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress {
+    /// So many tests of so many that there are so far.
+    Tests(usize, usize),
+    /// So many mutants of so many.
+    Mutants(usize, usize),
+}
+
+/// What is known of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// It holds in all tests, within the bounds, and said something of one.
+    Verified,
+    /// Not everything was covered, and nothing speaks against it.
+    Incomplete,
+    /// It does not hold.
+    Refuted,
+}
+
+impl Status {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Verified => "verified",
+            Status::Incomplete => "incomplete",
+            Status::Refuted => "refuted",
+        }
+    }
+}
+
+/// Something that must not be, with all that is needed to make it again.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The index of the test.
+    pub test: usize,
+    /// The index of its placement.
+    pub placement: usize,
+    /// The machine.
+    pub bounds: Bounds,
+    /// The claims that it is against.
+    pub models: Vec<String>,
+    /// What it is.
+    pub violation: Violation,
+}
+
+/// What is known of a protocol.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// Its name.
+    pub protocol: &'static str,
+    /// Its claims.
+    pub claims: Vec<(String, Status)>,
+    /// How many tests were explored.
+    pub tests: usize,
+    /// What no machine can run, each reason with how many tests.
+    pub unsupported: BTreeMap<String, usize>,
+    /// How many tests were explored without preemptions on machines that have them,
+    /// because their work-groups meet one another at a barrier.
+    pub unpreempted: usize,
+    /// How many of them are free of races.
+    pub race_free: usize,
+    /// How many of those order a data conflict between caches.
+    pub synchronized: usize,
+    /// How many runs there were: tests on machines in placements.
+    pub runs: usize,
+    /// How many states all of them have.
+    pub states: u64,
+    /// How many moves lead from one to another.
+    pub transitions: u64,
+    /// Was everything covered?
+    pub complete: bool,
+    /// What was not, each reason with how often.
+    pub gaps: BTreeMap<String, usize>,
+    /// Why no test proves anything for a claim, for each claim of which that is so.
+    pub unproved: Vec<String>,
+    /// What must not be, the shortest first.
+    pub findings: Vec<Finding>,
+    /// The rows that can fire, and the names of those that never did.
+    pub rows: (usize, Vec<RowName>),
+    /// What became of seeded faults.
+    pub mutants: Option<Mutants>,
+    /// Of which machines and programs all this is known.
+    pub dimensions: Dimensions,
+}
+
+/// What can differ between machines and between programs: what of it is explored,
+/// and what is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// What is explored.
+    pub covered: Vec<String>,
+    /// What is not.
+    pub not_covered: Vec<String>,
+}
+
+impl Dimensions {
+    /// Those of machines within these bounds, with programs that were spread so and
+    /// preempted so often.
+    #[must_use]
+    pub fn of(bounds: &[Bounds], spread: Spread, preemptions: u8) -> Dimensions {
+        let names = |of: &dyn Fn(&Bounds) -> String| {
+            let all: BTreeSet<String> = bounds.iter().map(of).collect();
+            all.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let is_explored = |core: &IssueRule| bounds.iter().any(|b| b.core == *core);
+        let cores = |explored: bool| {
+            let some = IssueRule::ALL.iter().filter(|core| is_explored(core) == explored);
+            some.map(|core| core.label()).collect::<Vec<_>>().join(", ")
+        };
+        let chiplets = bounds.iter().map(|b| b.chiplets).max().unwrap_or(1);
+        let banks = bounds.iter().map(|b| b.banks).max().unwrap_or(0);
+        let mut covered = vec![
+            format!("write policies of L1 and L2 {}", names(&|b| format!("{}/{}", b.l1.name(), b.l2.name()))),
+            format!("cores {}", cores(true)),
+            format!("{banks} banks"),
+            counted(chiplets.into(), "chiplet"),
+        ];
+        let up_to = |count: u16| if count > 1 { format!(", up to {count}") } else { String::new() };
+        let preempted = if preemptions > 0 { format!(", up to {preemptions}") } else { String::new() };
+        let (kernels, hosts) = (up_to(spread.kernels.into()), up_to(spread.hosts));
+        let mut not_covered = Vec::new();
+        for (explored, what) in [
+            (bounds.iter().any(|b| b.evictions), String::from("evictions at any time")),
+            (chiplets > 1, String::from("pages of two lines on every chiplet of several")),
+            (spread.hosts > 1, format!("several hosts{hosts}")),
+            (spread.kernels > 1, format!("several kernels in one program{kernels}")),
+            (preemptions > 0, format!("preemption of work-groups{preempted}")),
+        ] {
+            if explored { &mut covered } else { &mut not_covered }.push(what);
+        }
+        let others = cores(false);
+        if !others.is_empty() {
+            not_covered.push(format!("cores {others}"));
+        }
+        Dimensions { covered, not_covered }
+    }
+}
+
+/// The machines that every test is explored on: each write policy, plenty and
+/// one of everything, cores that overlap and cores that do not, with evictions
+/// at any time.
+#[must_use]
+pub fn machines() -> Vec<Bounds> {
+    use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
+    let gpu = IssueRule::Gpu;
+    vec![
+        Bounds::new(Combining, Combining).evicting(),
+        Bounds::new(Combining, Combining).tight().core(gpu),
+        Bounds::new(Through, Through).core(gpu),
+        Bounds::new(ThroughInvalidate, ThroughInvalidate).evicting(),
+    ]
+}
+
+/// The machines that the tests of a protocol are explored on: those of all
+/// protocols, and two more for each other core that a claim names.
+#[must_use]
+pub fn machines_of(info: &Info) -> Vec<Bounds> {
+    use proto::WritePolicy::{Combining, Through};
+    let mut all = machines();
+    for &core in info.claims.iter().flat_map(|claim| claim.cores) {
+        if all.iter().all(|bounds| bounds.core != core) {
+            all.push(Bounds::new(Combining, Combining).evicting().core(core));
+            all.push(Bounds::new(Through, Through).core(core));
+        }
+    }
+    all
+}
+
+/// These machines with so many chiplets: as they are for one, and otherwise each with
+/// the first two pages placed in every way.
+#[must_use]
+pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
+    if chiplets == 1 {
+        return machines;
+    }
+    machines.into_iter().flat_map(|machine| machine.on_chiplets(chiplets)).collect()
+}
+
+/// The most findings that are reported.
+const REPORTED_MAX: usize = 20;
+
+/// Verifies the protocol with these tests.
+///
+/// # Errors
+/// If the protocol claims an unknown model.
+pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Result<Verification, String> {
+    verify_programs(subject, &mut Programs::of(tests.iter().cloned()), options)
+}
+
+/// Verifies the protocol with these programs, which are made meanwhile.
+///
+/// # Errors
+/// If the protocol claims an unknown model.
+pub fn verify_programs(
+    subject: &Subject,
+    programs: &mut Programs,
+    options: &Options<'_>,
+) -> Result<Verification, String> {
+    let claims = Claim::all_of(&subject.info)?;
+    let done = AtomicUsize::new(0);
+    let feed = Feed::new(programs, options.stop);
+    let tested = pull(
+        options.jobs,
+        || feed.next(),
+        || {
+            let mut explorers = Explorers::new(subject, None);
+            let (done, claims, feed) = (&done, &claims, &feed);
+            move |index, test: Arc<Test>| {
+                let tested = run::test(&mut explorers, claims, &test, index, options);
+                let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+                (options.progress)(Progress::Tests(count, feed.known()));
+                tested
+            }
+        },
+    );
+    let tests = programs.tests();
+    let mut findings: Vec<Finding> = tested.iter().flat_map(|t| t.findings.iter().cloned()).collect();
+    findings.sort_by_key(|f| (f.violation.moves.len(), f.test, f.placement));
+    let mut gaps: BTreeMap<String, usize> = BTreeMap::new();
+    for gap in tested.iter().flat_map(|t| &t.gaps) {
+        *gaps.entry(gap.clone()).or_default() += 1;
+    }
+    gaps.extend(programs.unmade().map(|gap| (gap, 1)));
+    let is_covered = gaps.is_empty();
+    let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
+    let is_asked = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);
+    let unproved = claims.iter().enumerate().filter(|&(at, claim)| !is_asked(at) && !is_refuted(claim));
+    let unproved: Vec<String> = unproved
+        .map(|(at, claim)| {
+            let racing: Vec<bool> = tested.iter().map(|t| t.racing >> at & 1 == 1).collect();
+            match tested.iter().any(|t| !t.runs.is_empty()) || !is_covered {
+                true => unproved::why(claim, tests, &racing, is_covered),
+                false => format!("no machine can run a test, so nothing is proved for {}", claim.model),
+            }
+        })
+        .collect();
+    // Only what some machine can run has been tested.
+    let ran = || tested.iter().filter(|t| !t.runs.is_empty());
+    let mut unsupported: BTreeMap<String, usize> = BTreeMap::new();
+    for why in tested.iter().filter_map(|t| t.unsupported.as_ref()) {
+        *unsupported.entry(why.clone()).or_default() += 1;
+    }
+    let status = |(at, claim): (usize, &Claim)| match (is_refuted(claim), is_covered && is_asked(at)) {
+        (true, _) => Status::Refuted,
+        (false, true) => Status::Verified,
+        (false, false) => Status::Incomplete,
+    };
+    let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
+    let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
+    // Not every program can be spread or preempted: only what ran is covered.
+    let preemptions = runs.iter().map(|run| run.preemptions).max().unwrap_or(0);
+    let spread = runs.iter().fold(Spread::default(), |spread, run| {
+        let placement = &tests[run.test].placements[run.placement];
+        let kernels = placement.stages.iter().max().map_or(1, |last| last + 1);
+        Spread { kernels: spread.kernels.max(kernels), hosts: spread.hosts.max(placement.hosts()) }
+    });
+    let mut fired = RowSet::default();
+    runs.iter().for_each(|run| fired.add(&run.rows));
+    let mut verification = Verification {
+        protocol: subject.info.name,
+        claims: statuses.collect(),
+        tests: ran().count(),
+        unpreempted: ran().filter(|t| t.unpreempted).count(),
+        race_free: ran().filter(|t| t.race_free).count(),
+        synchronized: ran().filter(|t| t.synchronized).count(),
+        unsupported,
+        runs: runs.len(),
+        states: runs.iter().map(|r| r.states).sum(),
+        transitions: runs.iter().map(|r| r.transitions).sum(),
+        complete: is_covered && unproved.is_empty(),
+        gaps,
+        unproved,
+        findings,
+        rows: rows::of(&(subject.tables)(), &fired),
+        mutants: None,
+        dimensions: Dimensions::of(&options.bounds, spread, preemptions),
+    };
+    if options.mutants {
+        let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
+            let test = &tested[run.test];
+            trials::Witness { run, synchronized: test.synchronized }
+        });
+        verification.mutants = Some(trials::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
+    }
+    verification.findings.truncate(REPORTED_MAX);
+    Ok(verification)
+}

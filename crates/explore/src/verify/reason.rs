@@ -1,0 +1,64 @@
+//! Why an outcome is forbidden, in words: what the model allows, and the
+//! execution that would show the outcome, with the cycle that is refused.
+
+use litmus::check::{self, Options};
+use litmus::program::{Condition, Program, Prop, Quantifier};
+
+use crate::machine::outcome::Outcome;
+use crate::programs::claim::{Claim, Promise};
+use crate::search::show;
+
+/// So many outcomes that are allowed are named.
+const NAMED_MAX: usize = 6;
+
+/// The reasons of all that forbid the outcome, a line each.
+pub(crate) fn of(
+    program: &Program,
+    outcome: &Outcome,
+    promises: &[(Claim, Promise)],
+    stop: &dyn Fn() -> bool,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (claim, promise) in promises {
+        let Some(allowed) = promise.allowed.as_ref().filter(|allowed| !allowed.contains(outcome)) else {
+            continue;
+        };
+        let model = &claim.model;
+        let names: Vec<String> = allowed.iter().take(NAMED_MAX).map(|o| show(program, o)).collect();
+        let more = allowed.len() - names.len();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        lines.push(format!("{model} forbids {}", show(program, outcome)));
+        lines.push(format!("{model} allows {}{more}", names.join(" or ")));
+        if claim.reading().is_some() {
+            lines.push(String::from(
+                "the program has no race, so all threads must see one order of all operations",
+            ));
+        }
+        lines.extend(refused(program, outcome, claim, stop));
+    }
+    lines
+}
+
+/// The execution that would show the outcome, and what is refused of it.
+fn refused(program: &Program, outcome: &Outcome, claim: &Claim, stop: &dyn Fn() -> bool) -> Vec<String> {
+    // What is free of races under these models is sequentially consistent.
+    let model = match claim.reading() {
+        Some(_) => "sc",
+        None => &claim.model,
+    };
+    let Some(Ok(model)) = litmus::cat::shipped(model) else { return Vec::new() };
+    let terms = program.state_terms().into_iter().zip(outcome);
+    let prop = Prop::And(terms.map(|(term, &value)| Prop::equals(term, value)).collect());
+    let condition = Condition { quantifier: Quantifier::Exists, prop };
+    let asked = Program { condition, ..program.clone() };
+    let mut options = Options { stop: Box::new(stop), ..Options::default() };
+    let Ok(refusals) = check::refusals(&asked, &model, &mut options) else { return Vec::new() };
+    let Some(refusal) = refusals.first() else { return Vec::new() };
+    let mut lines = vec![format!(
+        "without `{}` this execution would be allowed, and is refused for {}:",
+        refusal.check,
+        check::cycle_text(&refusal.execution, refusal)
+    )];
+    lines.extend(check::narrate(&asked, &refusal.execution).lines().map(str::to_owned));
+    lines
+}

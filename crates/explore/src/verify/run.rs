@@ -1,0 +1,302 @@
+//! What becomes of one test: on every machine, in every placement, against every
+//! claim.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use litmus::program::Program;
+use proto::issue::IssueRule;
+use proto::{Mutation, PlanKey};
+
+use crate::machine::bounds::Bounds;
+use crate::machine::outcome::Outcome;
+use crate::machine::placement::Placement;
+use crate::machine::preempt;
+use crate::mutants::rows::RowSet;
+use crate::programs::claim::{Claim, Promise, Silence};
+use crate::programs::test::{Machines, Test};
+use crate::search::engine::Limits;
+use crate::search::{Asked, Explores, Fault, Found, Violation};
+use crate::subject::Subject;
+use crate::verify::{Finding, Options};
+
+/// A test on a machine in a placement, as it went.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) test: usize,
+    pub(crate) placement: usize,
+    pub(crate) bounds: Bounds,
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    pub(crate) rows: RowSet,
+    pub(crate) keys: Box<[PlanKey]>,
+    /// How often work-groups were preempted at most.
+    pub(crate) preemptions: u8,
+    /// May it wait for ever?
+    pub(crate) may_block: bool,
+    /// Was everything seen, with nothing against it?
+    pub(crate) is_sound: bool,
+    /// The outcomes that were allowed.
+    pub(crate) allowed: Option<Arc<BTreeSet<Outcome>>>,
+}
+
+/// What became of one test.
+#[derive(Debug, Default)]
+pub(crate) struct Tested {
+    pub(crate) race_free: bool,
+    pub(crate) synchronized: bool,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) findings: Vec<Finding>,
+    /// The claims that said something of a run, a bit each in their order.
+    pub(crate) spoken: u32,
+    /// The claims under which the program races, a bit each.
+    pub(crate) racing: u32,
+    /// The models that something is against.
+    pub(crate) refuted: BTreeSet<String>,
+    pub(crate) gaps: Vec<String>,
+    /// What no machine has that the program needs.
+    pub(crate) unsupported: Option<String>,
+    /// True if a run had no preemptions on a machine that has them.
+    pub(crate) unpreempted: bool,
+}
+
+/// What is not covered when somebody has it end.
+const STOPPED: &str = "stopped before the end";
+
+/// What is not covered when a core had to wait for room in a channel.
+pub(crate) const THROTTLED: &str = "a core had to wait because a channel was full";
+
+/// The most findings that are kept of a test.
+const FINDINGS_MAX: usize = 3;
+
+/// Programs of more threads or instructions than that lose a line only when its
+/// way is needed: machines have one way a cache for that.
+const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
+const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
+
+/// The explorers of the machines that were needed so far.
+pub(crate) struct Explorers<'a> {
+    subject: &'a Subject,
+    mutation: Option<Mutation>,
+    all: Vec<Box<dyn Explores>>,
+}
+
+impl<'a> Explorers<'a> {
+    /// With a seeded fault, if one is given.
+    pub(crate) fn new(subject: &'a Subject, mutation: Option<Mutation>) -> Explorers<'a> {
+        Explorers { subject, mutation, all: Vec::new() }
+    }
+
+    /// The explorer of the machine within these bounds.
+    pub(crate) fn within(&mut self, bounds: Bounds) -> &mut dyn Explores {
+        let at = self.all.iter().position(|explorer| explorer.bounds() == bounds).unwrap_or_else(|| {
+            self.all.push(self.subject.explorer(bounds, self.mutation));
+            self.all.len() - 1
+        });
+        &mut *self.all[at]
+    }
+}
+
+/// The bounds within which a program is explored on a machine.
+///
+/// Where no claim that says something of it is made with the machine's cores, but
+/// one is with cores that issue in order, the machine has such cores. Work-groups that
+/// meet one another at a barrier are not preempted.
+fn bounds_for(
+    machine: Bounds,
+    (program, placement): (&Program, &Placement),
+    promises: &[(&Claim, Promise)],
+) -> Bounds {
+    let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
+    let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
+        || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
+    let says = promises.iter().filter(|(_, promise)| promise.allowed.is_some());
+    let is_made = |core| says.clone().any(|(claim, _)| claim.is_made(program, core));
+    let is_strict = !is_made(machine.core) && is_made(IssueRule::InOrder);
+    let may_be_preempted = preempt::groups(program, placement, machine.preemptions).is_ok();
+    Bounds {
+        evictions: machine.evictions && !is_large,
+        core: if is_strict { IssueRule::InOrder } else { machine.core },
+        preemptions: if may_be_preempted { machine.preemptions } else { 0 },
+        ..machine
+    }
+}
+
+/// Explores a test on every machine and in every placement that it asks for.
+pub(crate) fn test(
+    explorers: &mut Explorers<'_>,
+    claims: &[Claim],
+    test: &Test,
+    index: usize,
+    options: &Options<'_>,
+) -> Tested {
+    let mut tested = Tested::default();
+    // There may be very many tests left when somebody has it end.
+    if (options.stop)() {
+        tested.gaps.push(String::from(STOPPED));
+        return tested;
+    }
+    let program = &*test.program();
+    let mut all_promised: Vec<Promised<'_>> = Vec::new();
+    for placement in &test.placements {
+        if all_promised.iter().all(|promised| promised.stages != placement.stages) {
+            all_promised.push(tested.ask(claims, (program, test), &placement.stages, options));
+        }
+    }
+    let turn = index % options.bounds.len().max(1);
+    for (at, &machine) in options.bounds.iter().enumerate() {
+        if test.machines == Machines::InTurn && at != turn {
+            continue;
+        }
+        for (number, placement) in test.placements.iter().enumerate() {
+            let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
+            let Some(Promised { promises, may_block, .. }) = promised else { continue };
+            let bounds = bounds_for(machine, (program, placement), promises);
+            let explorer = explorers.within(bounds);
+            if (options.stop)() {
+                tested.gaps.push(String::from(STOPPED));
+                return tested;
+            }
+            // Claims that are made of this core, but for those that have failed.
+            let mut open: Vec<&(&Claim, Promise)> =
+                promises.iter().filter(|(claim, _)| claim.is_made(program, bounds.core)).collect();
+            let mut is_first = true;
+            loop {
+                let allowed = allowed(&open).map(Arc::new);
+                let asked = Asked { allowed: allowed.as_deref(), may_block: *may_block };
+                let mut limits = Limits {
+                    memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
+                    stop: Box::new(|| (options.stop)()),
+                    ..Limits::default()
+                };
+                let found = match explorer.explore(program, placement, &asked, &mut limits) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        tested.unsupported = Some(why.to_string());
+                        break;
+                    }
+                };
+                tested.note_spoken(claims, &open);
+                tested.unpreempted |= bounds.preemptions < machine.preemptions;
+                let is_sound = found.violation.is_none() && found.incomplete.is_none() && is_first;
+                tested.note_gaps(&found);
+                tested.runs.push(Run {
+                    test: index,
+                    placement: number,
+                    bounds,
+                    states: found.states,
+                    transitions: found.transitions,
+                    rows: RowSet::of(&found.rows),
+                    keys: found.keys.as_slice().into(),
+                    preemptions: if found.preempted { bounds.preemptions } else { 0 },
+                    may_block: *may_block,
+                    is_sound,
+                    allowed,
+                });
+                let Some(violation) = found.violation else { break };
+                let is_outcome = violation.fault == Fault::Outcome;
+                let against: Vec<String> = match &found.forbidden {
+                    Some(outcome) => {
+                        let breaks = |p: &Promise| p.allowed.as_ref().is_some_and(|a| !a.contains(outcome));
+                        let broken = open.iter().filter(|(_, p)| breaks(p));
+                        broken.map(|(claim, _)| claim.model.clone()).collect()
+                    }
+                    None if violation.fault == Fault::Astray => {
+                        let says = open.iter().filter(|(_, p)| p.allowed.is_some());
+                        says.map(|(claim, _)| claim.model.clone()).collect()
+                    }
+                    // What the machine must never do is against whatever is claimed.
+                    None => claims.iter().map(|claim| claim.model.clone()).collect(),
+                };
+                open.retain(|(claim, _)| !against.contains(&claim.model));
+                let goes_on = is_outcome && !against.is_empty();
+                tested.refuted.extend(against.iter().cloned());
+                tested.note_finding(index, number, bounds, against, violation);
+                if !goes_on {
+                    break;
+                }
+                is_first = false;
+            }
+        }
+    }
+    tested
+}
+
+/// What claims say of a program whose threads run in these stages.
+struct Promised<'a> {
+    stages: &'a [u8],
+    promises: Vec<(&'a Claim, Promise)>,
+    may_block: bool,
+}
+
+impl Tested {
+    /// Asks all claims of the program in these stages.
+    fn ask<'a>(
+        &mut self,
+        claims: &'a [Claim],
+        (program, test): (&Program, &Test),
+        stages: &'a [u8],
+        options: &Options<'_>,
+    ) -> Promised<'a> {
+        let mut promises: Vec<(&Claim, Promise)> = Vec::new();
+        let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
+        for (at, claim) in claims.iter().enumerate().filter(speaks) {
+            match claim.promise_in_stages(program, stages, &mut || (options.stop)()) {
+                Ok(promise) => {
+                    // Said of the program in one kernel.
+                    self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;
+                    promises.push((claim, promise));
+                }
+                Err(Silence::Undefined(_)) => {}
+                Err(Silence::Incomplete(why)) => self.gaps.push(format!("{}: {why}", claim.model)),
+            }
+        }
+        self.race_free |= promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
+        let of_race_free = || promises.iter().filter(|(_, p)| p.race_free);
+        let mut placements = test.placements.iter().filter(|placement| placement.stages == stages);
+        self.synchronized |=
+            placements.any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
+        // One model that knows of no endless wait is enough.
+        let may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
+        Promised { stages, promises, may_block }
+    }
+
+    fn note_spoken(&mut self, claims: &[Claim], open: &[&(&Claim, Promise)]) {
+        for (at, claim) in claims.iter().enumerate() {
+            let says =
+                |(of, promise): &(&Claim, Promise)| of.model == claim.model && promise.allowed.is_some();
+            self.spoken |= u32::from(open.iter().any(|open| says(open))) << at;
+        }
+    }
+
+    fn note_gaps(&mut self, found: &Found) {
+        if let Some(incomplete) = found.incomplete {
+            self.gaps.push(incomplete.to_string());
+        }
+        if found.throttled {
+            self.gaps.push(String::from(THROTTLED));
+        }
+    }
+
+    fn note_finding(
+        &mut self,
+        test: usize,
+        placement: usize,
+        bounds: Bounds,
+        models: Vec<String>,
+        violation: Violation,
+    ) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(Finding { test, placement, bounds, models, violation });
+        }
+    }
+}
+
+/// The outcomes that all of them allow.
+fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
+    let of = open.iter().filter_map(|(_, promise)| promise.allowed.as_ref());
+    of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {
+        None => Some(allowed.clone()),
+        Some(all) => Some(all.intersection(allowed).cloned().collect()),
+    })
+}

@@ -1,0 +1,304 @@
+//! Trials of seeded faults: which runs each is tried on, and what becomes of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proto::{OpClass, PlanKey, Reach, TableId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::machine::bounds::Bounds;
+use crate::mutants::equivalent;
+use crate::mutants::{self, Mutant, Mutants};
+use crate::parallel::in_parallel;
+use crate::programs::test::Test;
+use crate::search::Asked;
+use crate::search::engine::Limits;
+use crate::subject::Subject;
+use crate::verify::run::{Explorers, Run};
+use crate::verify::{Options, Progress};
+
+/// A sound run on which mutants are tried.
+pub(crate) struct Witness<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) synchronized: bool,
+}
+
+impl Witness<'_> {
+    /// Of those in which synchronization orders data, of others of which a claim
+    /// says something, or of the rest.
+    fn kind(&self) -> usize {
+        match (self.synchronized, &self.run.allowed) {
+            (true, _) => 0,
+            (false, Some(_)) => 1,
+            (false, None) => 2,
+        }
+    }
+}
+
+/// The result of the trials of a mutant.
+enum Fate {
+    /// The witness that killed it, and how.
+    Killed(usize, String),
+    Survives,
+    Unreached,
+    Undecided,
+}
+
+/// How many more states a mutant may have than the protocol, before its run is
+/// given up: that shows nothing.
+const GROWTH_MAX: u64 = 4;
+/// The runs of the first pass: those that have killed others, and more of each kind.
+const KILLERS_MAX: usize = 64;
+const FIRST_MAX: usize = 48;
+/// The mutants between two counts of which runs kill most.
+const ROUND: usize = 48;
+/// The runs of the second pass, and their states together.
+const TRIALS_MAX: usize = 4000;
+const STATES_MAX: u64 = 30_000_000;
+/// Their states for a mutant that is argued to be equivalent.
+const ARGUED_STATES_MAX: u64 = 1_000_000;
+/// The states of the runs in the second pass that have killed a mutant.
+const KILLERS_STATES_MAX: u64 = 1_000_000;
+/// A mutant that alters no step in so many runs, beside those that have killed others,
+/// counts as unreached.
+const UNALTERED_MAX: usize = 200;
+
+/// The runs and the means of all trials.
+struct Trials<'a> {
+    subject: &'a Subject,
+    tests: &'a [Arc<Test>],
+    witnesses: &'a [Witness<'a>],
+    options: &'a Options<'a>,
+}
+
+/// Tries to kill every mutant with the runs.
+///
+/// A first pass tries each mutant on a few runs: those that have killed most of the
+/// mutants before it, and the smallest. A second pass tries the survivors on all runs that
+/// have killed a mutant, and on many more.
+pub(crate) fn kill(
+    subject: &Subject,
+    tests: &[Arc<Test>],
+    witnesses: &[Witness<'_>],
+    options: &Options<'_>,
+) -> Mutants {
+    let trials = Trials { subject, tests, witnesses, options };
+    let (mut seeded, mut unseeded) = (Vec::new(), Vec::new());
+    for mutant in mutants::all(subject) {
+        match trials.why_unseeded(&mutant) {
+            Some(why) => unseeded.push((mutant.name, why.to_owned())),
+            None => seeded.push(mutant),
+        }
+    }
+    let done = AtomicUsize::new(0);
+    let one_more = || {
+        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+        (options.progress)(Progress::Mutants(count, seeded.len()));
+    };
+    let mut fates: Vec<Fate> = Vec::new();
+    let mut kills: FxHashMap<usize, usize> = FxHashMap::default();
+    for round in seeded.chunks(ROUND) {
+        let killers = by_kills(&kills);
+        let of_round = in_parallel(options.jobs, round.len(), || {
+            |index: usize| {
+                let mutant = &round[index];
+                let fate = match (options.stop)() {
+                    true => Fate::Undecided,
+                    false => trials.fate(mutant, trials.few(mutant, &killers)),
+                };
+                if !matches!(fate, Fate::Survives | Fate::Unreached) {
+                    one_more();
+                }
+                fate
+            }
+        });
+        for fate in &of_round {
+            if let Fate::Killed(witness, _) = fate {
+                *kills.entry(*witness).or_default() += 1;
+            }
+        }
+        fates.extend(of_round);
+    }
+    let left: Vec<usize> =
+        (0..fates.len()).filter(|&at| matches!(fates[at], Fate::Survives | Fate::Unreached)).collect();
+    let killers = by_kills(&kills);
+    let again = in_parallel(options.jobs, left.len(), || {
+        |index: usize| {
+            let mutant = &seeded[left[index]];
+            let fate = match (options.stop)() {
+                true => Fate::Undecided,
+                false => trials.fate(mutant, trials.many(mutant, &killers)),
+            };
+            one_more();
+            fate
+        }
+    });
+    for (&at, fate) in left.iter().zip(again) {
+        fates[at] = match (&fates[at], fate) {
+            // The few may have reached what the many do not.
+            (Fate::Survives, Fate::Unreached) => Fate::Survives,
+            (_, fate) => fate,
+        };
+    }
+    Mutants { unseeded, ..trials.sum_up(seeded, fates) }
+}
+
+impl Trials<'_> {
+    /// Why a fault is not seeded, if it is not: no run takes the plan that it changes.
+    /// The check of the next kernel behind a program does, in one order of its requests.
+    fn why_unseeded(&self, mutant: &Mutant) -> Option<&'static str> {
+        let key = mutant.plan.filter(|key| key.op == OpClass::KernelBegin)?;
+        let runs = || self.witnesses.iter().map(|witness| witness.run);
+        let has_kernels = runs().any(|run| !self.tests[run.test].placements[run.placement].stages.is_empty());
+        let is_preempted = runs().any(|run| run.preemptions > 0);
+        match (has_kernels, is_preempted, key.reach()) {
+            (true, ..) | (_, true, Reach::Device) => None,
+            (false, true, _) => Some("no sound run has several kernels"),
+            (false, false, _) => Some("no sound run has several kernels or a resumed work-group"),
+        }
+    }
+
+    fn sum_up(&self, mutants: Vec<Mutant>, fates: Vec<Fate>) -> Mutants {
+        let mut result = Mutants::default();
+        for (mutant, fate) in mutants.into_iter().zip(fates) {
+            let argued = equivalent::reason(&self.subject.info, &mutant.name);
+            match (fate, argued) {
+                (Fate::Killed(witness, why), argued) => {
+                    let test = &self.tests[self.witnesses[witness].run.test].name;
+                    if argued.is_some() {
+                        result.misargued.push(mutant.name.clone());
+                    }
+                    result.killed.push((mutant.name, format!("{test}: {why}")));
+                }
+                (Fate::Survives, _) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
+                (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
+                (Fate::Survives, None) => result.survivors.push(mutant.name),
+                (Fate::Unreached, _) => result.unreached.push(mutant.name),
+                (Fate::Undecided, _) => result.undecided.push(mutant.name),
+            }
+        }
+        result
+    }
+
+    /// True if a claim says something of a run that reaches what the mutant changes.
+    fn is_asked(&self, mutant: &Mutant) -> bool {
+        self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
+    }
+
+    /// The runs that reach what the mutant changes: first the smallest of each
+    /// shipped test and of each group of made ones, of each kind and on each
+    /// machine, then the next of each, ...
+    fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
+        let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
+        let reaches = |w: &Witness<'_>| {
+            mutant.row.is_none_or(|row| w.run.rows.contains(row))
+                && keys.as_ref().is_none_or(|keys| w.run.keys.iter().any(|key| keys.contains(key)))
+        };
+        let mut reaching: Vec<usize> =
+            (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect();
+        let size = |at: usize| (self.witnesses[at].run.states, at);
+        reaching.sort_by_key(|&at| size(at));
+        let mut ranks: FxHashMap<(usize, Option<usize>, usize, Bounds), usize> = FxHashMap::default();
+        let mut ranked: Vec<(usize, usize)> = Vec::new();
+        for at in reaching {
+            let witness = &self.witnesses[at];
+            let group = self.tests[witness.run.test].group;
+            // Those that were not made have been thought about, each of them.
+            let shipped = (group == 0).then_some(witness.run.test);
+            let rank = ranks.entry((group, shipped, witness.kind(), witness.run.bounds)).or_default();
+            ranked.push((*rank, at));
+            *rank += 1;
+        }
+        ranked.sort_by_key(|&(rank, at)| (rank, size(at)));
+        ranked.into_iter().map(|(_, at)| at).collect()
+    }
+
+    fn few(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let (mut killers, mut others) = self.of_them(mutant, killers);
+        killers.truncate(KILLERS_MAX);
+        others.truncate(FIRST_MAX);
+        (killers, others)
+    }
+
+    fn many(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let (mut killers, mut others) = self.of_them(mutant, killers);
+        killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
+        self.shorten(&mut killers, KILLERS_STATES_MAX);
+        others.truncate(TRIALS_MAX);
+        let is_argued = equivalent::reason(&self.subject.info, &mutant.name).is_some();
+        self.shorten(&mut others, if is_argued { ARGUED_STATES_MAX } else { STATES_MAX });
+        (killers, others)
+    }
+
+    /// Leaves out those with which they have too many states together.
+    fn shorten(&self, some: &mut Vec<usize>, states_max: u64) {
+        let mut left = states_max;
+        some.retain(|&at| {
+            let rest = left.checked_sub(self.witnesses[at].run.states);
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        });
+    }
+
+    /// The killers that reach what the mutant changes, and all runs that reach it.
+    fn of_them(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let reaching = self.reaching(mutant);
+        let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
+        (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)
+    }
+
+    /// Tries the mutant on the killers, and then on the others.
+    fn fate(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> Fate {
+        let mut explorers = Explorers::new(self.subject, Some(mutant.mutation));
+        let mut altered = false;
+        let unaltered_max = killers.len() + UNALTERED_MAX;
+        for (tried, at) in once(killers, others).into_iter().enumerate() {
+            if !altered && tried >= unaltered_max {
+                break;
+            }
+            if (self.options.stop)() {
+                return Fate::Undecided;
+            }
+            let run = self.witnesses[at].run;
+            let test = &self.tests[run.test];
+            let program = &*test.program();
+            let asked = Asked { allowed: run.allowed.as_deref(), may_block: run.may_block };
+            let mut limits = Limits {
+                states_max: 1000 + GROWTH_MAX * run.states,
+                memory_bytes: self.options.memory_bytes / self.options.jobs.max(1) as u64,
+                stop: Box::new(|| (self.options.stop)()),
+                ..Limits::default()
+            };
+            let placement = &test.placements[run.placement];
+            let found = explorers.within(run.bounds).explore(program, placement, &asked, &mut limits);
+            let Ok(found) = found else { continue };
+            altered |= found.altered;
+            if let Some(violation) = found.violation {
+                return Fate::Killed(at, violation.why);
+            }
+        }
+        if altered { Fate::Survives } else { Fate::Unreached }
+    }
+}
+
+/// First the ones, then the others, each of them once.
+fn once(first: Vec<usize>, then: Vec<usize>) -> Vec<usize> {
+    let mut seen = FxHashSet::default();
+    first.into_iter().chain(then).filter(|w| seen.insert(*w)).collect()
+}
+
+/// The runs that have killed, those that have killed most first.
+fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
+    let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
+    killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
+    killers.into_iter().map(|(_, w)| w).collect()
+}
+
+/// The keys that have the plan of this one.
+fn same_plans(subject: &Subject, table: TableId, key: PlanKey) -> Vec<PlanKey> {
+    let views = (subject.plans)();
+    let Some(view) = views.iter().find(|view| view.id == table) else { return Vec::new() };
+    let of = view.plans.iter().find(|(other, _)| *other == key).map(|(_, steps)| steps);
+    let same = view.plans.iter().filter(|(other, steps)| other.op == key.op && Some(steps) == of);
+    same.map(|(other, _)| *other).collect()
+}

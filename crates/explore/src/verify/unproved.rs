@@ -1,0 +1,57 @@
+//! Why tests prove nothing for a claim, in words.
+
+use std::sync::Arc;
+
+use crate::programs::claim::{Claim, Silence};
+use crate::programs::test::Test;
+
+/// Why. `racing` says which of the tests race under the model. If not everything
+/// was covered, nothing is known of the rest.
+pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covered: bool) -> String {
+    let model = &claim.model;
+    match tests {
+        [] => format!("there is no test, so nothing is proved for {model}"),
+        _ if !is_covered => format!("no test of which {model} says anything came to its end"),
+        [one] => of_one(claim, one),
+        several => of_several(claim, several, racing),
+    }
+}
+
+fn of_one(claim: &Claim, test: &Test) -> String {
+    let model = &claim.model;
+    let program = test.program();
+    if !claim.speaks_of(&program, &test.placements) {
+        return format!("{model} says nothing of the test where it runs, so it proves nothing for {model}");
+    }
+    match claim.promise(&program, &mut || false) {
+        Ok(promise) if promise.allowed.is_none() => {
+            format!("the test races under {model}, so it proves nothing for {model}")
+        }
+        Ok(_) => format!("{model} is not claimed of the test on these machines"),
+        Err(Silence::Undefined(_)) if claim.races_where_relaxed_is_data(&program) => format!(
+            "the test races under {model}, which does not define relaxed atomics (here they are read as \
+             data), so it proves nothing for {model}"
+        ),
+        Err(Silence::Undefined(why) | Silence::Incomplete(why)) => {
+            // How else the model could be asked is no question here.
+            let why = why.split("; say how").next().unwrap_or_default();
+            format!("{model} says nothing of the test, so it proves nothing for {model}: {why}")
+        }
+    }
+}
+
+fn of_several(claim: &Claim, tests: &[Arc<Test>], racing: &[bool]) -> String {
+    let (model, count) = (&claim.model, tests.len());
+    let races = racing.iter().filter(|races| **races).count();
+    let other = tests.iter().zip(racing).find(|(_, races)| !**races).map(|(test, _)| test);
+    let Some(other) = other else {
+        return format!("all {count} tests race under {model}, so they prove nothing for {model}");
+    };
+    let how = match races {
+        0 => String::new(),
+        1 => String::from(", 1 of which races"),
+        races => format!(", {races} of which race"),
+    };
+    let one = of_one(claim, other);
+    format!("{model} says nothing of any of the {count} tests{how}; of {}: {one}", other.name)
+}
