@@ -5,7 +5,7 @@ mod common;
 use common::system;
 use kernel::prelude::*;
 use sim::config::{PagePlacement, System};
-use sim::noc::LinkEnds;
+use sim::noc::{LinkEnds, Topology};
 use sim::{Outcome, RunOptions};
 
 const POLICIES: [PagePlacement; 3] =
@@ -177,7 +177,8 @@ fn a_machine_whose_chiplets_cannot_be_is_refused_by_the_key() {
     assert_eq!(keys(&|s| (s.chiplets, s.dram.channels) = (8, 4.try_into().unwrap())), []);
     let many = keys(&|s| {
         (s.chiplets, s.cu.count, s.l2.banks, s.dram.channels) = (64, 64, 64, 64.try_into().unwrap());
+        s.noc.topology = Topology::Crossbar { ports: 300.try_into().unwrap() };
     });
-    let message = "64 chiplets with networks of 24 nodes have 1536, expected at most 1024 in all";
+    let message = "64 chiplets with networks of 300 nodes have 19200, expected at most 16384 in all";
     assert_eq!(many, of("chiplets", message));
 }

@@ -6,6 +6,7 @@ use common::*;
 use kernel::prelude::*;
 use proto::Protocol;
 use sim::config::{EndOfKernel, IssueRule, Scheduler, System};
+use sim::noc::Topology;
 use sim::perfetto::Timeline;
 use sim::{Outcome, RunOptions};
 use zoo::denovo::DenovoB;
@@ -225,6 +226,19 @@ fn counters_add_up_and_name_the_messages() {
     assert_eq!(c["stores"], 10_000u64.div_ceil(32));
     assert_eq!(outcome.energy.entries().iter().take(6).map(|(_, pj)| pj).sum::<f64>(), outcome.energy.total);
     assert!(outcome.energy.dram > 0.0 && outcome.energy.core > 0.0 && outcome.energy.noc > 0.0);
+}
+
+#[test]
+fn a_machine_of_thousands_of_compute_units_and_banks_runs() {
+    let mut system = system("hlrc-128cu");
+    (system.cu.count, system.l2.banks, system.l2.bytes) = (4096, 4096, 64 << 20);
+    let side = 64.try_into().unwrap();
+    system.noc.topology = Topology::Mesh { columns: side, rows: side };
+    assert_eq!(system.problems(), []);
+    let len = 64 * 1024;
+    let outcome = on::<Vi>(&system, vec_add(len));
+    assert_eq!(outcome.answer.get::<f32>("c"), Some(vec_add_answer(len)));
+    assert_eq!(outcome.counters["line_requests"], 3 * len / 16);
 }
 
 /// A program by its name in the table.

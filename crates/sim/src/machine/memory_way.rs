@@ -67,13 +67,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
         op: MemoryOp,
         trail: Trail,
     ) {
-        let memory = self.stations.len();
+        let memory = self.stations.len() as StationId;
         let way = self.stations[station as usize].timing.memory_way_cycles;
         let leave = self.in_order(leave + way, station, memory);
         let place = self.memory_place(station, op.line);
         if place.is_some() {
             let (name, payload) = request_message(&op.access);
-            let past = Past { from: station, to: memory as StationId, ..Past::of(now, name, op.line) };
+            let past = Past { from: station, to: memory, ..Past::of(now, name, op.line) };
             if self.count_message(past, self.system.noc.header_bytes + payload) {
                 return;
             }

@@ -17,6 +17,7 @@ mod kernels;
 mod l1;
 mod lds;
 mod leader;
+mod leaves;
 mod memory_bytes;
 mod memory_way;
 mod preempt;
@@ -53,6 +54,7 @@ use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Ports;
 use leader::Leader;
+use leaves::Leaves;
 use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
@@ -179,9 +181,8 @@ struct StationState {
     busy_until: Cycle,
     /// When the last thing left, if the station is serial.
     last_leave: Cycle,
-    /// When the last thing left for each station, and for memory (at the end),
-    /// if it is not.
-    last_leave_for: Vec<Cycle>,
+    /// When the last thing left for each station, and for memory, if it is not.
+    leaves: Leaves,
     /// Lines whose last atomic is not over, and when it is.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
@@ -299,7 +300,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                     flights_max: registers as usize * l1::FLIGHTS_PER_MISS_REGISTER,
                     busy_until: 0,
                     last_leave: 0,
-                    last_leave_for: vec![0; if is_serial { 0 } else { infos.len() + 1 }],
+                    leaves: Leaves::default(),
                     atomics: Vec::new(),
                     last_tick: 0,
                     deadline: None,

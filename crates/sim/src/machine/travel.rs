@@ -194,9 +194,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// When something may leave for a destination: never before what left for
     /// it earlier. Memory is the destination behind the last station.
     #[inline]
-    pub(super) fn in_order(&mut self, leave: Cycle, from: StationId, to: usize) -> Cycle {
+    pub(super) fn in_order(&mut self, leave: Cycle, from: StationId, to: StationId) -> Cycle {
+        let now = self.queue.now();
         let state = &mut self.stations[from as usize];
-        let last = if state.is_serial { &mut state.last_leave } else { &mut state.last_leave_for[to] };
+        let last = if state.is_serial { &mut state.last_leave } else { state.leaves.to(to, now) };
         *last = leave.max(*last);
         *last
     }
@@ -211,7 +212,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         } else if self.count_message(past, bytes) {
             return self.fabric.drop_message(sent.message);
         }
-        let leave = self.in_order(leave, from, sent.to as usize);
+        let leave = self.in_order(leave, from, sent.to);
         let transit = self.transits.insert(Transit {
             from,
             to: sent.to,

@@ -58,7 +58,7 @@ fn header_bytes() -> u32 {
 
 impl NocSpec {
     /// The largest number of nodes a network may have.
-    pub const NODES_MAX: u64 = 1024;
+    pub const NODES_MAX: u64 = 16_384;
 }
 
 /// The network.
