@@ -12,10 +12,20 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// The cache of `vi`. Whatever bytes a load asks for, each line that is there is said to
-/// have them.
+/// What is untrue of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Lie {
+    /// Whatever bytes a load asks for, each line that is there is said to have them.
+    Bytes,
+    /// The row is the one behind.
+    Row,
+    /// Half of the line is said to be all of it.
+    Length,
+}
+
+/// The cache of `vi`, which says something untrue of its hits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Liar(L1);
+pub struct Liar(L1, Lie);
 
 impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
     type Msg = ToL1;
@@ -24,55 +34,76 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
         Controller::<P>::step(&mut self.0, input, cx)
     }
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
-        Controller::<P>::hit(&self.0, &Load { mask: ByteMask::NONE, ..*load }, homes)
+        let mask = if self.1 == Lie::Bytes { ByteMask::NONE } else { load.mask };
+        let mut hit = Controller::<P>::hit(&self.0, &Load { mask, ..*load }, homes)?;
+        match self.1 {
+            Lie::Bytes => {}
+            Lie::Row => hit.row.row += 1,
+            Lie::Length => hit.bytes = &hit.bytes[..hit.bytes.len() / 2],
+        }
+        Some(hit)
     }
     proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
-/// `vi` with the cache that lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lies;
+macro_rules! lies {
+    ($($module:ident::$toy:ident, $lie:ident;)+) => {
+        $(mod $module {
+            use super::*;
 
-protocol_nodes! { Lies: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
+            /// `vi` with the cache that lies.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $toy;
 
-impl Protocol for Lies {
-    type Node = Node;
-    type Msg = Msg;
-    type Params = ();
-    const INFO: Info = Info {
-        name: "lies",
-        summary: "vi, and every line that is there is said to answer every load",
-        sharing: Sharing::Scoped,
-        ..toys::INFO
+            protocol_nodes! { $toy: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+            impl Protocol for $toy {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = ();
+                const INFO: Info = Info {
+                    name: "lies",
+                    summary: "vi, and something untrue is said of its hits",
+                    sharing: Sharing::Scoped,
+                    ..toys::INFO
+                };
+                const KINDS: &'static [Kind] = &[
+                    Kind::cache("L1", "l1", Per::Cu).over("l2"),
+                    Kind::cache("L2", "l2", Per::Chiplet),
+                    Kind::port("Host", "host", Per::Host),
+                ];
+
+                fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+                    Ok(())
+                }
+
+                fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
+                    match id.kind {
+                        0 => Node::L1(Liar(L1::new(levels.of(id.kind), &()), Lie::$lie)),
+                        1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
+                        _ => Node::Host(Host),
+                    }
+                }
+
+                fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+                    agent.enters(0, 2)
+                }
+
+                toys::no_tables! {}
+            }
+        })+
     };
-    const KINDS: &'static [Kind] = &[
-        Kind::cache("L1", "l1", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet),
-        Kind::port("Host", "host", Per::Host),
-    ];
+}
 
-    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
-        match id.kind {
-            0 => Node::L1(Liar(L1::new(levels.of(id.kind), &()))),
-            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
-            _ => Node::Host(Host),
-        }
-    }
-
-    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
-        agent.enters(0, 2)
-    }
-
-    toys::no_tables! {}
+lies! {
+    bytes::OfBytes, Bytes;
+    row::OfRow, Row;
+    length::OfLength, Length;
 }
 
 /// A store makes a line of which half is there; the load asks for the other half.
 const HALVES: &str = "OPENCL HALVES
-{ }
+{ y = 1; }
 
 P0@wg 0, dev 0 (global int* x, global int* y) {
   *x = 1;
@@ -80,23 +111,26 @@ P0@wg 0, dev 0 (global int* x, global int* y) {
   int r1 = *y;
 }
 
-exists (0:r0=0 /\\ 0:r1=0 /\\ x=1)
+exists (0:r0=1 /\\ 0:r1=1 /\\ x=1)
 ";
+
+fn why<P: Protocol>() -> Option<(Fault, String)> {
+    let test = Test::read("HALVES", HALVES).expect("it is a test");
+    let program = &*test.program();
+    // Both words in one line.
+    let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let mut explorer = Explorer::<P>::new(bounds, None);
+    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    found.expect("it fits").violation.map(|violation| (violation.fault, violation.why))
+}
 
 #[test]
 fn a_hit_that_its_step_does_not_answer_is_reported() {
-    let test = Test::read("HALVES", HALVES).expect("it is a test");
-    let program = &*test.program();
-    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    // Both words in one line.
-    let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
-    let mut lies = Explorer::<Lies>::new(bounds, None);
-    let found =
-        lies.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
-    let violation = found.violation.expect("the load of the other half must ask for it");
-    assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("is answered as a hit"), "{}", violation.why);
-    let mut vi = Explorer::<zoo::vi::Vi>::new(bounds, None);
-    let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
-    assert_eq!(found.violation, None);
+    for violation in [why::<bytes::OfBytes>(), why::<row::OfRow>(), why::<length::OfLength>()] {
+        let (fault, why) = violation.expect("what is said of a hit is untrue");
+        assert_eq!(fault, Fault::Impossible);
+        assert!(why.contains("is answered as a hit"), "{why}");
+    }
+    assert_eq!(why::<zoo::vi::Vi>(), None);
 }
