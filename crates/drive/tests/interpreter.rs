@@ -72,6 +72,10 @@ impl<P: Protocol<Msg: From<Word>>> Controller<P> for Port {
             // An access that is neither a hit nor a miss.
             Op::Store => cx.fx.uses.accesses += 1,
             Op::Rmw(_) if !self.has_way => return Disposition::NeedWay(SET),
+            Op::Rmw(_) => {
+                self.has_way = false;
+                cx.fx.accept(ask.slot);
+            }
             _ => cx.fx.accept(ask.slot),
         }
         Disposition::Done
@@ -166,6 +170,7 @@ fn update() -> Op {
 struct Heard {
     gives: bool,
     heard: Vec<&'static str>,
+    answered: Vec<Slot>,
 }
 
 impl<P: Protocol> Driver<P> for Heard {
@@ -195,14 +200,15 @@ impl<P: Protocol> Driver<P> for Heard {
     fn spent(&mut self, _: At, _: &[(Slot, Spending)]) {
         self.heard.push("spent");
     }
-    fn answered(&mut self, _: At, _: &mut Vec<(Slot, Option<LineData>)>) {
+    fn answered(&mut self, _: At, answers: &mut Vec<(Slot, Option<LineData>)>) {
+        self.answered.extend(answers.iter().map(|(slot, _)| *slot));
         self.heard.push("answered");
     }
 }
 
 fn tell<P: Protocol>(op: Op, gives: bool) -> (Result<(), String>, Vec<&'static str>) {
     let nodes = nodes::<P>();
-    let mut heard = Heard { gives, heard: Vec::new() };
+    let mut heard = Heard { gives, ..Heard::default() };
     let mut station = nodes.fresh(0);
     let told = Told::Ask { slot: Slot(0), request: &request(op) };
     let done = nodes.tell(&mut station, 0, &told, &mut Effects::default(), &mut heard);
@@ -221,6 +227,19 @@ fn an_input_waits_for_a_way_unless_the_driver_gives_one_up() {
     assert_eq!((done, heard), (Ok(()), vec!["victim", "used", "answered"]));
     let (done, heard) = tell::<Ports>(update(), false);
     assert_eq!((done, heard), (Ok(()), vec!["victim", "victim", "used", "blocked"]));
+}
+
+#[test]
+fn a_way_goes_to_the_input_that_waits_for_it_longest() {
+    let nodes = nodes::<Ports>();
+    let (mut station, mut fx, request) = (nodes.fresh(0), Effects::default(), request(update()));
+    let mut heard = Heard::default();
+    for slot in (0..3).map(Slot) {
+        heard.gives = slot == Slot(2);
+        let told = Told::Ask { slot, request: &request };
+        assert_eq!(nodes.tell(&mut station, 0, &told, &mut fx, &mut heard), Ok(()));
+    }
+    assert_eq!(heard.answered, [Slot(0), Slot(1), Slot(2)]);
 }
 
 #[test]

@@ -3,21 +3,31 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement, Violation};
+use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Kind, Levels, LineAddr, Load,
-    NodeId, Op, Per, PlanKey, Protocol, Settings, Sharing, TimerClass, WritePolicy, protocol_nodes,
+    Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Kind, Levels, Load, NodeId, Op,
+    Per, PlanKey, Protocol, Settings, Sharing, TimerClass, WritePolicy, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// The cache of `vi` with two lies. Each line but [`TIMED`] is said to have whatever bytes
-/// a load asks for. The step of a load of `TIMED` starts a timer, and the hit does not say so.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Liar(L1);
+/// What is untrue of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Lie {
+    /// Whatever bytes a load asks for, each line that is there is said to have them.
+    Bytes,
+    /// The row is the one behind.
+    Row,
+    /// Half of the line is said to be all of it.
+    Length,
+    /// The step starts a timer, and the hit does not say so.
+    Timer,
+}
 
-const TIMED: LineAddr = LineAddr(1);
+/// The cache of `vi`, which says something untrue of its hits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Liar(L1, Lie);
 
 impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
     type Msg = ToL1;
@@ -25,7 +35,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
             Input::Timer(TimerClass::Epoch) => return Disposition::Done,
-            Input::Request(ask) if ask.req.op == Op::Load && ask.req.line == TIMED => {
+            Input::Request(ask) if ask.req.op == Op::Load && self.1 == Lie::Timer => {
                 cx.fx.timer(TimerClass::Epoch);
             }
             _ => {}
@@ -33,56 +43,77 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
         Controller::<P>::step(&mut self.0, input, cx)
     }
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
-        let mask = if load.line == TIMED { load.mask } else { ByteMask::NONE };
-        Controller::<P>::hit(&self.0, &Load { mask, ..*load }, homes)
+        let mask = if self.1 == Lie::Bytes { ByteMask::NONE } else { load.mask };
+        let mut hit = Controller::<P>::hit(&self.0, &Load { mask, ..*load }, homes)?;
+        match self.1 {
+            Lie::Bytes | Lie::Timer => {}
+            Lie::Row => hit.row.row += 1,
+            Lie::Length => hit.bytes = &hit.bytes[..hit.bytes.len() / 2],
+        }
+        Some(hit)
     }
     proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
-/// `vi` with that cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lies;
+macro_rules! lies {
+    ($($module:ident::$toy:ident, $lie:ident;)+) => {
+        $(mod $module {
+            use super::*;
 
-protocol_nodes! { Lies: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
+            /// `vi` with the cache that lies.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $toy;
 
-impl Protocol for Lies {
-    type Node = Node;
-    type Msg = Msg;
-    type Params = ();
-    const INFO: Info = Info {
-        name: "lies",
-        summary: "vi with a cache whose hits are not what its steps do",
-        sharing: Sharing::Scoped,
-        ..toys::INFO
+            protocol_nodes! { $toy: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+            impl Protocol for $toy {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = ();
+                const INFO: Info = Info {
+                    name: "lies",
+                    summary: "vi, and something untrue is said of its hits",
+                    sharing: Sharing::Scoped,
+                    ..toys::INFO
+                };
+                const KINDS: &'static [Kind] = &[
+                    Kind::cache("L1", "l1", Per::Cu).over("l2"),
+                    Kind::cache("L2", "l2", Per::Chiplet),
+                    Kind::port("Host", "host", Per::Host),
+                ];
+
+                fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+                    Ok(())
+                }
+
+                fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
+                    match id.kind {
+                        0 => Node::L1(Liar(L1::new(levels.of(id.kind), &()), Lie::$lie)),
+                        1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
+                        _ => Node::Host(Host),
+                    }
+                }
+
+                fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+                    agent.enters(0, 2)
+                }
+
+                toys::no_tables! {}
+            }
+        })+
     };
-    const KINDS: &'static [Kind] = &[
-        Kind::cache("L1", "l1", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet),
-        Kind::port("Host", "host", Per::Host),
-    ];
+}
 
-    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
-        match id.kind {
-            0 => Node::L1(Liar(L1::new(levels.of(id.kind), &()))),
-            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
-            _ => Node::Host(Host),
-        }
-    }
-
-    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
-        agent.enters(0, 2)
-    }
-
-    toys::no_tables! {}
+lies! {
+    bytes::OfBytes, Bytes;
+    row::OfRow, Row;
+    length::OfLength, Length;
+    timer::OfTimer, Timer;
 }
 
 /// A store makes a line of which half is there; the load asks for the other half.
 const HALVES: &str = "OPENCL HALVES
-{ }
+{ y = 1; }
 
 P0@wg 0, dev 0 (global int* x, global int* y) {
   *x = 1;
@@ -90,38 +121,34 @@ P0@wg 0, dev 0 (global int* x, global int* y) {
   int r1 = *y;
 }
 
-exists (0:r0=0 /\\ 0:r1=0 /\\ x=1)
+exists (0:r0=1 /\\ 0:r1=1 /\\ x=1)
 ";
 
-/// What is held against a protocol that runs the program with both words in this line.
-fn explored<P: Protocol>(line: u8) -> Option<Violation> {
+fn why<P: Protocol>() -> Option<(Fault, String)> {
     let test = Test::read("HALVES", HALVES).expect("it is a test");
     let program = &*test.program();
+    // Both words in one line.
+    let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let placement = Placement { lines: vec![line, line], ..Placement::spread(program) };
     let mut explorer = Explorer::<P>::new(bounds, None);
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
-    found.expect("it fits").violation
+    found.expect("it fits").violation.map(|violation| (violation.fault, violation.why))
 }
 
 #[test]
 fn a_hit_that_its_step_does_not_answer_is_reported() {
-    let violation = explored::<Lies>(0).expect("the load of the other half must ask for it");
-    assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("its step does something else"), "{}", violation.why);
+    let violations =
+        [why::<bytes::OfBytes>(), why::<row::OfRow>(), why::<length::OfLength>(), why::<timer::OfTimer>()];
+    for (violation, at) in violations.into_iter().zip(0..) {
+        let (fault, why) = violation.expect("what is said of a hit is untrue");
+        assert_eq!(fault, Fault::Impossible);
+        let expected = if at == 3 { "its step starts a timer" } else { "is answered as a hit" };
+        assert!(why.contains(expected), "{why}");
+    }
 }
 
-#[test]
-fn a_hit_whose_step_starts_a_timer_that_does_not_run_is_reported() {
-    let violation = explored::<Lies>(TIMED.0 as u8).expect("no hit starts a timer");
-    assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("its step starts a timer"), "{}", violation.why);
-}
-
-/// Where a line is dirty, the step of a hit asks for the drain timer, which runs already.
+/// Where the line is dirty, the step of a hit asks for the drain timer, which runs already.
 #[test]
 fn the_hits_of_vi_are_what_its_steps_do() {
-    for line in [0, TIMED.0 as u8] {
-        assert_eq!(explored::<zoo::vi::Vi>(line), None);
-    }
+    assert_eq!(why::<zoo::vi::Vi>(), None);
 }

@@ -388,6 +388,8 @@ fn same_counts<P: Shared>() {
             Placement { agents: vec![Agent::Cu(0), Agent::Cu(1)], lines: vec![0, 0, 1], stages: Vec::new() };
         let program = message_passing(order);
         total += compare::<P>(&program, &placement, machines[0].evicting());
+        // A bank of several lines writes one to memory and asks for another.
+        total += compare::<P>(&program, &placement, Bounds { banks: 1, ..machines[0] }.tight());
         total +=
             machines.iter().map(|bounds| compare::<P>(&program, &placement, bounds.tight())).sum::<u64>();
     }

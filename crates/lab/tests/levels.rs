@@ -22,7 +22,7 @@ count = 4
 bytes = 65536
 ways = 8
 miss_registers = 32
-store_fifo_entries = 32
+store_fifo_entries = 16
 latency_cycles = 100
 ";
 
@@ -48,7 +48,10 @@ fn a_level_and_the_settings_of_a_protocol_are_read() {
     let more = format!("{L3}[protocol.timed]\nlease_ticks = 20\n");
     let system = parse_for(Path::new("m.toml"), &with(&more), &known).unwrap();
     assert_eq!((system.levels[0].name.as_str(), system.levels[0].count), ("l3", 4));
-    assert_eq!(system.topology().level("l3").unwrap().array.unwrap().sets, 128);
+    let array = system.topology().level("l3").unwrap().array.unwrap();
+    assert_eq!((array.sets, array.ways), (128, 8));
+    assert_eq!((array.miss_registers, array.store_buffer_entries), (32, 16));
+    assert_eq!(array.policy, proto::WritePolicy::Combining);
     assert_eq!(system.protocol["timed"]["lease_ticks"], 20);
     // Written and read again, it is the same.
     let again = parse_for(Path::new("m.toml"), &toml::to_string(&system).unwrap(), &known).unwrap();

@@ -167,7 +167,7 @@ fn spread(number: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::symbols::Symbol;
-    use crate::topology::WritePolicy;
+    use crate::topology::{MemoryLevel, Per, WritePolicy};
     use std::collections::BTreeSet;
 
     fn homes(chiplets: u16, banks_per_chiplet: u16, lines_per_page: u32, policy: PagePolicy) -> Homes {
@@ -229,6 +229,16 @@ mod tests {
     }
 
     #[test]
+    fn the_banks_of_the_last_shared_level_over_memory_count() {
+        let mut topology = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+        assert_eq!(topology.banks(), 2);
+        let array = topology.levels[1].array;
+        let last = MemoryLevel { array, ..MemoryLevel::new("l3", Per::Machine).count(4) };
+        topology.levels.push(last);
+        assert_eq!(topology.banks(), 4);
+    }
+
+    #[test]
     fn pages_are_spread_evenly_unless_touch_decides() {
         for policy in [PagePolicy::Interleaved, PagePolicy::Hash] {
             for chiplets in [2, 3, 4, 8] {
@@ -255,6 +265,8 @@ mod tests {
         homes.touch(LineAddr(0), 1);
         homes.touch(LineAddr(7), 0);
         homes.touch(LineAddr(8), 0);
+        assert_eq!(homes.home(LineAddr(12)).chiplet, homes.in_turn(LineAddr(12)), "nobody has touched it");
+        assert_eq!(homes.in_turn(LineAddr(12)), 1);
         let home = |line| homes.home(LineAddr(line));
         assert_eq!(home(4), Home { chiplet: 1, bank: 2, index: 0 });
         assert_eq!(home(7), Home { chiplet: 1, bank: 3, index: 1 });

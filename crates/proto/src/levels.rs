@@ -305,6 +305,7 @@ fn is_over(topology: &Topology, level: &MemoryLevel, over: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::CacheArray;
     use crate::topology::WritePolicy;
 
     const KINDS: &[Kind] = &[
@@ -347,6 +348,31 @@ mod tests {
         assert_eq!(levels.nodes().count(), 21);
         let below: Vec<Option<u8>> = (0..5).map(|kind| levels.of(kind).below).collect();
         assert_eq!(below, [Some(2), Some(2), Some(3), None, None]);
+    }
+
+    #[test]
+    fn a_kind_may_stand_over_a_level_that_others_lie_between() {
+        let kinds = [Kind::cache("Read", "read", Per::Cu).over("l3"), KINDS[3]];
+        let levels = Levels::fit("toy", &kinds, &machine()).unwrap();
+        assert_eq!(levels.of(0).below, Some(1));
+    }
+
+    #[test]
+    fn a_compute_unit_belongs_to_the_chiplet_that_its_number_falls_to() {
+        let levels = Levels::fit("toy", KINDS, &Topology { cus: 8, ..machine() }).unwrap();
+        let homes = Homes::new(&machine(), 1);
+        let server = |cu| levels.server(2, NodeId { kind: 0, index: cu }, LineAddr(0), &homes).index;
+        assert_eq!((0..8).map(server).collect::<Vec<_>>(), [0, 0, 0, 0, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_cache_that_lines_of_all_chiplets_reach_uses_its_sets_in_turn() {
+        let machine = machine().with_array("l2", |l2| l2.sets = 4);
+        let levels = Levels::fit("toy", KINDS, &machine).unwrap();
+        let (array, homes) = (CacheArray::new(levels.of(2), 0u8), Homes::new(&machine, 1));
+        // The lines of a bank, on either chiplet in turn: the pages are of one line.
+        let sets: Vec<u32> = (0..4).map(|i| array.set(LineAddr(2 * i), &homes).0).collect();
+        assert_eq!(sets, [0, 1, 2, 3]);
     }
 
     #[test]

@@ -133,3 +133,48 @@ impl StationTiming {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proto::Beside;
+
+    fn system() -> System {
+        toml::from_str(include_str!("../../../systems/hrf-8cu.toml")).unwrap()
+    }
+
+    #[test]
+    fn neighbours_of_a_level_stand_beside_the_same_controller_of_another() {
+        let system = system();
+        let noc = Noc::new(&system.noc).unwrap();
+        let beside = Beside { name: "l2".to_owned(), count: 4, has_lines: true };
+        let level = LevelInfo {
+            name: "atomics".to_owned(),
+            per: Per::Chiplet,
+            count: 8,
+            has_lines: false,
+            miss_registers: 0,
+            height: 1,
+            beside: Some(beside),
+        };
+        let sites: Vec<u32> = (0..8).map(|index| level.site(index).1).collect();
+        assert_eq!(sites, [0, 0, 1, 1, 2, 2, 3, 3]);
+        let placement = Placement::new(&system, &noc);
+        let nodes: Vec<NocNode> = (0..8).map(|index| placement.node(&level, index)).collect();
+        let banks: Vec<NocNode> = sites.iter().map(|&bank| placement.memory(bank, 4)).collect();
+        assert_eq!(nodes, banks);
+    }
+
+    #[test]
+    fn the_port_of_a_first_level_is_all_that_keeps_it() {
+        let timing = |per: &str| {
+            let level = format!(
+                "name = \"read\"\nper = \"{per}\"\nlatency_cycles = 20\noccupancy_cycles = 9\natomic_cycles = 4"
+            );
+            let level = toml::from_str(&level).unwrap();
+            let timing = StationTiming::of(&System { levels: vec![level], ..system() }, "read");
+            (timing.latency_cycles, timing.occupancy_cycles, timing.atomic_cycles)
+        };
+        assert_eq!((timing("cu"), timing("chiplet")), ((20, 0, 0), (20, 9, 4)));
+    }
+}

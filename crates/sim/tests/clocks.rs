@@ -12,8 +12,9 @@ mod toys;
 
 use common::{system, vec_add, vec_add_answer};
 use kernel::prelude::*;
-use lease::{keeping_long::LongKeeps, long::LongLease, sleeping::NoDeadline};
+use lease::{keeping_long::LongKeeps, long::LongLease, sleeping::NoDeadline, tagging_long::LongTags};
 use proto::Protocol;
+use sim::config::System;
 use sim::{Outcome, RunOptions};
 use stamp::{absolute::Absolute, four_bits::FourBits};
 
@@ -31,15 +32,17 @@ fn stamps_of_four_bits_roll_over_in_a_run() {
     assert!(cycles::<FourBits>(1) > 0 && cycles::<Absolute>(1) > 0);
 }
 
-/// A wavefront writes what its cache has a lease for.
-fn overwrite() -> Program {
-    Program::new("overwrite", |host| async move {
+/// A wavefront writes what its cache has a lease for, so many times.
+fn overwrite(times: u32) -> Program {
+    Program::new("overwrite", move |host| async move {
         let a = host.alloc::<u32>("a", 4);
         host.write(a, &[1, 2, 3, 4]).await;
         let read = Kernel::new("read", move |w: Wave| async move {
             let w = w.below(w.first_item(), 4);
-            w.load(a, Unit(0)).await;
-            w.store(a, Unit(0), Lanes::from_fn(|lane| lane as u32 + 5)).await;
+            for _ in 0..times {
+                w.load(a, Unit(0)).await;
+                w.store(a, Unit(0), Lanes::from_fn(|lane| lane as u32 + 5)).await;
+            }
         });
         host.launch(read, Grid::new(1, 1)).await;
         Answer::new().with("a", &host.read(a).await)
@@ -49,33 +52,36 @@ fn overwrite() -> Program {
 #[test]
 fn a_write_waits_for_a_lease_until_its_deadline() {
     let options = RunOptions { patience_cycles: 5_000, ..RunOptions::default() };
-    let cycles = |tick_cycles| {
+    let cycles = |tick_cycles, times| {
         let mut system = system("hrf-8cu");
         system.timers.tick_cycles = tick_cycles;
-        let run = sim::run::<LongLease, ()>(&system, overwrite(), &options, &mut ());
+        let run = sim::run::<LongLease, ()>(&system, overwrite(times), &options, &mut ());
         let outcome = run.expect("a deadline is waited for however long it is");
         outcome.answer.expect("a", &[5u32, 6, 7, 8]).expect("what was written");
         outcome.cycles
     };
-    let (short, long) = (cycles(1), cycles(100));
+    let (short, long) = (cycles(1, 1), cycles(100, 1));
     // The lease was given when memory was asked, 200 ticks before it ends.
     assert!(short < 5_000 && (19_000..25_000).contains(&long), "{short} and {long} cycles");
+    // The second lease has a deadline of its own.
+    let twice = cycles(100, 2);
+    assert!((39_000..46_000).contains(&twice), "{twice} cycles");
     let mut system = system("hrf-8cu");
     system.timers.tick_cycles = 1000;
-    let run = sim::run::<NoDeadline, ()>(&system, overwrite(), &options, &mut ());
+    let run = sim::run::<NoDeadline, ()>(&system, overwrite(1), &options, &mut ());
     assert!(run.is_err(), "its write is never performed");
 }
 
 /// One wavefront loads the same word again and again: how often its cache asks.
-fn asked<P: Protocol>(hop_latency_cycles: u32) -> u64 {
+fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
     let mut system = system("hrf-8cu");
-    system.noc.hop_latency_cycles = hop_latency_cycles;
-    let program = Program::new("again", |host| async move {
+    change(&mut system);
+    let program = Program::new("again", move |host| async move {
         let a = host.alloc::<u32>("a", 1);
         host.write(a, &[7]).await;
         let kernel = Kernel::new("again", move |w: Wave| async move {
             let w = w.below(w.first_item(), 1);
-            for _ in 0..1000 {
+            for _ in 0..loads {
                 w.load(a, Unit(0)).await;
             }
         });
@@ -88,8 +94,18 @@ fn asked<P: Protocol>(hop_latency_cycles: u32) -> u64 {
 
 #[test]
 fn a_lease_is_shorter_by_the_cycles_that_its_answer_has_travelled() {
-    let (near, far) = (asked::<LongLease>(1), asked::<LongLease>(12));
-    let (near_kept, far_kept) = (asked::<LongKeeps>(1), asked::<LongKeeps>(12));
+    let hops = |cycles| move |system: &mut System| system.noc.hop_latency_cycles = cycles;
+    let (near, far) = (asked::<LongLease>(1000, hops(1)), asked::<LongLease>(1000, hops(12)));
+    let (near_kept, far_kept) = (asked::<LongKeeps>(1000, hops(1)), asked::<LongKeeps>(1000, hops(12)));
     assert!(far > near && near > near_kept, "{near}, {far}, {near_kept}, {far_kept}");
     assert!(far_kept <= near_kept, "a lease that does not age is as long from afar: {near_kept}, {far_kept}");
+}
+
+#[test]
+fn a_lease_runs_while_memory_is_asked() {
+    let slow = |system: &mut System| {
+        (system.dram.row_hit_cycles, system.dram.row_miss_cycles) = (1000, 1000);
+    };
+    // The lease of 200 ticks is over when the line comes, so the second load asks again.
+    assert_eq!((asked::<LongLease>(2, slow), asked::<LongTags>(2, slow)), (2, 1));
 }

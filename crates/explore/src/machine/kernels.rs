@@ -304,3 +304,37 @@ pub(crate) fn in_words(placement: &Placement) -> String {
     }
     stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "OPENCL kernels
+{ }
+P0@wg 0, dev 0 (global int* x) { *x = 1; }
+P1@wg 1, dev 0 (global int* x, global int* y) { int r0 = *x; *y = 1; }
+P2@wg 2, dev 0 (global int* y) { int r0 = *y; *y = 2; }
+exists (x=1)
+";
+
+    #[test]
+    fn the_first_kernel_behind_the_host_acquires_from_it_and_the_last_before_it_releases_to_it() {
+        let program = litmus::parse::parse(TEXT).expect("a test");
+        let agents = vec![Agent::Host(0), Agent::Cu(0), Agent::Cu(1)];
+        let spread = Placement { agents, ..Placement::spread(&program) };
+        let kernels = |stages: [u8; 3]| {
+            let placement = Placement { stages: stages.to_vec(), ..spread.clone() };
+            let (words, _) = placement.layout(&program).expect("two words");
+            Steps::of(&program, &placement, &words, 2).expect("it fits").staged()
+        };
+        let told = |stages| {
+            let kernels = kernels(stages).into_iter();
+            kernels.map(|kernel| (kernel.host_has_written, kernel.is_released)).collect::<Vec<_>>()
+        };
+        assert_eq!(told([0, 1, 2]), [(true, false), (false, true)]);
+        assert_eq!(told([1, 0, 2]), [(false, true), (true, true)]);
+        let modes = |kernel: &StagedKernel| kernel.uses.iter().map(|of| of.mode).collect::<Vec<_>>();
+        let modes: Vec<_> = kernels([0, 1, 2]).iter().map(modes).collect();
+        assert_eq!(modes, [vec![AccessMode::Read, AccessMode::Write], vec![AccessMode::ReadWrite]]);
+    }
+}

@@ -403,5 +403,6 @@ toys! {
     sleeping::NoDeadline, true, 2, 0, NoDeadline;
     long::LongLease, true, 200, 0, None;
     keeping_long::LongKeeps, true, 200, 0, AnswerKeeps;
+    tagging_long::LongTags, true, 200, 0, TagKeeps;
     timeless::NoClock, false, 2, 0, None;
 }

@@ -27,7 +27,11 @@ struct Bench {
 
 impl Bench {
     fn new(id: NodeId) -> Bench {
-        let setup = Setup::new(&narrow()).expect("a sound machine");
+        Bench::of(&narrow(), id)
+    }
+
+    fn of(topology: &Topology, id: NodeId) -> Bench {
+        let setup = Setup::new(topology).expect("a sound machine");
         let station = Station::new(id, &setup);
         Bench { setup, station, fx: Effects::default() }
     }
@@ -93,6 +97,25 @@ fn a_deadline_is_kept_to_the_tick_however_late_time_is_told() {
     late.tick(1000);
     assert_eq!(late.fx.memory, bank.fx.memory);
     assert!(late.station == bank.station, "the ticks behind it are told as well");
+}
+
+#[test]
+fn deadlines_come_in_their_order_although_they_are_told_of_at_once() {
+    let wide = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+    let mut bank = Bench::of(&wide, THE_BANK);
+    let access = MemoryAccess::Write { mask: ByteMask::range(0, 4), data: LineData::default() };
+    for line in [Y, X] {
+        bank.message(CACHE, ToBank::Get { line });
+        let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
+        bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+        bank.message(CACHE, ToBank::Put { line, put: Put { line, access, slot: Slot(0) } });
+        if line == Y {
+            bank.tick(1);
+        }
+    }
+    bank.tick(1000);
+    let written: Vec<LineAddr> = bank.fx.memory.iter().map(|op| op.line).collect();
+    assert_eq!(written, [Y, X], "the lease of the second line ends a tick later");
 }
 
 #[test]

@@ -142,6 +142,38 @@ fn messages_wait_for_a_busy_link_between_chiplets() {
 }
 
 #[test]
+fn what_waits_for_a_port_has_not_waited_for_the_link_behind_it() {
+    let mut noc = two_chiplets(crossbar(4));
+    noc.send(0, NocNode(0), NocNode(4), 64, |_| ());
+    noc.send(0, NocNode(0), NocNode(5), 64, |_| ());
+    // Four of the sixteen cycles of the link pass at the port.
+    assert_eq!(noc.traffic().link_queue_cycles, 12);
+    assert_eq!(noc.traffic().queue_cycles, 16);
+}
+
+#[test]
+fn a_wide_link_does_not_overtake_the_tail_behind_it() {
+    let ports = NonZeroU32::new(64).unwrap();
+    let between = LinkSpec { latency_cycles: 20, bytes_per_cycle: 64, byte_pj: 1.0 };
+    let spec = NocSpec { port_bytes_per_cycle: ports, ..spec(mesh(3, 3)) };
+    let mut noc = Noc::of_chiplets(&spec, &between, 2).unwrap();
+    // From beside the middle of one chiplet to the middle of the other: the one link of
+    // the mesh takes four cycles, all others one.
+    assert_eq!(noc.send(100, NocNode(3), NocNode(13), 64, |_| ()), 100 + 3 + 4 + 20 - 1 + 2);
+}
+
+#[test]
+fn each_pair_of_chiplets_has_its_own_links() {
+    let mut noc = Noc::of_chiplets(&spec(crossbar(2)), &LinkSpec::default(), 4).unwrap();
+    let pairs = (0..4).flat_map(|from| (0..4).map(move |to| (from, to)));
+    for (from, to) in pairs.filter(|(from, to)| from != to) {
+        let mut links = Vec::new();
+        noc.send(0, NocNode(2 * from), NocNode(2 * to), 8, |used| links.push(used.link));
+        assert_eq!(noc.ends(links[1]), LinkEnds::Chiplets(from, to));
+    }
+}
+
+#[test]
 fn every_chiplet_has_the_same_links_and_one_to_each_other() {
     let of = |chiplets| Noc::of_chiplets(&spec(mesh(3, 2)), &LinkSpec::default(), chiplets).unwrap();
     let each = of(1).links().count();

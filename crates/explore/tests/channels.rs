@@ -1,0 +1,84 @@
+//! Messages pass one another where the channels of a protocol keep no order.
+
+mod toys;
+
+use std::collections::BTreeSet;
+
+use explore::verify::Test;
+use explore::{Asked, Bounds, Explorer, Explores as _, Limits, Placement};
+use proto::parts::Host;
+use proto::{
+    Agent, Channels, Info, Kind, Levels, NodeId, Per, PlanKey, Protocol, Settings, Sharing, WritePolicy,
+    protocol_nodes,
+};
+use zoo::parts::{ToBank, ToL1};
+use zoo::vi::{Bank, L1};
+
+/// `vi` over channels that keep no order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Loose;
+
+protocol_nodes! { Loose: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+impl Protocol for Loose {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = ();
+    const INFO: Info = Info {
+        name: "loose",
+        summary: "vi over channels that keep no order",
+        channels: Channels::Unordered,
+        sharing: Sharing::Scoped,
+        ..toys::INFO
+    };
+    const KINDS: &'static [Kind] = &[
+        Kind::cache("L1", "l1", Per::Cu).over("l2"),
+        Kind::cache("L2", "l2", Per::Chiplet),
+        Kind::port("Host", "host", Per::Host),
+    ];
+
+    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
+        match id.kind {
+            0 => Node::L1(L1::new(levels.of(id.kind), &())),
+            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
+            _ => Node::Host(Host),
+        }
+    }
+
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+        agent.enters(0, 2)
+    }
+
+    toys::no_tables! {}
+}
+
+/// Two stores of one thread, each of which is passed on.
+const TWICE: &str = "OPENCL twice
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  *x = 1;
+  *x = 2;
+}
+
+exists (x=1)
+";
+
+#[test]
+fn an_older_store_may_arrive_last_where_channels_keep_no_order() {
+    let test = Test::read("twice", TWICE).expect("it is a test");
+    let program = &*test.program();
+    let placement = Placement::spread(program);
+    let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Combining);
+    let mut vi = Explorer::<zoo::vi::Vi>::new(bounds, None);
+    let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
+    assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![2]])));
+    let mut loose = Explorer::<Loose>::new(bounds, None);
+    let found =
+        loose.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
+    assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![1], vec![2]])));
+}

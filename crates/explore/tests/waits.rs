@@ -1,0 +1,101 @@
+//! An input that must wait leaves its controller as it was.
+
+mod toys;
+
+use explore::verify::Test;
+use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
+use proto::parts::Host;
+use proto::{
+    Agent, Controller, Cx, Disposition, Info, Input, Kind, Levels, NodeId, Per, PlanKey, Protocol, Settings,
+    Sharing, WritePolicy, protocol_nodes,
+};
+use zoo::parts::{ToBank, ToL1};
+use zoo::vi::{Bank, L1};
+
+/// The cache of `vi`, which remembers whether a request had to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Remembers(L1, bool);
+
+impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Remembers {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
+        let is_request = matches!(input, Input::Request(_));
+        let done = Controller::<P>::step(&mut self.0, input, cx);
+        self.1 |= is_request && matches!(done, Disposition::Stall(_));
+        done
+    }
+    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
+}
+
+/// `vi` with the cache that remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Memory;
+
+protocol_nodes! { Memory: L1(Remembers, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+impl Protocol for Memory {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = ();
+    const INFO: Info = Info {
+        name: "remembers",
+        summary: "vi, and a request that waits changes its cache",
+        sharing: Sharing::Scoped,
+        ..toys::INFO
+    };
+    const KINDS: &'static [Kind] = &[
+        Kind::cache("L1", "l1", Per::Cu).over("l2"),
+        Kind::cache("L2", "l2", Per::Chiplet),
+        Kind::port("Host", "host", Per::Host),
+    ];
+
+    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
+        match id.kind {
+            0 => Node::L1(Remembers(L1::new(levels.of(id.kind), &()), false)),
+            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
+            _ => Node::Host(Host),
+        }
+    }
+
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+        agent.enters(0, 2)
+    }
+
+    toys::no_tables! {}
+}
+
+/// Two threads of one compute unit miss, and there is one miss register.
+const BOTH: &str = "OPENCL both
+{ }
+
+P0@wg 0, dev 0 (global int* x) {
+  int r0 = *x;
+}
+
+P1@wg 0, dev 0 (global int* y) {
+  int r0 = *y;
+}
+
+exists (0:r0=0)
+";
+
+#[test]
+fn a_controller_that_an_input_changes_before_it_waits_is_reported() {
+    let test = Test::read("both", BOTH).expect("it is a test");
+    let program = &*test.program();
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
+    let placement = Placement::spread(program);
+    let mut explorer = Explorer::<Memory>::new(bounds, None);
+    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let violation = found.expect("it fits").violation.expect("the second load waits for the register");
+    assert_eq!(violation.fault, Fault::Impossible);
+    assert!(violation.why.contains("must wait, and changed something"), "{}", violation.why);
+    let mut vi = Explorer::<zoo::vi::Vi>::new(bounds, None);
+    let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    assert_eq!(found.expect("it fits").violation, None);
+}
