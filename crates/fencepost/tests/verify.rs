@@ -139,6 +139,8 @@ fn what_a_reader_wants_comes_first() {
     let (_, json, _) = verify(&with_one_test(&found, &["hlrc", "--json"]));
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["violations"].as_array().unwrap().len(), 3);
+    // A state takes at least a word.
+    assert!(report["state_bytes"].as_u64() >= report["states"].as_u64().map(|states| 4 * states), "{report}");
 }
 
 #[test]

@@ -130,6 +130,8 @@ pub struct Verification {
     pub runs: usize,
     /// How many states all of them have.
     pub states: u64,
+    /// How many bytes all of them took.
+    pub state_bytes: u64,
     /// How many moves lead from one to another.
     pub transitions: u64,
     /// Was everything covered?
@@ -331,6 +333,7 @@ pub fn verify_programs(
         unsupported,
         runs: runs.len(),
         states: runs.iter().map(|r| r.states).sum(),
+        state_bytes: runs.iter().map(|r| r.state_bytes).sum(),
         transitions: runs.iter().map(|r| r.transitions).sum(),
         complete: is_covered && unproved.is_empty(),
         gaps,

@@ -145,6 +145,7 @@ mod tests {
             synchronized: 1,
             runs: 1,
             states,
+            state_bytes: 1,
             transitions: 1,
             complete: true,
             gaps: [(String::from("a bound"), 1)].into(),

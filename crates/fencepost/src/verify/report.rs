@@ -47,6 +47,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "unpreempted": verification.unpreempted,
         "runs": verification.runs,
         "states": verification.states,
+        "state_bytes": verification.state_bytes,
         "transitions": verification.transitions,
         "complete": verification.complete,
         "gaps": verification.gaps,
