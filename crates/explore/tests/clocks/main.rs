@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "the simulator's tests use the same toys")]
 
 mod lease;
+mod ordered;
 mod stamp;
 mod station;
 #[path = "../toys/mod.rs"]

@@ -1,0 +1,69 @@
+//! Which way is given up: the least recently used of the lowest rank.
+
+mod common;
+
+use common::{run, system};
+use kernel::prelude::*;
+use proto::Protocol;
+use sim::RunOptions;
+use sim::config::System;
+use zoo::denovo::{DenovoB, DenovoRprio};
+
+/// One wavefront loads one line again between lines that it loads once.
+fn again(rounds: u64) -> Program {
+    Program::new("again", move |host| async move {
+        let a = host.alloc::<u32>("a", 16 * (rounds + 1));
+        let kernel = Kernel::new("again", move |w: Wave| async move {
+            let w = w.below(w.first_item(), 1);
+            for round in 1..=rounds {
+                w.load(a, Unit(0)).await;
+                w.load(a, Unit(16 * round)).await;
+            }
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new()
+    })
+}
+
+/// `hrf-8cu`, and each L1 is one set of two lines.
+fn narrow() -> System {
+    let mut system = system("hrf-8cu");
+    (system.l1.bytes, system.l1.ways) = (128, 2);
+    system
+}
+
+#[test]
+fn a_line_that_is_hit_between_others_is_not_the_least_recently_used() {
+    for steps_hits in [false, true] {
+        let options = RunOptions { steps_hits, ..RunOptions::default() };
+        let outcome = run(&narrow(), again(10), &options).unwrap();
+        assert_eq!(outcome.counters["l1_hits"], 9, "each load of the first line but the first");
+    }
+}
+
+/// One wavefront stores to a line, loads two others, and loads the first one.
+fn stored() -> Program {
+    Program::new("stored", |host| async move {
+        let a = host.alloc::<u32>("a", 48);
+        let kernel = Kernel::new("stored", move |w: Wave| async move {
+            let w = w.below(w.first_item(), 1);
+            w.store(a, Unit(0), Lanes::from_fn(|_| 1u32)).await;
+            // The line is registered when this is over.
+            w.fence(release(Level::Device)).await;
+            for line in [1, 2, 0] {
+                w.load(a, Unit(16 * line)).await;
+            }
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new()
+    })
+}
+
+#[test]
+fn a_registered_line_stays_where_it_ranks_behind_those_that_are_not() {
+    fn hits<P: Protocol>() -> u64 {
+        let run = sim::run::<P, ()>(&narrow(), stored(), &RunOptions::default(), &mut ());
+        run.expect("it ends").counters["l1_hits"]
+    }
+    assert_eq!(hits::<DenovoRprio>(), hits::<DenovoB>() + 1);
+}
