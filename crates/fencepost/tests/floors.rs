@@ -95,6 +95,10 @@ fn every_crate_is_named_as_its_folder_and_keeps_the_lints_of_the_workspace() {
         assert_eq!(manifest["package"]["name"].as_str(), Some(folder.as_str()));
         assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{folder}");
         assert!(manifest["package"].get("description").is_some(), "{folder} says what it is");
+        // Cargo gives `cargo bench -- --bless` to every target that it benches, and the test
+        // runner of a library refuses the option.
+        let is_benched = manifest.get("lib").and_then(|lib| lib.get("bench")).and_then(Value::as_bool);
+        assert_eq!(is_benched, Some(false), "{folder}: [lib] has no benchmarks");
     }
 }
 

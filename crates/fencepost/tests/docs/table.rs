@@ -20,12 +20,18 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "grep -q 'cargo doc --workspace --no-deps' .ci/run",
         "a step of the checks",
     ),
-    ("cargo bench -p fencepost", "test -f crates/fencepost/benches/speed.rs", "measures for minutes"),
+    ("cargo bench", "grep -q 'cargo bench --locked' .ci/run", "a step of the checks"),
     (
-        "cargo bench -p explore --bench episodes -- vi 500",
-        "test -f crates/explore/benches/episodes.rs",
-        "measures for minutes",
+        "cargo bench -- race",
+        "grep -q '\"race\"' crates/fencepost/benches/speed/main.rs",
+        "builds for minutes",
     ),
+    (
+        "cargo bench -- stress",
+        "grep -q '\"stress\"' crates/fencepost/benches/speed/main.rs",
+        "builds for minutes",
+    ),
+    ("cargo bench -- --bless", "test -f benches/baseline.toml", "writes into the repository"),
     (
         "cargo run --release -p litmus --example hrf_search 3 5 2",
         "test -f crates/litmus/examples/hrf_search.rs",

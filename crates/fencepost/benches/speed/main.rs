@@ -1,0 +1,255 @@
+//! How much work the commands are for their host.
+//!
+//! Each benchmark is a command of the release binary. Callgrind counts its instructions,
+//! which `benches/baseline.toml` keeps: a count that grows by more than 3% fails. How long
+//! the command takes is shown, and decides nothing.
+//!
+//! `cargo bench [-- [--bless] [NAME...]]`
+
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+mod baseline;
+
+use core::num::NonZeroU64;
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+use std::time::Instant;
+use std::{env, fs};
+
+use baseline::{BLESS, Counts};
+use proto::words::grouped;
+use serde_json::Value;
+
+/// A command to measure, and what of its work is shown.
+struct Benchmark {
+    name: &'static str,
+    command: &'static str,
+    /// Where its JSON says how much work that was, and of what.
+    work: Option<(&'static str, &'static str)>,
+}
+
+const fn of(
+    name: &'static str,
+    command: &'static str,
+    work: Option<(&'static str, &'static str)>,
+) -> Benchmark {
+    Benchmark { name, command, work }
+}
+
+const LINES: Option<(&str, &str)> = Some(("/counters/l1_accesses", "lines"));
+
+/// The sizes make a hundred to five hundred million instructions of each.
+const BENCHMARKS: [Benchmark; 9] = [
+    of("vec-add", "run --system titan-v --protocol vi --workload vec-add --set n=64k --json", LINES),
+    of(
+        "l1-resident",
+        "run --system hlrc-128cu --protocol vi --workload l1-resident --set work-groups=128 --set reads=32 --json",
+        LINES,
+    ),
+    of(
+        "random-miss",
+        "run --system hlrc-128cu --protocol vi --workload random-miss --set work-groups=16 --set reads=4 \
+         --set mib=8 --json",
+        LINES,
+    ),
+    of("histogram", "run --system titan-v --protocol vi --workload histogram --set n=32k --json", LINES),
+    of(
+        "pagerank-push",
+        "run --system titan-v --protocol vi --workload pagerank-push --set vertices=4k --set edges=24k --json",
+        LINES,
+    ),
+    of(
+        "verify",
+        "verify vi-targeted --litmus litmus/c11/IRIW+sc.litmus --operations 0 --jobs 1 --json",
+        Some(("/states", "states")),
+    ),
+    of("stress", "stress vi --episodes 500 --jobs 1 --json", Some(("/episodes", "episodes"))),
+    of(
+        "litmus",
+        "litmus litmus/runtime/pop-steal+scoped.litmus litmus/runtime/lock-counter+device.litmus --model opencl \
+         --jobs 1 --json",
+        None,
+    ),
+    of("race", "race --system hrf-8cu --workload stencil --json", Some(("/usage/accesses", "accesses"))),
+];
+
+/// How often a command runs for the clock.
+const TIMED_RUNS: u32 = 3;
+
+/// What the C library may choose for the processor at hand, without the vector
+/// instructions that not every processor has. One that copies byte by byte in a single
+/// instruction counts as so many.
+const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX2_Usable,-ERMS";
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(code) => code,
+        Err(why) => {
+            writeln!(io::stderr(), "{why}").ok();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<ExitCode, String> {
+    let mut is_blessed = env::var_os("FENCEPOST_BLESS").is_some();
+    let mut names = Vec::new();
+    for word in env::args().skip(1) {
+        match word.as_str() {
+            // Cargo says so.
+            "--bench" => {}
+            "--bless" => is_blessed = true,
+            name if BENCHMARKS.iter().any(|benchmark| benchmark.name == name) => names.push(word),
+            _ => {
+                let all = BENCHMARKS.map(|benchmark| benchmark.name).join(", ");
+                return Err(format!("'{word}' is none of --bless, {all}"));
+            }
+        }
+    }
+    if is_blessed && !names.is_empty() {
+        return Err("--bless writes the counts of all benchmarks: name none".to_owned());
+    }
+    let is_asked =
+        |name: &str| names.is_empty() || names.iter().any(|asked| asked == name || bytes_of(asked) == name);
+
+    let stage = Stage::find()?;
+    let can_count = Command::new("valgrind").arg("--version").output().is_ok();
+    let mut counts = BTreeMap::new();
+    let mut seconds = String::new();
+    for benchmark in BENCHMARKS.iter().filter(|benchmark| is_asked(benchmark.name)) {
+        let (line, state_bytes) = stage.time(benchmark)?;
+        seconds.push_str(&line);
+        if can_count {
+            counts.insert(benchmark.name.to_owned(), stage.count(benchmark)?);
+            counts.extend(state_bytes.map(|bytes| (bytes_of(benchmark.name), bytes)));
+        }
+    }
+    say(&format!("the best of {TIMED_RUNS} runs on this machine, compared with nothing\n{seconds}"));
+    if !can_count {
+        say("instructions: skipped, valgrind is not installed");
+        return if is_blessed {
+            Err("there are no counts to write".to_owned())
+        } else {
+            Ok(ExitCode::SUCCESS)
+        };
+    }
+    let (compiler, target) = compiler()?;
+    let counts = Counts { compiler, target, counts };
+    conclude(&counts, &stage.root.join("benches/baseline.toml"), is_blessed, is_asked)
+}
+
+/// Compares with the file, or writes it.
+fn conclude(
+    counts: &Counts,
+    path: &Path,
+    is_blessed: bool,
+    is_asked: impl Fn(&str) -> bool,
+) -> Result<ExitCode, String> {
+    let named = |error: String| format!("{}: {error}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| error.to_string());
+    let kept = text.and_then(|text| Counts::parse(&text)).map_err(named);
+    // A file that is missing or bad is written anew all the same.
+    let kept = if is_blessed { kept.unwrap_or_else(|_| counts.clone()) } else { kept? };
+    let found = counts.compare(&kept, is_asked);
+    say("instructions, counted by callgrind");
+    say(&found.table);
+    if is_blessed {
+        fs::write(path, counts.text()).map_err(|error| named(error.to_string()))?;
+        say(&format!("written to {}", path.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    found.notes.iter().chain(&found.failures).for_each(|line| say(line));
+    if found.failures.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(&format!("where this is meant, {BLESS} writes the baseline anew, and the commit says why"));
+    Ok(ExitCode::FAILURE)
+}
+
+/// Where commands run.
+struct Stage {
+    root: PathBuf,
+    binary: PathBuf,
+}
+
+impl Stage {
+    fn find() -> Result<Stage, String> {
+        let root = fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let root = root.map_err(|error| format!("the repository: {error}"))?;
+        let binary = Path::new(env!("CARGO_BIN_EXE_fencepost"));
+        // A path of another length moves what stands behind it in memory, and copies
+        // take more or fewer instructions.
+        let binary = binary.strip_prefix(&root).unwrap_or(binary).to_owned();
+        Ok(Stage { root, binary })
+    }
+
+    /// Runs a program in the repository, without the settings of whoever measures.
+    fn run(&self, program: &Path, arguments: &[&str], benchmark: &Benchmark) -> Result<Output, String> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let mut command = Command::new(program);
+        command.args(arguments).args(benchmark.command.split_whitespace());
+        command.current_dir(&self.root).env_clear().env("PATH", path).env("GLIBC_TUNABLES", TUNABLES);
+        let output = command.output().map_err(|error| format!("{}: {error}", program.display()))?;
+        if output.status.success() {
+            return Ok(output);
+        }
+        let why = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{}: `fencepost {}`: {}\n{why}", benchmark.name, benchmark.command, output.status))
+    }
+
+    /// How long the command takes, as a line, and the bytes of the states that it explored.
+    fn time(&self, benchmark: &Benchmark) -> Result<(String, Option<NonZeroU64>), String> {
+        let (mut seconds, mut report) = (f64::INFINITY, Value::Null);
+        for _ in 0..TIMED_RUNS {
+            let start = Instant::now();
+            let output = self.run(&self.root.join(&self.binary), &[], benchmark)?;
+            seconds = seconds.min(start.elapsed().as_secs_f64());
+            report = serde_json::from_slice(&output.stdout)
+                .map_err(|error| format!("{}: {error}", benchmark.name))?;
+        }
+        let number = |at: &str| report.pointer(at).and_then(Value::as_u64);
+        let mut line = format!("{:<22} {:>8.0} ms", benchmark.name, 1e3 * seconds);
+        if let Some((at, noun)) = benchmark.work {
+            let work = number(at).ok_or_else(|| format!("{}: the JSON has no {at}", benchmark.name))?;
+            line += &format!(" {:>12} {noun} a second", grouped((work as f64 / seconds) as u64));
+        }
+        let state_bytes = number("/state_bytes").and_then(NonZeroU64::new);
+        if let (Some(bytes), Some(states)) = (state_bytes, number("/states")) {
+            line += &format!(", {:.1} bytes a state", bytes.get() as f64 / states as f64);
+        }
+        Ok((line + "\n", state_bytes))
+    }
+
+    /// How many instructions the command takes. They repeat but for a few dozen.
+    fn count(&self, benchmark: &Benchmark) -> Result<NonZeroU64, String> {
+        let binary = self.binary.to_string_lossy();
+        let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", &*binary];
+        let output = self.run(Path::new("valgrind"), &arguments, benchmark)?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let count = text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+        count.ok_or_else(|| format!("{}: valgrind counted nothing:\n{text}", benchmark.name))
+    }
+}
+
+/// The name under which the bytes of a benchmark's states are kept.
+fn bytes_of(name: &str) -> String {
+    format!("{name}-state-bytes")
+}
+
+/// The compiler that builds now, and its kind of machine.
+fn compiler() -> Result<(String, String), String> {
+    let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let target = text.lines().find_map(|line| line.strip_prefix("host: "));
+    match (text.lines().next(), target) {
+        (Some(compiler), Some(target)) => Ok((compiler.to_owned(), target.to_owned())),
+        _ => Err("rustc -vV does not name the compiler and its target".to_owned()),
+    }
+}
+
+fn say(text: &str) {
+    // Whoever closed the output wants no more of it.
+    writeln!(io::stdout(), "{text}").ok();
+}
