@@ -1,5 +1,5 @@
-//! Nobody starves: what was asked for is had, however often others acquire or
-//! pass in the meantime.
+//! Nobody starves: what was asked for is had, however often others acquire, pass
+//! or take ways in the meantime.
 
 use drive::{At, Machine, Nodes, Record, Told};
 use proto::{
@@ -153,5 +153,55 @@ fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
         {
             assert!(bank_answers_in_spite_of(&ask, &disturb), "{ask:?} while others send {disturb:?}");
         }
+    }
+}
+
+/// The first half of a line is written in each of two ways, and the third line waits for
+/// one of them. Does an access to the second half of the first line send anything then?
+fn pins_a_way_that_others_wait_for(
+    mut one: One,
+    wait: bool,
+    access: impl Fn(LineAddr, Op) -> Access,
+) -> bool {
+    let from = entry(one.machine.nodes(), 1);
+    // Every other line is of the first bank.
+    let [first, second, third] = [0, 2, 4].map(LineAddr);
+    let mut tell = |line, op| match access(line, op) {
+        Access::Request(slot, request) => one.tell(Told::Ask { slot, request: &request }),
+        Access::Message(msg) => one.tell(Told::Message { from, msg: &msg }),
+    };
+    tell(first, Op::Store);
+    tell(second, Op::Store);
+    if wait {
+        assert_eq!(tell(third, Op::Load).needs.len(), 1);
+    }
+    let did = tell(first, Op::Load);
+    !did.sends.is_empty() || !did.memory.is_empty()
+}
+
+enum Access {
+    Request(Slot, Request),
+    Message(Msg),
+}
+
+#[test]
+fn an_access_that_would_pin_a_way_comes_behind_what_waits_for_one() {
+    let to_l1 = |line: LineAddr, op| {
+        let half = if op == Op::Store { 0 } else { 4 };
+        let mask = ByteMask::range(half, 4);
+        let slot = Slot(line.0 as u32 * 2 + u32::from(op == Op::Store));
+        Access::Request(slot, Request { line, mask, ..request(op, Order::Plain, Level::WorkGroup) })
+    };
+    let to_bank = |line, op| {
+        let (mask, data) = (ByteMask::range(0, 4), LineData::default());
+        Access::Message(match op {
+            Op::Store => ToBank::Write { line, mask, data, parity: false }.into(),
+            _ => ToBank::Get { line }.into(),
+        })
+    };
+    for wait in [false, true] {
+        let l1 = One::new(|nodes| entry(nodes, 0));
+        assert_eq!(pins_a_way_that_others_wait_for(l1, wait, to_l1), !wait, "L1");
+        assert_eq!(pins_a_way_that_others_wait_for(One::new(bank), wait, to_bank), !wait, "bank");
     }
 }
