@@ -485,3 +485,22 @@ fn ticks(elapsed: u64) -> i32 {
 pub(super) fn wrong(what: String) -> Wrong {
     Wrong { what, at: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_seed_places_every_line_on_any_chiplet() {
+        let topology = topologies(zoo::vi::Vi::KINDS, 4).remove(0);
+        let chiplet = |seed, line| homes(&topology, seed).home(LineAddr(line)).chiplet;
+        for line in 0..lines(&topology) as u64 {
+            let chiplets: BTreeSet<u16> = (0..64).map(|seed| chiplet(seed, line)).collect();
+            assert_eq!(chiplets, (0..4).collect(), "line {line}");
+        }
+        // Lines of one episode lie apart.
+        let of_one: BTreeSet<u16> = (0..lines(&topology) as u64).map(|line| chiplet(1, line)).collect();
+        assert!(of_one.len() > 1);
+    }
+}
