@@ -1,5 +1,5 @@
-//! Whose it is that crosses: a trace tells which of the words between two nodes, and
-//! whoever makes its moves elsewhere asks which operation of which thread that is.
+//! The owners of words that cross between two nodes. A trace names a word by its place;
+//! a replay with the timing needs the thread and the operation.
 
 use proto::Protocol;
 

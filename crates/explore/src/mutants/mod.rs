@@ -33,7 +33,7 @@ pub struct Mutants {
     pub killed: Vec<(String, String)>,
     /// Those that no test noticed.
     pub survivors: Vec<String>,
-    /// Those that nobody can notice, each with the reason: outside the total.
+    /// Equivalent faults, each with the reason. They do not count in the total.
     pub equivalent: Vec<(String, String)>,
     /// Those that never made a station do anything else than the protocol does:
     /// nothing reached what is changed.
@@ -106,8 +106,8 @@ fn row_faults(
     add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
 }
 
-/// What waits does not: it is dealt with as in another state, where that is
-/// something else than in those before.
+/// Faults of a row that stalls: the input is handled as in another state. Each
+/// different handling is one fault.
 fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
     let events = view.events.len();
     let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! What the toys have in common.
+//! Parts that the toy protocols of the tests share.
 
 #![allow(dead_code, reason = "each test has some of the toys")]
 
@@ -20,7 +20,7 @@ pub(crate) const INFO: Info = Info {
     equivalent: &[],
 };
 
-/// What memory does for a request; none for a fence and at the boundary of a kernel.
+/// The memory operation of a request. Fences and kernel boundaries have none.
 pub(crate) fn access(req: &Request) -> Option<MemoryAccess> {
     let (mask, data) = (req.mask, req.data);
     match req.op {

@@ -34,7 +34,7 @@ pub(crate) struct Counts {
 pub(crate) struct Comparison {
     /// A line a benchmark, below a line of titles.
     pub(crate) table: String,
-    /// What nobody has to act on at once.
+    /// Remarks that fail nothing.
     pub(crate) notes: Vec<String>,
     /// What fails, each with the name of its benchmark.
     pub(crate) failures: Vec<String>,

@@ -161,7 +161,7 @@ impl Known {
         self.nexts.insert(part, to);
     }
 
-    /// What a part becomes when it is told something.
+    /// The part after it is told something.
     #[inline]
     pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
         self.told.get(&pair(part, told)).copied()
@@ -181,7 +181,7 @@ impl Known {
         self.served.insert(pair(memory, op), to);
     }
 
-    /// What a part becomes when memory has answered.
+    /// The part after memory has answered.
     #[inline]
     pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
         self.answered.get(&pair(part, reply)).copied()
@@ -191,7 +191,7 @@ impl Known {
         self.answered.insert(pair(part, reply), to);
     }
 
-    /// What a part becomes when time passes.
+    /// The part after time has passed.
     pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
         self.ticks.get(&part).copied()
     }
@@ -200,7 +200,7 @@ impl Known {
         self.ticks.insert(part, to);
     }
 
-    /// What a part becomes when the slowest clock ticks.
+    /// The part after a tick of the slowest clock.
     pub(crate) fn lagged(&self, part: u32) -> Option<u32> {
         self.lagged.get(&part).copied()
     }
