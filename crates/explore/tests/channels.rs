@@ -7,10 +7,7 @@ use std::collections::BTreeSet;
 use explore::verify::Test;
 use explore::{Asked, Bounds, Explorer, Explores as _, Limits, Placement};
 use proto::parts::Host;
-use proto::{
-    Agent, Channels, Info, Kind, Levels, NodeId, Per, PlanKey, Protocol, Settings, Sharing, WritePolicy,
-    protocol_nodes,
-};
+use proto::{Agent, Channels, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
@@ -21,9 +18,6 @@ pub struct Loose;
 protocol_nodes! { Loose: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 
 impl Protocol for Loose {
-    type Node = Node;
-    type Msg = Msg;
-    type Params = ();
     const INFO: Info = Info {
         name: "loose",
         summary: "vi over channels that keep no order",
@@ -31,29 +25,11 @@ impl Protocol for Loose {
         sharing: Sharing::Scoped,
         ..toys::INFO
     };
-    const KINDS: &'static [Kind] = &[
-        Kind::cache("L1", "l1", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet),
-        Kind::port("Host", "host", Per::Host),
-    ];
-
-    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
-        match id.kind {
-            0 => Node::L1(L1::new(levels.of(id.kind), &())),
-            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
-            _ => Node::Host(Host),
-        }
-    }
+    toys::over_banks_of_vi! { |level| L1::new(level, &()) }
 
     fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
         agent.enters(0, 2)
     }
-
-    toys::no_tables! {}
 }
 
 /// Two stores of one thread, each of which is passed on.

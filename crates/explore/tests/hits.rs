@@ -8,8 +8,8 @@ use explore::verify::Test;
 use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Kind, Levels, Load, NodeId, Op,
-    Per, PlanKey, Protocol, Settings, Sharing, TimerClass, WritePolicy, protocol_nodes,
+    Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Load, NodeId, Op, PlanKey,
+    Protocol, Sharing, TimerClass, WritePolicy, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
@@ -69,38 +69,18 @@ macro_rules! lies {
             protocol_nodes! { $toy: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
 
             impl Protocol for $toy {
-                type Node = Node;
-                type Msg = Msg;
-                type Params = ();
                 const INFO: Info = Info {
                     name: "lies",
                     summary: "vi, and something untrue is said of its hits",
                     sharing: Sharing::Scoped,
                     ..toys::INFO
                 };
-                const KINDS: &'static [Kind] = &[
-                    Kind::cache("L1", "l1", Per::Cu).over("l2"),
-                    Kind::cache("L2", "l2", Per::Chiplet),
-                    Kind::port("Host", "host", Per::Host),
-                ];
-
-                fn params(_: &Levels, _: &Settings) -> Result<(), String> {
-                    Ok(())
-                }
-
-                fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
-                    match id.kind {
-                        0 => Node::L1(Liar(L1::new(levels.of(id.kind), &()), Lie::$lie)),
-                        1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
-                        _ => Node::Host(Host),
-                    }
-                }
+                toys::over_banks_of_vi! { |level| Liar(L1::new(level, &()), Lie::$lie) }
 
                 fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
                     agent.enters(0, 2)
                 }
 
-                toys::no_tables! {}
             }
         })+
     };

@@ -1,14 +1,12 @@
 //! Compute units that share a controller: a work-group that is resumed on the other one
 //! stays with the same part.
 
+mod toys;
+
 use explore::verify::Test;
 use explore::{Asked, Bounds, End, Explorer, Explores as _, Limits, Move, Placement};
-use proto::issue::IssueRule;
 use proto::parts::Host;
-use proto::{
-    Agent, Channels, Claim, Info, Kind, Levels, NodeId, Per, PlanKey, PlansView, Protocol, Settings, Sharing,
-    TableView, WritePolicy, protocol_nodes,
-};
+use proto::{Agent, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
@@ -19,49 +17,19 @@ pub struct OneDoor;
 protocol_nodes! { OneDoor: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 
 impl Protocol for OneDoor {
-    type Node = Node;
-    type Msg = Msg;
-    type Params = ();
     const INFO: Info = Info {
         name: "one-door",
         summary: "vi with one cache for all compute units",
-        source: "this test",
-        claims: &[Claim { model: "drf", cores: IssueRule::GPUS, mapping: "as vi" }],
-        channels: Channels::Fifo,
         sharing: Sharing::Scoped,
-        equivalent: &[],
+        ..toys::INFO
     };
-    const KINDS: &'static [Kind] = &[
-        Kind::cache("L1", "l1", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet),
-        Kind::port("Host", "host", Per::Host),
-    ];
-
-    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
-        match id.kind {
-            0 => Node::L1(L1::new(levels.of(id.kind), &())),
-            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
-            _ => Node::Host(Host),
-        }
-    }
+    toys::over_banks_of_vi! { |level| L1::new(level, &()) }
 
     fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
         match agent {
             Agent::Cu(_) | Agent::CommandProcessor => NodeId { kind: 0, index: 0 },
             Agent::Host(index) => NodeId { kind: 2, index },
         }
-    }
-
-    fn tables() -> Vec<TableView> {
-        Vec::new()
-    }
-
-    fn plans() -> Vec<PlansView> {
-        Vec::new()
     }
 }
 

@@ -6,8 +6,8 @@ use explore::verify::Test;
 use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
 use proto::parts::Host;
 use proto::{
-    Agent, Controller, Cx, Disposition, Info, Input, Kind, Levels, NodeId, Per, PlanKey, Protocol, Settings,
-    Sharing, WritePolicy, protocol_nodes,
+    Agent, Controller, Cx, Disposition, Info, Input, NodeId, PlanKey, Protocol, Sharing, WritePolicy,
+    protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
@@ -35,38 +35,17 @@ pub struct Memory;
 protocol_nodes! { Memory: L1(Remembers, ToL1), Bank(Bank, ToBank), Host(Host) }
 
 impl Protocol for Memory {
-    type Node = Node;
-    type Msg = Msg;
-    type Params = ();
     const INFO: Info = Info {
         name: "remembers",
         summary: "vi, and a request that waits changes its cache",
         sharing: Sharing::Scoped,
         ..toys::INFO
     };
-    const KINDS: &'static [Kind] = &[
-        Kind::cache("L1", "l1", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet),
-        Kind::port("Host", "host", Per::Host),
-    ];
-
-    fn params(_: &Levels, _: &Settings) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn node(id: NodeId, levels: &Levels, (): &()) -> Node {
-        match id.kind {
-            0 => Node::L1(Remembers(L1::new(levels.of(id.kind), &()), false)),
-            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
-            _ => Node::Host(Host),
-        }
-    }
+    toys::over_banks_of_vi! { |level| Remembers(L1::new(level, &()), false) }
 
     fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
         agent.enters(0, 2)
     }
-
-    toys::no_tables! {}
 }
 
 /// Two threads of one compute unit miss, and there is one miss register.

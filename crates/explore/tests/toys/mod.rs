@@ -1,6 +1,6 @@
 //! Parts that the toy protocols of the tests share.
 
-#![allow(dead_code, reason = "each test has some of the toys")]
+#![allow(dead_code, unused_macros, reason = "each test has some of the toys")]
 
 use proto::issue::IssueRule;
 use proto::{Channels, Claim, Info, MemoryAccess, Op, Request, Sharing};
@@ -44,4 +44,35 @@ macro_rules! no_tables {
     };
 }
 
-pub(crate) use no_tables;
+/// What a [`proto::Protocol`] with an L1 of its own over the banks of `vi` declares, but for
+/// its name and its entries.
+macro_rules! over_banks_of_vi {
+    (|$level:ident| $l1:expr) => {
+        type Node = Node;
+        type Msg = Msg;
+        type Params = ();
+        const KINDS: &'static [proto::Kind] = &[
+            proto::Kind::cache("L1", "l1", proto::Per::Cu).over("l2"),
+            proto::Kind::cache("L2", "l2", proto::Per::Chiplet),
+            proto::Kind::port("Host", "host", proto::Per::Host),
+        ];
+
+        fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn node(id: proto::NodeId, levels: &proto::Levels, (): &()) -> Node {
+            let $level = levels.of(id.kind);
+            match id.kind {
+                0 => Node::L1($l1),
+                1 => Node::Bank(zoo::vi::Bank::new($level, &())),
+                _ => Node::Host(proto::parts::Host),
+            }
+        }
+
+        $crate::toys::no_tables! {}
+    };
+}
+
+#[allow(unused_imports, reason = "each test has some of the toys")]
+pub(crate) use {no_tables, over_banks_of_vi};
