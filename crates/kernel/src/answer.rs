@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use proto::Width;
+
 use crate::Word;
 
 /// Named vectors of values that a program leaves as its answer.
@@ -18,8 +20,50 @@ pub struct Part {
     pub name: String,
     /// The name of the element's type.
     pub word: &'static str,
-    /// The bits of its elements.
-    pub bits: Vec<u64>,
+    width: Width,
+    /// The little-endian bytes of its elements.
+    bytes: Vec<u8>,
+}
+
+impl Part {
+    /// How many elements it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.width.bytes()
+    }
+
+    /// Has it no element?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The bits of each element, zero-extended.
+    pub fn bits(&self) -> impl Iterator<Item = u64> {
+        self.bytes.chunks_exact(self.width.bytes()).map(bits_of)
+    }
+
+    /// Changes the bits of an element.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn change(&mut self, index: usize, change: impl FnOnce(u64) -> u64) {
+        let width = self.width.bytes();
+        let bytes = &mut self.bytes[index * width..][..width];
+        bytes.copy_from_slice(&change(bits_of(bytes)).to_le_bytes()[..width]);
+    }
+
+    /// Drops the last element.
+    pub fn pop(&mut self) {
+        self.bytes.truncate(self.bytes.len().saturating_sub(self.width.bytes()));
+    }
+}
+
+/// The number that up to eight little-endian bytes stand for.
+fn bits_of(bytes: &[u8]) -> u64 {
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(wide)
 }
 
 /// An answer that differs from its reference.
@@ -54,8 +98,8 @@ impl Answer {
     /// The same with one more vector.
     #[must_use]
     pub fn with<T: Word>(mut self, name: impl Into<String>, values: &[T]) -> Self {
-        let bits = values.iter().map(|v| v.to_bits()).collect();
-        self.parts.push(Part { name: name.into(), word: T::NAME, bits });
+        let (width, bytes) = (T::WIDTH, T::to_bytes(values));
+        self.parts.push(Part { name: name.into(), word: T::NAME, width, bytes });
         self
     }
 
@@ -87,8 +131,12 @@ impl Answer {
     /// The values of one vector; none if there is no such vector of this type.
     #[must_use]
     pub fn get<T: Word>(&self, name: &str) -> Option<Vec<T>> {
+        Some(T::from_bytes(self.bytes_of::<T>(name)?))
+    }
+
+    fn bytes_of<T: Word>(&self, name: &str) -> Option<&[u8]> {
         let part = self.parts.iter().find(|p| p.name == name && p.word == T::NAME)?;
-        Some(part.bits.iter().map(|&bits| T::from_bits(bits)).collect())
+        Some(&part.bytes)
     }
 
     /// Compares one vector with its reference, element by element.
@@ -106,12 +154,14 @@ impl Answer {
             let (expected, found) = (show(expected), show(found));
             WrongAnswer { part: name.to_owned(), index: index as u64, expected, found }
         };
-        let found = self.get::<T>(name).unwrap_or_default();
-        for index in 0..reference.len().max(found.len()) {
-            let (want, have) = (reference.get(index), found.get(index));
-            match (want, have) {
-                (Some(&w), Some(&h)) if same(w, h) => {}
-                _ => return Err(wrong(index, want, have)),
+        let bytes = self.bytes_of::<T>(name).unwrap_or_default();
+        let mut found = bytes.chunks_exact(T::WIDTH.bytes()).map(|bytes| T::from_bits(bits_of(bytes)));
+        let mut reference = reference.iter();
+        for index in 0.. {
+            match (reference.next(), found.next()) {
+                (None, None) => break,
+                (Some(&want), Some(have)) if same(want, have) => {}
+                (want, have) => return Err(wrong(index, want, have.as_ref())),
             }
         }
         Ok(())

@@ -85,16 +85,16 @@ fn every_check_finds_the_first_element_that_is_wrong() {
         let instance = workload.instance(&settings, 9).unwrap_or_else(|error| panic!("{error}"));
         assert!(!good.parts().is_empty(), "{} has no answer", workload.name);
         for (part, values) in good.parts().iter().enumerate() {
-            let count = values.bits.len();
+            let count = values.len();
             for index in [0, count / 2, count - 1] {
                 let mut bad = good.clone();
-                bad.parts_mut()[part].bits[index] ^= 1 << 22;
-                bad.parts_mut()[part].bits[count - 1] ^= 1 << 21;
+                bad.parts_mut()[part].change(index, |bits| bits ^ 1 << 22);
+                bad.parts_mut()[part].change(count - 1, |bits| bits ^ 1 << 21);
                 let wrong = instance.check(&bad).map_err(|wrong| (wrong.part, wrong.index));
                 assert_eq!(wrong, Err((values.name.clone(), index as u64)), "{}", workload.name);
             }
             let mut short = good.clone();
-            short.parts_mut()[part].bits.pop();
+            short.parts_mut()[part].pop();
             let wrong = instance.check(&short).map_err(|wrong| (wrong.index, wrong.found));
             assert_eq!(wrong, Err((count as u64 - 1, "nothing".to_owned())), "{}", workload.name);
         }

@@ -120,7 +120,7 @@ fn a_task_that_is_lost_done_twice_or_done_for_another_is_a_wrong_answer() {
     let bad = |part: &str, change: u64| {
         let mut bad = good.clone();
         for p in bad.parts_mut().iter_mut().filter(|p| p.name == part) {
-            p.bits[1] = p.bits[1].wrapping_add(change);
+            p.change(1, |bits| bits.wrapping_add(change));
         }
         check(&bad).map_err(|wrong| (wrong.part, wrong.index))
     };

@@ -254,7 +254,7 @@ fn a_task_that_is_lost_or_run_twice_is_a_wrong_answer() {
         for change in [1, u64::MAX] {
             let mut bad = good.clone();
             for p in bad.parts_mut().iter_mut().filter(|p| p.name == part) {
-                p.bits[0] = p.bits[0].wrapping_add(change);
+                p.change(0, |bits| bits.wrapping_add(change));
             }
             assert_eq!(check(&bad).map_err(|wrong| wrong.part), Err(part.to_owned()));
         }
