@@ -202,13 +202,24 @@ pub struct Posted {
     pub data: Packed,
     /// The bytes of a host write or read.
     pub bulk: Vec<u8>,
-    addrs: [u64; LANES_MAX],
-    expected: Packed,
+    /// Made by the first operation of this slot that needs it.
+    per_lane: Option<Box<PerLane>>,
     slot: Slot,
 }
 
+/// What only gathers and compare-exchanges have for each lane.
+#[derive(Debug)]
+struct PerLane {
+    addrs: [u64; LANES_MAX],
+    expected: Packed,
+}
+
+impl PerLane {
+    const ZERO: PerLane = PerLane { addrs: [0; LANES_MAX], expected: Packed([0; 8 * LANES_MAX]) };
+}
+
 impl Posted {
-    fn new(site: Site) -> Self {
+    fn free() -> Self {
         Posted {
             action: Action::Fence,
             space: Space::Global,
@@ -217,12 +228,11 @@ impl Posted {
             placed: Placed::Nowhere,
             semantics: Semantics::PLAIN,
             array: ArrayId(0),
-            site,
+            site: Location::caller(),
             work: Work::default(),
             data: Packed::default(),
             bulk: Vec::new(),
-            addrs: [0; LANES_MAX],
-            expected: Packed::default(),
+            per_lane: None,
             slot: Slot::Free,
         }
     }
@@ -233,7 +243,7 @@ impl Posted {
     pub fn addr(&self, lane: usize) -> Addr {
         match self.placed {
             Placed::Unit(base) => Addr(base.0 + (lane * self.width.bytes()) as u64),
-            Placed::Gather => Addr(self.addrs[lane]),
+            Placed::Gather => Addr(self.addrs()[lane]),
             Placed::Single(at) => at,
             Placed::Nowhere => Addr(0),
         }
@@ -243,7 +253,7 @@ impl Posted {
     #[inline]
     #[must_use]
     pub fn addrs(&self) -> &[u64; LANES_MAX] {
-        &self.addrs
+        &self.per_lane().addrs
     }
 
     /// The first address of a host write or read.
@@ -273,7 +283,7 @@ impl Posted {
         let Action::Rmw { kind, uses_value } = self.action else { return None };
         let kind = match kind {
             RmwKind::CompareExchange { .. } => {
-                RmwKind::CompareExchange { expected: self.expected.get(lane, self.width) }
+                RmwKind::CompareExchange { expected: self.per_lane().expected.get(lane, self.width) }
             }
             other => other,
         };
@@ -299,22 +309,34 @@ impl Posted {
     }
 
     #[inline]
+    fn per_lane(&self) -> &PerLane {
+        self.per_lane.as_deref().unwrap_or(&PerLane::ZERO)
+    }
+
+    #[inline]
+    fn per_lane_mut(&mut self) -> &mut PerLane {
+        self.per_lane.get_or_insert_with(|| Box::new(PerLane::ZERO))
+    }
+
+    #[inline]
     pub(crate) fn addrs_mut(&mut self) -> &mut [u64; LANES_MAX] {
-        &mut self.addrs
+        &mut self.per_lane_mut().addrs
     }
 
     #[inline]
     pub(crate) fn expected_mut(&mut self) -> &mut Packed {
-        &mut self.expected
+        &mut self.per_lane_mut().expected
     }
 }
+
+/// How many slots the table of operations grows by.
+const CHUNK: usize = 32;
 
 /// All operations of a run that are in flight.
 #[derive(Debug, Default)]
 pub struct Ops {
-    /// Boxed, so that the table can grow without copying its large slots.
-    #[allow(clippy::vec_box, reason = "a slot is more than a kilobyte")]
-    slots: Vec<Box<Posted>>,
+    /// Chunks of so many slots: the table grows without copying them.
+    chunks: Vec<Box<[Posted; CHUNK]>>,
     free: Vec<u32>,
     posted: Vec<OpId>,
 }
@@ -340,7 +362,7 @@ impl Ops {
     #[inline]
     #[must_use]
     pub fn get(&self, id: OpId) -> &Posted {
-        &self.slots[id.0 as usize]
+        &self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
     /// An operation in flight, to write the values it returns.
@@ -349,7 +371,7 @@ impl Ops {
     /// If no such operation is in flight.
     #[inline]
     pub fn get_mut(&mut self, id: OpId) -> &mut Posted {
-        &mut self.slots[id.0 as usize]
+        &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
     /// Says that the operation is complete: its values stand in its data (a
@@ -360,7 +382,7 @@ impl Ops {
     /// If the operation is not outstanding.
     #[inline]
     pub fn complete(&mut self, id: OpId) {
-        let op = &mut self.slots[id.0 as usize];
+        let op = self.get_mut(id);
         match op.slot {
             Slot::Outstanding => op.slot = Slot::Done,
             Slot::Abandoned => self.release(id),
@@ -371,7 +393,7 @@ impl Ops {
     /// How many operations are in flight, or complete and not yet looked at.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.chunks.len() * CHUNK - self.free.len()
     }
 
     #[inline]
@@ -380,19 +402,22 @@ impl Ops {
             self.posted.len() < OPS_PER_POLL_MAX,
             "more than {OPS_PER_POLL_MAX} operations without an await at {site}"
         );
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None => {
-                self.slots.push(Box::new(Posted::new(site)));
-                (self.slots.len() - 1) as u32
-            }
-        };
-        self.posted.push(OpId(index));
-        let op = &mut *self.slots[index as usize];
+        let id = OpId(self.free.pop().unwrap_or_else(|| self.grow()));
+        self.posted.push(id);
+        let op = self.get_mut(id);
         op.slot = Slot::Outstanding;
         op.site = site;
         op.work = crate::work::take().unwrap_or_default();
-        (OpId(index), op)
+        (id, op)
+    }
+
+    /// Adds a chunk of slots and gives out the first of them.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let first = (self.chunks.len() * CHUNK) as u32;
+        self.chunks.push(Box::new(core::array::from_fn(|_| Posted::free())));
+        self.free.extend((first + 1..first + CHUNK as u32).rev());
+        first
     }
 
     /// Takes back the operation that was posted last.
@@ -405,19 +430,19 @@ impl Ops {
 
     #[inline]
     pub(crate) fn is_done(&self, id: OpId) -> bool {
-        self.slots[id.0 as usize].slot == Slot::Done
+        self.get(id).slot == Slot::Done
     }
 
     #[inline]
     pub(crate) fn release(&mut self, id: OpId) {
-        self.slots[id.0 as usize].slot = Slot::Free;
+        self.get_mut(id).slot = Slot::Free;
         self.free.push(id.0);
     }
 
     /// The issuer no longer looks at it.
     #[inline]
     pub(crate) fn abandon(&mut self, id: OpId) {
-        let op = &mut self.slots[id.0 as usize];
+        let op = self.get_mut(id);
         match op.slot {
             Slot::Outstanding => op.slot = Slot::Abandoned,
             Slot::Done => self.release(id),

@@ -47,11 +47,9 @@ pub struct Beyond {
 /// The values of the lanes that took part, and zero in the others.
 #[inline]
 fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
-    let mut values = T::unpack(from);
-    if lanes.0 & lanes.0.wrapping_add(1) == 0 {
-        // The lowest lanes without a gap: by far the most common.
-        values[lanes.count() as usize..].fill(T::default());
-    } else {
+    let mut values = T::unpack(from, width_of(lanes));
+    // The lowest lanes without a gap are by far the most common.
+    if lanes.0 & lanes.0.wrapping_add(1) != 0 {
         for (lane, value) in values.iter_mut().enumerate() {
             if !lanes.has(lane) {
                 *value = T::default();
@@ -59,6 +57,12 @@ fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
         }
     }
     Lanes::from_array(values)
+}
+
+/// The number of the lane behind the last active one.
+#[inline]
+fn width_of(lanes: Mask) -> usize {
+    (u64::BITS - lanes.0.leading_zeros()) as usize
 }
 
 /// Consecutive elements from this index on, one a lane.
@@ -86,8 +90,8 @@ impl Place for Unit {
     }
 
     #[inline]
-    fn pack<T: Word>(values: Lanes<T>, _lanes: Mask, to: &mut Packed) {
-        T::pack(values.as_array(), to);
+    fn pack<T: Word>(values: Lanes<T>, lanes: Mask, to: &mut Packed) {
+        T::pack(&values.as_array()[..width_of(lanes)], to);
     }
 
     #[inline]
@@ -127,8 +131,8 @@ impl Place for Lanes<u32> {
     }
 
     #[inline]
-    fn pack<T: Word>(values: Lanes<T>, _lanes: Mask, to: &mut Packed) {
-        T::pack(values.as_array(), to);
+    fn pack<T: Word>(values: Lanes<T>, lanes: Mask, to: &mut Packed) {
+        T::pack(&values.as_array()[..width_of(lanes)], to);
     }
 
     #[inline]

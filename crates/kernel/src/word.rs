@@ -52,9 +52,9 @@ pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
     /// The value of the low bits.
     fn from_bits(bits: u64) -> Self;
     /// Packs the lanes one after the other.
-    fn pack(lanes: &[Self; LANES_MAX], to: &mut Packed);
-    /// Unpacks what [`Word::pack`] packed.
-    fn unpack(from: &Packed) -> [Self; LANES_MAX];
+    fn pack(lanes: &[Self], to: &mut Packed);
+    /// Unpacks that many of the lanes that [`Word::pack`] packed; the others are zero.
+    fn unpack(from: &Packed, count: usize) -> [Self; LANES_MAX];
     /// The values whose little-endian bytes stand in `bytes`.
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
     /// The little-endian bytes of `values`.
@@ -85,15 +85,15 @@ macro_rules! word {
                 $from
             }
             #[inline]
-            fn pack(lanes: &[Self; LANES_MAX], to: &mut Packed) {
+            fn pack(lanes: &[Self], to: &mut Packed) {
                 for (to, lane) in to.0.chunks_exact_mut(size_of::<Self>()).zip(lanes) {
                     to.copy_from_slice(&lane.to_le_bytes());
                 }
             }
             #[inline]
-            fn unpack(from: &Packed) -> [Self; LANES_MAX] {
+            fn unpack(from: &Packed, count: usize) -> [Self; LANES_MAX] {
                 let mut lanes = [Self::default(); LANES_MAX];
-                for (lane, from) in lanes.iter_mut().zip(from.0.chunks_exact(size_of::<Self>())) {
+                for (lane, from) in lanes[..count].iter_mut().zip(from.0.chunks_exact(size_of::<Self>())) {
                     *lane = Self::from_le_bytes(from.try_into().unwrap_or_default());
                 }
                 lanes

@@ -84,7 +84,13 @@ fn packed_lanes_lie_one_after_the_other() {
         let size = T::WIDTH.bytes();
         assert_eq!(packed.0[..64 * size], T::to_bytes(&values)[..], "{}", T::NAME);
         assert_eq!(T::from_bytes(&packed.0[..64 * size]), values);
-        assert_eq!(T::unpack(&packed), values);
+        assert_eq!(T::unpack(&packed, LANES_MAX), values);
+        let few = T::unpack(&packed, 5);
+        assert_eq!((&few[..5], &few[5..]), (&values[..5], &[T::default(); LANES_MAX - 5][..]));
+        T::pack(&[T::default(); 3], &mut packed);
+        assert_eq!(packed.0[..3 * size], T::to_bytes(&[T::default(); 3])[..], "{}", T::NAME);
+        assert_eq!(packed.0[3 * size..64 * size], T::to_bytes(&values[3..])[..], "{}", T::NAME);
+        T::pack(&values, &mut packed);
         for (lane, value) in values.iter().enumerate() {
             assert_eq!(packed.get(lane, T::WIDTH), value.to_bits(), "{} {lane}", T::NAME);
             assert_eq!(T::from_bits(value.to_bits()), *value);
