@@ -52,16 +52,14 @@ pub(crate) enum Indexing {
     Home(Divisor),
 }
 
-/// Tags first, then states, then masks, then bytes: a lookup touches one byte
-/// a way and one tag. The same type serves two lines and four megabytes.
+/// A lookup touches one byte a way, and the entry of the way that it finds. The same
+/// type serves two lines and four megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
     /// A byte a way, made from its tag.
     prints: Vec<u8>,
-    tags: Vec<u64>,
+    entries: Vec<Entry>,
     states: Vec<S>,
-    /// By way: which bytes are valid, and which are dirty.
-    masks: Vec<[u128; 2]>,
     /// How many ways of each set are taken.
     taken: Vec<u32>,
     bytes: Vec<u8>,
@@ -75,13 +73,23 @@ pub struct CacheArray<S> {
 
 crate::clone_in_place! {
     [S: Clone] CacheArray<S> {
-        prints, tags, states, masks, taken, bytes, ways, sets, indexing, prints_per_set, line_bytes
+        prints, entries, states, taken, bytes, ways, sets, indexing, prints_per_set, line_bytes
     }
 }
 
-/// The place of a mask among those of a way.
-const VALID: usize = 0;
-const DIRTY: usize = 1;
+/// What a way holds beside its state and its bytes: its tag, which bytes are valid, and
+/// which are dirty. An array, because a vector of zeros is not written when it is made.
+type Entry = [u128; 3];
+
+const TAG: usize = 0;
+const VALID: usize = 1;
+const DIRTY: usize = 2;
+
+/// The tag of a way.
+#[inline]
+fn tag_in(entry: &Entry) -> u64 {
+    entry[TAG] as u64
+}
 
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// An empty array; `absent` is the state of a line that is not there.
@@ -97,9 +105,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         }
         CacheArray {
             prints,
-            tags: vec![EMPTY; lines],
+            entries: vec![[0; 3]; lines],
             states: vec![absent; lines],
-            masks: vec![[0; 2]; lines],
             taken: vec![0; shape.sets as usize],
             bytes: vec![0; lines * usize::from(line_bytes)],
             ways: Divisor::new(shape.ways),
@@ -143,7 +150,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             let mut same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
             while same != 0 {
                 let way = first + chunk * PRINTS_AT_ONCE + same.trailing_zeros() as usize / 8;
-                if self.tags.get(way) == Some(&tag) {
+                if self.entries.get(way).is_some_and(|entry| tag_in(entry) == tag) {
                     return Some(Way(way as u32));
                 }
                 same &= same - 1;
@@ -182,36 +189,36 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let (set, within) = self.ways.divide(way as u64);
         let set = set as usize;
         self.prints[set * self.prints_per_set as usize + within as usize] = print_of(tag);
-        match (self.tags[way] == EMPTY, tag == EMPTY) {
+        match (tag_in(&self.entries[way]) == EMPTY, tag == EMPTY) {
             (true, false) => self.taken[set] += 1,
             (false, true) => self.taken[set] -= 1,
             _ => {}
         }
-        self.tags[way] = tag;
+        self.entries[way][TAG] = u128::from(tag);
     }
 
     /// Puts a line without bytes into a free way.
     pub fn insert(&mut self, way: Way, line: LineAddr, state: S) {
         let i = way.0 as usize;
-        debug_assert_eq!(self.tags[i], EMPTY, "the way is taken");
+        debug_assert_eq!(tag_in(&self.entries[i]), EMPTY, "the way is taken");
         self.set_tag(i, tag_of(line));
         self.states[i] = state;
-        self.masks[i] = [0; 2];
+        (self.entries[i][VALID], self.entries[i][DIRTY]) = (0, 0);
     }
 
     /// Removes a line and its bytes.
     pub fn remove(&mut self, way: Way, absent: S) {
         let i = way.0 as usize;
         self.states[i] = absent;
-        self.masks[i] = [0; 2];
         self.set_tag(i, EMPTY);
+        self.entries[i] = [0; 3];
     }
 
     /// The line in a way, if there is one.
     #[inline]
     #[must_use]
     pub fn line(&self, way: Way) -> Option<LineAddr> {
-        self.tags.get(way.0 as usize).and_then(|&tag| line_of(tag))
+        self.entries.get(way.0 as usize).and_then(|entry| line_of(tag_in(entry)))
     }
 
     /// The state of a way.
@@ -231,26 +238,26 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn valid(&self, way: Way) -> ByteMask {
-        ByteMask(self.masks[way.0 as usize][VALID])
+        ByteMask(self.entries[way.0 as usize][VALID])
     }
 
     /// Which bytes are dirty.
     #[inline]
     #[must_use]
     pub fn dirty(&self, way: Way) -> ByteMask {
-        ByteMask(self.masks[way.0 as usize][DIRTY])
+        ByteMask(self.entries[way.0 as usize][DIRTY])
     }
 
     /// The bytes are clean from now on.
     #[inline]
     pub fn clean(&mut self, way: Way) {
-        self.masks[way.0 as usize][DIRTY] = 0;
+        self.entries[way.0 as usize][DIRTY] = 0;
     }
 
     /// Only the dirty bytes stay valid.
     pub fn keep_dirty(&mut self, way: Way) {
-        let masks = &mut self.masks[way.0 as usize];
-        masks[VALID] = masks[DIRTY];
+        let entry = &mut self.entries[way.0 as usize];
+        entry[VALID] = entry[DIRTY];
     }
 
     /// The bytes of a way, as they lie.
@@ -281,10 +288,10 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     pub fn write(&mut self, way: Way, data: &LineData, mask: ByteMask) -> bool {
         copy_masked(self.bytes_mut(way), &data.0, mask);
-        let masks = &mut self.masks[way.0 as usize];
-        let was_clean = masks[DIRTY] == 0;
-        masks[VALID] |= mask.0;
-        masks[DIRTY] |= mask.0;
+        let entry = &mut self.entries[way.0 as usize];
+        let was_clean = entry[DIRTY] == 0;
+        entry[VALID] |= mask.0;
+        entry[DIRTY] |= mask.0;
         was_clean
     }
 
@@ -292,7 +299,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     pub fn write_clean(&mut self, way: Way, data: &LineData, mask: ByteMask) {
         copy_masked(self.bytes_mut(way), &data.0, mask);
-        self.masks[way.0 as usize][VALID] |= mask.0;
+        self.entries[way.0 as usize][VALID] |= mask.0;
     }
 
     /// A fill: takes the bytes that are not valid yet. Bytes written while the
@@ -306,28 +313,41 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
 
     /// The occupied ways from `start` on.
     pub fn occupied(&self, start: Way) -> impl Iterator<Item = Way> + '_ {
-        let start = start.0 as usize;
-        self.tags[start.min(self.tags.len())..]
-            .iter()
-            .enumerate()
-            .filter(|(_, t)| **t != EMPTY)
-            .map(move |(i, _)| Way((start + i) as u32))
+        core::iter::successors(self.next_occupied(start), |way| self.next_occupied(Way(way.0 + 1)))
+    }
+
+    /// The first occupied way from `start` on.
+    #[must_use]
+    pub fn next_occupied(&self, start: Way) -> Option<Way> {
+        let (set, within) = self.ways.divide(u64::from(start.0));
+        let (mut set, mut within) = (set as usize, within as usize);
+        let per_set = self.prints_per_set as usize;
+        while set < self.taken.len() {
+            if self.taken[set] != 0 {
+                let prints = &self.prints[set * per_set..][within..self.ways.number() as usize];
+                if let Some(at) = prints.iter().position(|&print| print != 0) {
+                    return Some(Way(set as u32 * self.ways.number() + (within + at) as u32));
+                }
+            }
+            (set, within) = (set + 1, 0);
+        }
+        None
     }
 
     /// The first way from `start` on that holds dirty bytes.
     #[must_use]
     pub fn next_dirty(&self, start: Way) -> Option<Way> {
         let start = start.0 as usize;
-        let rest = &self.masks[start.min(self.masks.len())..];
-        rest.iter().position(|masks| masks[DIRTY] != 0).map(|i| Way((start + i) as u32))
+        let rest = &self.entries[start.min(self.entries.len())..];
+        rest.iter().position(|entry| entry[DIRTY] != 0).map(|i| Way((start + i) as u32))
     }
 
     /// The occupied ways of a set.
     pub fn in_set(&self, set: SetIndex) -> impl Iterator<Item = Way> + '_ {
         let range = self.range(set);
         let first = range.start;
-        let tags = self.tags[range].iter().enumerate();
-        tags.filter(|&(_, &tag)| tag != EMPTY).map(move |(i, _)| Way((first + i) as u32))
+        let ways = self.entries[range].iter().enumerate();
+        ways.filter(|(_, entry)| tag_in(entry) != EMPTY).map(move |(i, _)| Way((first + i) as u32))
     }
 
     /// The ways of a set whose state is one of those that `accepts`, which
@@ -343,12 +363,6 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// The victims of a set: the ways whose state is `settled`, all of one rank.
     pub fn victims(&self, set: SetIndex, settled: S, out: &mut Vec<(Way, Rank)>) {
         out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));
-    }
-
-    /// How many ways there are in all.
-    #[must_use]
-    pub fn way_count(&self) -> u32 {
-        self.sets.number() * self.ways.number()
     }
 
     /// The views of all lines, each in a state of a table.
@@ -372,15 +386,15 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         for set in 0..self.sets.number() as usize {
             let line = |i: usize| {
                 let data = self.read(Way(i as u32)).masked(self.valid(Way(i as u32)));
-                (self.tags[i], self.states[i], self.masks[i], data)
+                (self.entries[i], self.states[i], data)
             };
             let mut lines: Vec<_> = (set * ways..(set + 1) * ways).map(line).collect();
             // Lines first, and empty ways behind them.
-            lines.sort_by_key(|(tag, ..)| line_of(*tag).map_or(u64::MAX, |line| line.0));
-            for (i, (tag, state, masks, data)) in (set * ways..).zip(lines) {
-                self.set_tag(i, tag);
+            lines.sort_by_key(|(entry, ..)| line_of(tag_in(entry)).map_or(u64::MAX, |line| line.0));
+            for (i, (entry, state, data)) in (set * ways..).zip(lines) {
+                self.set_tag(i, tag_in(&entry));
                 self.states[i] = state;
-                self.masks[i] = masks;
+                self.entries[i] = entry;
                 self.bytes[i * n..][..n].copy_from_slice(&data.0[..n]);
             }
         }

@@ -120,7 +120,9 @@ pub trait Lines<P: Protocol> {
         carried: Self::Carried<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        for way in (0..self.array().way_count()).map(Way) {
+        let mut next = Way(0);
+        while let Some(way) = self.array().next_occupied(next) {
+            next = Way(way.0 + 1);
             let Some(line) = self.array().line(way) else { continue };
             if !meets(line, self.array().state(way)) {
                 continue;
