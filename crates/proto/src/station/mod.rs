@@ -3,9 +3,12 @@
 //! This is what "the state" of a machine consists of, shared by every driver.
 //! An input is carried out together with everything it wakes, at once.
 
-use crate::contract::{
-    Ask, Channels, Cx, Disposition, Input, LineView, MemoryReply, Message, Node, Protocol, Time, World,
-};
+mod stepper;
+mod views;
+
+use smallvec::SmallVec;
+
+use crate::contract::{Ask, Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, Time, World};
 use crate::effects::{Effects, Inner};
 use crate::line::{LINE_BYTES_MAX, LineAddr, LineData};
 use crate::lookup::Lookup;
@@ -13,8 +16,7 @@ use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::queue::Queue;
 use crate::request::{Op, Request};
 use crate::setup::Setup;
-use core::hash::{Hash, Hasher};
-use smallvec::SmallVec;
+use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
 /// A request that must be presented again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,27 +26,7 @@ struct Held {
     data: LineData,
     /// It is parked under its own slot, and stands in no list.
     own: bool,
-    known: Known,
-}
-
-/// What statistics know about a request. It decides nothing, so requests that
-/// differ only in it are the same.
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    /// Is it known whether it hits, misses or passes on?
-    counted: bool,
-    /// Has it needed anything from below?
-    below: bool,
-}
-
-impl PartialEq for Known {
-    fn eq(&self, _: &Known) -> bool {
-        true
-    }
-}
-impl Eq for Known {}
-impl Hash for Known {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
+    stats: RequestStats,
 }
 
 /// An input that waits for a key.
@@ -68,28 +50,6 @@ struct Line<M> {
     messages: Queue<Box<M>>,
     /// The key under which the oldest is parked.
     key: Key,
-}
-
-/// What became of an input that is not dealt with.
-#[derive(Clone, Copy)]
-enum Found {
-    /// It waits for the coming fill of its line.
-    Waits,
-    /// It is to be presented again when the key is woken.
-    Parks(Key),
-    /// It is to be presented again when a way of the set was given up.
-    NeedsWay(SetIndex),
-}
-
-impl Found {
-    /// The key to park under, if any; a way that is needed is asked for.
-    fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
-        match self {
-            Found::Waits => None,
-            Found::Parks(key) => Some(key),
-            Found::NeedsWay(set) => Some(need(fx, set)),
-        }
-    }
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
@@ -173,18 +133,18 @@ impl<P: Protocol> Station<P> {
     ) {
         let (mut stage, data) = (0, &NO_BYTES);
         let bypasses = fx.uses.bypasses;
-        let mut known = Known::default();
-        let found = loop {
-            match self.bench().request(Ask { slot, req, data }, &mut stage, &mut known, world, fx) {
-                Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
-                found => break found,
+        let mut stats = RequestStats::default();
+        let pending = loop {
+            match self.stepper().request(Ask { slot, req, data }, &mut stage, &mut stats, world, fx) {
+                Some(Pending::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                pending => break pending,
             }
         };
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
-        known.counted = count_request(fx, bypasses, found, Known { counted: is_order, ..known });
-        if let Some(key) = found.and_then(|found| found.key(fx)) {
+        stats.counted = count_request(fx, bypasses, pending, RequestStats { counted: is_order, ..stats });
+        if let Some(key) = pending.and_then(|pending| pending.key(fx)) {
             let own = key == Key::Slot(slot);
-            self.held.insert(slot, Box::new(Held { req: *req, stage, data: *data, own, known }));
+            self.held.insert(slot, Box::new(Held { req: *req, stage, data: *data, own, stats }));
             self.list(key, Parked::Request(slot));
         }
         self.settle(world, fx);
@@ -214,16 +174,16 @@ impl<P: Protocol> Station<P> {
             older.messages.push_back(Box::new(msg.clone()));
             return count_access(fx, bypasses, false);
         }
-        let found = loop {
-            match self.bench().message(from, msg, world, fx) {
-                Some(Found::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
-                found => break found,
+        let pending = loop {
+            match self.stepper().message(from, msg, world, fx) {
+                Some(Pending::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                pending => break pending,
             }
         };
         if msg.is_access() {
-            count_access(fx, bypasses, found.is_none());
+            count_access(fx, bypasses, pending.is_none());
         }
-        if let Some(key) = found.and_then(|found| found.key(fx)) {
+        if let Some(key) = pending.and_then(|pending| pending.key(fx)) {
             let parked = match line {
                 None => Parked::Message(from, Box::new(msg.clone())),
                 Some(line) => {
@@ -308,84 +268,6 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Is nothing parked, waiting or under way?
-    #[must_use]
-    pub fn is_quiet(&self) -> bool {
-        self.parked.is_empty() && self.waiting.is_empty() && self.held.is_empty() && self.node.is_quiet()
-    }
-
-    /// What of a station with one set is not as it must be when everything is
-    /// over. Does its policy pass writes on?
-    #[must_use]
-    pub fn unrest(&self, passes_on: bool) -> Option<String> {
-        let (mut views, mut victims) = (Vec::new(), Vec::new());
-        self.node.lines(&mut views);
-        self.node.victims(SetIndex(0), &mut victims);
-        let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
-        let name = format!("{kind}[{}]", self.id.index);
-        if !self.is_quiet() {
-            let keys: Vec<_> = self.parked_keys().map(|(key, _)| format!("{key:?}")).collect();
-            return Some(format!(
-                "at the end {name} is not quiet; inputs are parked under [{}]",
-                keys.join(", ")
-            ));
-        }
-        // Some lines may be refused until a deadline.
-        if views.len() != victims.len() && self.deadlines.is_empty() {
-            return Some(format!("at the end {name} cannot give up some of its lines"));
-        }
-        let is_dirty = |view: &LineView| !view.owns && !view.dirty.is_empty();
-        (passes_on && views.iter().any(is_dirty))
-            .then(|| format!("at the end {name} holds dirty bytes, and its policy is to pass them on"))
-    }
-
-    /// How many inputs are parked under a key.
-    #[must_use]
-    pub fn parked_count(&self, key: Key) -> usize {
-        match key {
-            Key::Slot(slot) => usize::from(self.held.get(&slot).is_some_and(|held| held.own)),
-            _ => self.parked.get(&key).map_or(0, Queue::len),
-        }
-    }
-
-    /// The keys under which something is parked, with how many inputs.
-    pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
-        let own = self.held.iter().filter(|(_, held)| held.own).map(|(&slot, _)| (Key::Slot(slot), 1));
-        self.parked.iter().map(|(&key, list)| (key, list.len())).chain(own)
-    }
-
-    /// The requests that are parked, with what they wait for.
-    pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
-        let own = self.held.iter().filter(|(_, held)| held.own).map(|(&slot, _)| (Key::Slot(slot), slot));
-        let listed = self.parked.iter().flat_map(|(&key, list)| {
-            list.iter().filter_map(move |p| match p {
-                Parked::Request(slot) => Some((key, *slot)),
-                Parked::Message(..) | Parked::Turn(..) => None,
-            })
-        });
-        listed.chain(own)
-    }
-
-    /// The messages that are parked, with what they wait for.
-    pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
-        let unordered = self.parked.iter().flat_map(|(&key, list)| {
-            list.iter().filter_map(move |p| match p {
-                Parked::Message(from, msg) => Some((key, *from, &**msg)),
-                Parked::Request(_) | Parked::Turn(..) => None,
-            })
-        });
-        let ordered = self
-            .ordered
-            .iter()
-            .flat_map(|(&(from, _), line)| line.messages.iter().map(move |msg| (line.key, from, &**msg)));
-        unordered.chain(ordered)
-    }
-
-    /// The requests that wait for a fill, with the line.
-    pub fn waiting_requests(&self) -> impl Iterator<Item = (LineAddr, Slot)> {
-        self.waiting.iter().flat_map(|(&line, slots)| slots.iter().map(move |&slot| (line, slot)))
-    }
-
     fn other(&mut self, input: Input<'_, P::Msg>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: &self.parked };
         match self.node.step(input, &mut cx) {
@@ -426,8 +308,8 @@ impl<P: Protocol> Station<P> {
 
     /// What a step works on, apart from the inputs that are presented again.
     #[inline]
-    fn bench(&mut self) -> Bench<'_, P> {
-        Bench { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
+    fn stepper(&mut self) -> Stepper<'_, P> {
+        Stepper { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
     }
 
     /// Lists an input under the key it waits for, unless that is its own slot.
@@ -443,10 +325,10 @@ impl<P: Protocol> Station<P> {
         let ask = Ask { slot, req: &held.req, data: &held.data };
         let bypasses = fx.uses.bypasses;
         let (node, parked, waiting) = (&mut self.node, &self.parked, &mut self.waiting);
-        let mut bench = Bench { node, id: self.id, parked, waiting };
-        let found = bench.request(ask, &mut held.stage, &mut held.known, world, fx);
-        held.known.counted = count_request(fx, bypasses, found, held.known);
-        let key = found.and_then(|found| found.key(fx));
+        let mut stepper = Stepper { node, id: self.id, parked, waiting };
+        let pending = stepper.request(ask, &mut held.stage, &mut held.stats, world, fx);
+        held.stats.counted = count_request(fx, bypasses, pending, held.stats);
+        let key = pending.and_then(|pending| pending.key(fx));
         match key {
             Some(key) => held.own = key == Key::Slot(slot),
             None => drop(self.held.remove(&slot)),
@@ -464,9 +346,9 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
     ) -> Option<Key> {
         let bypasses = fx.uses.bypasses;
-        let found = self.bench().message(from, msg, world, fx);
+        let pending = self.stepper().message(from, msg, world, fx);
         fx.uses.bypasses = bypasses;
-        found.and_then(|found| found.key(fx))
+        pending.and_then(|pending| pending.key(fx))
     }
 
     /// Presents the oldest access of a sender to a line.
@@ -481,9 +363,9 @@ impl<P: Protocol> Station<P> {
         let msg: &P::Msg = turns.messages.front()?;
         let bypasses = fx.uses.bypasses;
         let (node, parked, waiting) = (&mut self.node, &self.parked, &mut self.waiting);
-        let found = Bench { node, id: self.id, parked, waiting }.message(from, msg, world, fx);
+        let pending = Stepper { node, id: self.id, parked, waiting }.message(from, msg, world, fx);
         fx.uses.bypasses = bypasses;
-        let again = found.and_then(|found| found.key(fx));
+        let again = pending.and_then(|pending| pending.key(fx));
         match again {
             Some(key) => turns.key = key,
             None => {
@@ -581,119 +463,5 @@ impl<P: Protocol> Station<P> {
 
     fn violate(&self, fx: &mut Effects<P::Msg>, why: &str) {
         fx.violate::<P>(self.id, why);
-    }
-}
-
-/// What a step of a station works on. The input itself may lie in the station too.
-struct Bench<'a, P: Protocol> {
-    node: &'a mut P::Node,
-    id: NodeId,
-    parked: &'a ParkedInputs<P::Msg>,
-    waiting: &'a mut Lookup<LineAddr, SmallVec<[Slot; 4]>>,
-}
-
-impl<P: Protocol> Bench<'_, P> {
-    /// Presents a request and says what became of it, unless it is dealt with.
-    #[inline]
-    fn request(
-        &mut self,
-        ask: Ask<'_>,
-        stage: &mut u8,
-        known: &mut Known,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Option<Found> {
-        let sent = fx.sends.len() + fx.memory.len();
-        let mut cx = Cx { world, me: self.id, stage: *stage, fx, parked: self.parked };
-        let disposition = self.node.step(Input::Request(ask), &mut cx);
-        *stage = cx.stage;
-        known.below |= fx.sends.len() + fx.memory.len() > sent;
-        if ask.req.is_atomic_access() {
-            let waits = matches!(disposition, Disposition::Wait(_));
-            if waits || disposition == Disposition::Done {
-                fx.uses.sync_accesses += 1;
-                fx.uses.sync_hits += u32::from(!waits && !known.below);
-            }
-        }
-        match disposition {
-            Disposition::Done => None,
-            Disposition::Wait(line) => {
-                self.waiting.or_default(line).push(ask.slot);
-                Some(Found::Waits)
-            }
-            Disposition::Stall(key) => Some(Found::Parks(key)),
-            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
-            Disposition::Impossible(why) => {
-                fx.violate::<P>(self.id, why);
-                None
-            }
-        }
-    }
-
-    /// Presents a message and says what became of it, unless it is dealt with.
-    #[inline]
-    fn message(
-        &mut self,
-        from: NodeId,
-        msg: &P::Msg,
-        world: World<'_, P>,
-        fx: &mut Effects<P::Msg>,
-    ) -> Option<Found> {
-        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: self.parked };
-        match self.node.step(Input::Message { from, msg }, &mut cx) {
-            Disposition::Done => None,
-            Disposition::Stall(key) => Some(Found::Parks(key)),
-            Disposition::NeedWay(set) => Some(Found::NeedsWay(set)),
-            Disposition::Impossible(why) => {
-                fx.violate::<P>(self.id, &format!("{} from {from:?}: {why}", msg.name()));
-                None
-            }
-            Disposition::Wait(_) => {
-                fx.violate::<P>(self.id, "a message cannot wait for a fill");
-                None
-            }
-        }
-    }
-}
-
-/// The line whose accesses this message must not pass, if its channel keeps
-/// order.
-fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
-    let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
-    ordered.then(|| msg.line()).flatten()
-}
-
-fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
-    if !fx.needs.contains(&set) {
-        fx.needs.push(set);
-    }
-    Key::Way(set)
-}
-
-/// Counts a request when it is known what becomes of its access, and says
-/// whether it is. One that waits for word about itself, and was not passed on,
-/// has not come to its access yet; when it has, it is a hit only if nothing was
-/// sent for it.
-fn count_request<M>(fx: &mut Effects<M>, bypasses_before: u32, found: Option<Found>, known: Known) -> bool {
-    if known.counted {
-        fx.uses.bypasses = bypasses_before;
-        return true;
-    }
-    let waits_for_itself = matches!(found, Some(Found::Parks(Key::Slot(_))));
-    if waits_for_itself && fx.uses.bypasses == bypasses_before {
-        return false;
-    }
-    count_access(fx, bypasses_before, found.is_none() && !known.below);
-    true
-}
-
-fn count_access<M>(fx: &mut Effects<M>, bypasses_before: u32, done: bool) {
-    fx.uses.accesses += 1;
-    if fx.uses.bypasses != bypasses_before {
-        fx.uses.bypasses = bypasses_before + 1;
-    } else if done {
-        fx.uses.hits += 1;
-    } else {
-        fx.uses.misses += 1;
     }
 }

@@ -1,0 +1,174 @@
+//! One step of a controller, and what its input waits for afterwards.
+
+use core::hash::{Hash, Hasher};
+
+use smallvec::SmallVec;
+
+use super::ParkedInputs;
+use crate::contract::{Ask, Channels, Cx, Disposition, Input, Message, Node, Protocol, World};
+use crate::effects::Effects;
+use crate::line::LineAddr;
+use crate::lookup::Lookup;
+use crate::node::{Key, NodeId, SetIndex, Slot};
+
+/// What statistics know about a request. It decides nothing, so requests that
+/// differ only in it are the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RequestStats {
+    /// Is it known whether it hits, misses or passes on?
+    pub(super) counted: bool,
+    /// Has it needed anything from below?
+    pub(super) below: bool,
+}
+
+impl PartialEq for RequestStats {
+    fn eq(&self, _: &RequestStats) -> bool {
+        true
+    }
+}
+impl Eq for RequestStats {}
+impl Hash for RequestStats {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// What an input that is not dealt with waits for.
+#[derive(Clone, Copy)]
+pub(super) enum Pending {
+    /// It waits for the coming fill of its line.
+    Waits,
+    /// It is to be presented again when the key is woken.
+    Parks(Key),
+    /// It is to be presented again when a way of the set was given up.
+    NeedsWay(SetIndex),
+}
+
+impl Pending {
+    /// The key to park under, if any; a way that is needed is asked for.
+    pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
+        match self {
+            Pending::Waits => None,
+            Pending::Parks(key) => Some(key),
+            Pending::NeedsWay(set) => Some(need(fx, set)),
+        }
+    }
+}
+
+/// Takes steps of a controller. It borrows no more of the station than a step needs:
+/// the input may lie in the station too.
+pub(super) struct Stepper<'a, P: Protocol> {
+    pub(super) node: &'a mut P::Node,
+    pub(super) id: NodeId,
+    pub(super) parked: &'a ParkedInputs<P::Msg>,
+    pub(super) waiting: &'a mut Lookup<LineAddr, SmallVec<[Slot; 4]>>,
+}
+
+impl<P: Protocol> Stepper<'_, P> {
+    /// Presents a request and says what became of it, unless it is dealt with.
+    #[inline]
+    pub(super) fn request(
+        &mut self,
+        ask: Ask<'_>,
+        stage: &mut u8,
+        stats: &mut RequestStats,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Pending> {
+        let sent = fx.sends.len() + fx.memory.len();
+        let mut cx = Cx { world, me: self.id, stage: *stage, fx, parked: self.parked };
+        let disposition = self.node.step(Input::Request(ask), &mut cx);
+        *stage = cx.stage;
+        stats.below |= fx.sends.len() + fx.memory.len() > sent;
+        if ask.req.is_atomic_access() {
+            let waits = matches!(disposition, Disposition::Wait(_));
+            if waits || disposition == Disposition::Done {
+                fx.uses.sync_accesses += 1;
+                fx.uses.sync_hits += u32::from(!waits && !stats.below);
+            }
+        }
+        match disposition {
+            Disposition::Done => None,
+            Disposition::Wait(line) => {
+                self.waiting.or_default(line).push(ask.slot);
+                Some(Pending::Waits)
+            }
+            Disposition::Stall(key) => Some(Pending::Parks(key)),
+            Disposition::NeedWay(set) => Some(Pending::NeedsWay(set)),
+            Disposition::Impossible(why) => {
+                fx.violate::<P>(self.id, why);
+                None
+            }
+        }
+    }
+
+    /// Presents a message and says what became of it, unless it is dealt with.
+    #[inline]
+    pub(super) fn message(
+        &mut self,
+        from: NodeId,
+        msg: &P::Msg,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Pending> {
+        let mut cx = Cx { world, me: self.id, stage: 0, fx, parked: self.parked };
+        match self.node.step(Input::Message { from, msg }, &mut cx) {
+            Disposition::Done => None,
+            Disposition::Stall(key) => Some(Pending::Parks(key)),
+            Disposition::NeedWay(set) => Some(Pending::NeedsWay(set)),
+            Disposition::Impossible(why) => {
+                fx.violate::<P>(self.id, &format!("{} from {from:?}: {why}", msg.name()));
+                None
+            }
+            Disposition::Wait(_) => {
+                fx.violate::<P>(self.id, "a message cannot wait for a fill");
+                None
+            }
+        }
+    }
+}
+
+/// The line whose accesses this message must not pass, if its channel keeps
+/// order.
+pub(super) fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
+    let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
+    ordered.then(|| msg.line()).flatten()
+}
+
+fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
+    if !fx.needs.contains(&set) {
+        fx.needs.push(set);
+    }
+    Key::Way(set)
+}
+
+/// Counts a request when it is known what becomes of its access, and says
+/// whether it is. One that waits for word about itself, and was not passed on,
+/// has not come to its access yet; when it has, it is a hit only if nothing was
+/// sent for it.
+pub(super) fn count_request<M>(
+    fx: &mut Effects<M>,
+    bypasses_before: u32,
+    pending: Option<Pending>,
+    stats: RequestStats,
+) -> bool {
+    if stats.counted {
+        fx.uses.bypasses = bypasses_before;
+        return true;
+    }
+    let waits_for_itself = matches!(pending, Some(Pending::Parks(Key::Slot(_))));
+    if waits_for_itself && fx.uses.bypasses == bypasses_before {
+        return false;
+    }
+    count_access(fx, bypasses_before, pending.is_none() && !stats.below);
+    true
+}
+
+pub(super) fn count_access<M>(fx: &mut Effects<M>, bypasses_before: u32, done: bool) {
+    fx.uses.accesses += 1;
+    if fx.uses.bypasses != bypasses_before {
+        fx.uses.bypasses = bypasses_before + 1;
+    } else if done {
+        fx.uses.hits += 1;
+    } else {
+        fx.uses.misses += 1;
+    }
+}
