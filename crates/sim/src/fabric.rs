@@ -196,30 +196,41 @@ pub(crate) struct Stations<P: Protocol> {
     skips_hits: bool,
 }
 
-/// The messages under way, each with its sender.
+/// The messages under way, each with its sender. A message is large: it is written
+/// once, and read where it lies.
 #[derive(Debug)]
 struct Messages<M> {
-    places: Vec<Option<(StationId, M)>>,
+    places: Vec<Option<Box<(StationId, M)>>>,
     free: Vec<MessageId>,
+    /// The boxes of messages that have arrived.
+    spare: Vec<Box<(StationId, M)>>,
 }
 
 impl<M> Messages<M> {
     #[inline]
     fn insert(&mut self, from: StationId, msg: M) -> MessageId {
+        let boxed = match self.spare.pop() {
+            Some(mut boxed) => {
+                *boxed = (from, msg);
+                boxed
+            }
+            None => Box::new((from, msg)),
+        };
         match self.free.pop() {
             Some(id) => {
-                self.places[id as usize] = Some((from, msg));
+                self.places[id as usize] = Some(boxed);
                 id
             }
             None => {
-                self.places.push(Some((from, msg)));
+                self.places.push(Some(boxed));
                 (self.places.len() - 1) as MessageId
             }
         }
     }
 
+    /// Takes a message out, until its box comes back as a spare one.
     #[inline]
-    fn take(&mut self, id: MessageId) -> Option<(StationId, M)> {
+    fn take(&mut self, id: MessageId) -> Option<Box<(StationId, M)>> {
         let taken = self.places[id as usize].take()?;
         self.free.push(id);
         Some(taken)
@@ -262,7 +273,7 @@ impl<P: Protocol> Stations<P> {
             nodes,
             recency: (0..count).map(|_| Recency::default()).collect(),
             fx: Effects::default(),
-            messages: Messages { places: Vec::new(), free: Vec::new() },
+            messages: Messages { places: Vec::new(), free: Vec::new(), spare: Vec::new() },
             sent: Vec::new(),
             clocks: vec![0; count as usize],
             victims: Vec::new(),
@@ -461,15 +472,17 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
-        let Some((from, mut msg)) = self.messages.take(message) else {
+        let Some(mut boxed) = self.messages.take(message) else {
             out.violation = Some("a message was delivered twice".to_owned());
             return;
         };
+        let (from, msg) = &mut *boxed;
         if P::CLOCKED {
             let elapsed = self.clocks[to as usize] - self.sent[message as usize];
             msg.age(i32::try_from(elapsed).unwrap_or(i32::MAX));
         }
-        self.tell(to, &Told::Message { from, msg: &msg }, out);
+        self.tell(to, &Told::Message { from: *from, msg }, out);
+        self.messages.spare.push(boxed);
     }
 
     fn drop_message(&mut self, message: MessageId) {
