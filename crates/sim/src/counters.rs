@@ -279,10 +279,16 @@ impl Tally {
         self.count_step();
     }
 
-    /// Counts what a hit uses.
+    /// Counts what a hit uses: [`Hit::uses`].
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
-        self.uses(level, &Hit::uses());
+        let Uses { tag_lookups, accesses, hits, data_reads, .. } = Hit::uses();
+        let sum = &mut self.recent[usize::from(level)];
+        sum.tag_lookups += tag_lookups;
+        sum.accesses += accesses;
+        sum.hits += hits;
+        sum.data_reads += data_reads;
+        self.count_step();
     }
 
     #[inline]
@@ -471,6 +477,14 @@ mod tests {
             ..NocTraffic::default()
         };
         (tally, noc, DramTraffic { reads: 1, row_misses: 1, ..DramTraffic::default() })
+    }
+
+    #[test]
+    fn a_hit_counts_what_the_step_of_a_hit_uses() {
+        let [mut by_hit, mut by_step] = [0; 2].map(|_| Tally::new(["l1".to_owned()].into_iter()));
+        by_hit.hit(0);
+        by_step.uses(0, &Hit::uses());
+        assert_eq!((&by_hit.recent, by_hit.recent_steps), (&by_step.recent, by_step.recent_steps));
     }
 
     #[test]
