@@ -27,7 +27,7 @@ use proto::{CacheShape, MemoryLevel, Protocol, Setting, Settings, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::dram::DramSpec;
-use crate::energy::EnergySpec;
+use crate::reports::energy::EnergySpec;
 use crate::noc::NocSpec;
 
 /// A machine: one GPU, its memory system and the host beside it.

@@ -14,10 +14,10 @@ use kernel::Program;
 use proto::{LineAddr, Mutation, Protocol, TimerClass, Way};
 
 use crate::config::System;
-use crate::error::RunError;
+use crate::reports::error::RunError;
 use crate::fabric::Fabric as _;
 use crate::machine::{Ended, Machine, RunOptions};
-use crate::outcome::Outcome;
+use crate::reports::outcome::Outcome;
 use crate::queue::Cycle;
 use crate::run::{outcome, stations};
 

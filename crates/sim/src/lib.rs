@@ -11,31 +11,22 @@
 //!
 //! There is no rule of any protocol here, and none of any program.
 
-pub mod attribution;
 pub mod coalesce;
 pub mod config;
-mod counters;
 pub mod dram;
-pub mod energy;
-pub mod error;
 mod fabric;
 pub mod follow;
-mod history;
 mod machine;
 pub mod memory;
 pub mod noc;
-mod outcome;
-pub mod perfetto;
 mod placement;
-pub mod probe;
-mod progress;
 pub mod queue;
 pub mod race;
+mod reports;
 mod run;
-pub mod sample;
 mod slab;
-mod stuck;
 
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
-pub use outcome::{KernelTime, Outcome};
+pub use reports::outcome::{KernelTime, Outcome};
+pub use reports::{attribution, energy, error, perfetto, probe, sample};
 pub use run::{counter_names, run};

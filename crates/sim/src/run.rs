@@ -4,15 +4,15 @@ use kernel::Program;
 use proto::{Homes, Protocol};
 
 use crate::config::System;
-use crate::counters::{LevelUses, Tally};
+use crate::reports::counters::{LevelUses, Tally};
 use crate::dram::DramTraffic;
-use crate::energy::{Energy, EnergyUses, NocUnit};
-use crate::error::RunError;
+use crate::reports::energy::{Energy, EnergyUses, NocUnit};
+use crate::reports::error::RunError;
 use crate::fabric::{Fabric as _, Stations};
 use crate::machine::{Finished, Machine, RunOptions};
 use crate::noc::NocTraffic;
-use crate::outcome::Outcome;
-use crate::probe::Probe;
+use crate::reports::outcome::Outcome;
+use crate::reports::probe::Probe;
 
 /// Runs `program` on `system` under protocol `P`, watched by `probe`.
 ///
@@ -43,7 +43,7 @@ pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunErr
     let stations = stations::<P>(system, &RunOptions::default())?;
     let tally = Tally::new(stations.levels().into_iter().map(|level| level.name));
     let counters = tally.entries(&NocTraffic::default(), &DramTraffic::default()).into_keys();
-    Ok(counters.chain(crate::sample::LEVELS.map(str::to_owned)).collect())
+    Ok(counters.chain(crate::reports::sample::LEVELS.map(str::to_owned)).collect())
 }
 
 /// Where lines live.

@@ -10,7 +10,7 @@ use super::spent::Beside;
 use super::wave::{LastOp, Stage};
 use super::{Machine, Owner};
 use crate::coalesce::LinePart;
-use crate::probe::{Probe, WaveAt};
+use crate::reports::probe::{Probe, WaveAt};
 use crate::queue::Cycle;
 
 /// What an instruction is, beyond the access of its lines.
@@ -491,7 +491,7 @@ fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LA
 }
 
 /// Does the wavefront do what it did before?
-fn examine(watch: &mut crate::progress::Watch, now: Cycle, wave: u32, op: &Posted) {
+fn examine(watch: &mut crate::reports::progress::Watch, now: Cycle, wave: u32, op: &Posted) {
     let operand = |lane| match op.action {
         Action::Store | Action::Rmw { .. } => op.value(lane),
         _ => 0,

@@ -5,7 +5,7 @@ use kernel::OpId;
 use super::access::{Instr, Phase};
 use super::wave::Stage;
 use super::{Machine, Owner};
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 impl<Pr: Probe> Machine<'_, Pr> {

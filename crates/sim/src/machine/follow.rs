@@ -8,10 +8,10 @@ use super::leader::Leader;
 use super::travel::Origin;
 use super::wave::Stage;
 use super::{Event, Finished, Machine, Owner};
-use crate::attribution::Trail;
-use crate::error::RunError;
+use crate::reports::attribution::Trail;
+use crate::reports::error::RunError;
 use crate::follow::{End, FollowError, Issues, Move, Script, Step};
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// What came of it.

@@ -13,8 +13,8 @@ use proto::issue::IssueId;
 use super::access::{AskHead, Instr, Phase, split};
 use super::spent::Beside;
 use super::{Event, Machine, Owner};
-use crate::error::RunError;
-use crate::probe::{Probe, WaveAt};
+use crate::reports::error::RunError;
+use crate::reports::probe::{Probe, WaveAt};
 use crate::queue::Cycle;
 
 /// The host's part of a run.

@@ -18,10 +18,10 @@ use super::access::{AskHead, Instr, Phase};
 use super::spent::Beside;
 use super::wave::Stage;
 use super::{Event, Machine, Owner};
-use crate::attribution::Cause;
+use crate::reports::attribution::Cause;
 use crate::config::{EndOfKernel, System};
-use crate::outcome::KernelTime;
-use crate::probe::{Probe, WaveAt};
+use crate::reports::outcome::KernelTime;
+use crate::reports::probe::{Probe, WaveAt};
 use crate::queue::Cycle;
 
 /// A work-group on the machine.

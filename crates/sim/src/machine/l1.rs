@@ -12,10 +12,10 @@ use super::access::{Instr, scatter_values};
 use super::spent::Spent;
 use super::travel::Origin;
 use super::{Event, Machine, Owner};
-use crate::attribution::Trail;
+use crate::reports::attribution::Trail;
 use crate::coalesce::LinePart;
 use crate::fabric::StationId;
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 use crate::slab::Slab;
 

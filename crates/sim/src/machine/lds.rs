@@ -6,7 +6,7 @@ use proto::{Agent, Op, Order};
 use super::access::Phase;
 use super::{Event, Machine, Owner};
 use crate::coalesce::bank_turns;
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// From the last wavefront's arrival at a barrier until all go on.

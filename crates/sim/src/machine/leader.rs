@@ -11,7 +11,7 @@ use super::preempt::Away;
 use super::wave::{Stage, Wave};
 use super::{Event, Machine, Owner};
 use crate::follow::{Issues, LedKernel, Move};
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// What the moves are about beside events.

@@ -4,7 +4,7 @@
 use proto::{Addr, LineAddr, LineData, LineView};
 
 use super::Machine;
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Reads bytes as they would be if every cache had been written out: first

@@ -11,12 +11,12 @@ use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
 use super::travel::Origin;
 use super::{Event, Machine};
-use crate::attribution::Trail;
+use crate::reports::attribution::Trail;
 use crate::dram::Located;
 use crate::fabric::StationId;
-use crate::history::Past;
+use crate::reports::history::Past;
 use crate::noc::NocNode;
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// An operation on memory under way.

@@ -31,20 +31,20 @@ mod wave;
 use kernel::{OpId, Posted, Program, Session};
 use proto::{Agent, KernelId, Level, LineAddr, Mutation, PlanKey, TimerClass};
 
-use crate::attribution::{Attribution, Trail};
+use crate::reports::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
 use crate::config::System;
-use crate::counters::Tally;
+use crate::reports::counters::Tally;
 use crate::dram::Dram;
-use crate::error::{Cause, RunError};
+use crate::reports::error::{Cause, RunError};
 use crate::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
-use crate::history::History;
+use crate::reports::history::History;
 use crate::memory::Memory;
 use crate::noc::{Noc, NocNode};
-use crate::outcome::KernelTime;
+use crate::reports::outcome::KernelTime;
 use crate::placement::{Placement, StationTiming};
-use crate::probe::{Layout, Probe};
-use crate::progress::{Watch, least_patience};
+use crate::reports::probe::{Layout, Probe};
+use crate::reports::progress::{Watch, least_patience};
 use crate::queue::{Cycle, EventQueue};
 use crate::slab::Slab;
 

@@ -11,9 +11,9 @@ use proto::{Agent, Boundary};
 use super::access::Phase;
 use super::wave::{Stage, Wave};
 use super::{Event, Machine, Owner};
-use crate::attribution::Cause;
+use crate::reports::attribution::Cause;
 use crate::follow::Move;
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// A work-group that is not at work.

@@ -3,9 +3,9 @@
 use core::num::NonZeroU64;
 
 use super::Machine;
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
-use crate::sample::{LEVELS, Sample};
+use crate::reports::sample::{LEVELS, Sample};
 
 /// When the next sample is due.
 #[derive(Clone, Copy, Debug)]

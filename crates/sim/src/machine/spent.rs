@@ -9,9 +9,9 @@ use proto::{Op, Spending};
 
 use super::Machine;
 use super::access::{Instr, Phase};
-use crate::attribution::{Trail, small};
+use crate::reports::attribution::{Trail, small};
 use crate::fabric::{Out, StationId};
-use crate::probe::Probe;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// Cycles beside the access itself. An operation takes far fewer than 2^32;

@@ -9,11 +9,11 @@ use proto::{LineAddr, Slot};
 use super::access::{Instr, Phase, describe};
 use super::wave::Stage;
 use super::{Machine, Owner};
-use crate::error::{Awaited, Cause, RunError, Stuck, Wait};
+use crate::reports::error::{Awaited, Cause, RunError, Stuck, Wait};
 use crate::fabric::Parked;
-use crate::history::Past;
-use crate::probe::{Probe, WaveAt};
-use crate::stuck::LineHistory;
+use crate::reports::history::Past;
+use crate::reports::probe::{Probe, WaveAt};
+use crate::reports::stuck::LineHistory;
 
 /// How many lines and how many messages of each a diagnosis shows.
 const LINES_SHOWN: usize = 4;

@@ -1,13 +1,13 @@
-//! Keeps the account of [`crate::attribution`] while the machine runs.
+//! Keeps the account of [`crate::reports::attribution`] while the machine runs.
 
 use proto::Op;
 
 use super::Machine;
 use super::access::{Instr, Phase};
 use super::wave::Stage;
-use crate::attribution::{Attribution, Cause};
-use crate::error::RunError;
-use crate::probe::Probe;
+use crate::reports::attribution::{Attribution, Cause};
+use crate::reports::error::RunError;
+use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 
 /// Where the cycles went so far.

@@ -4,11 +4,11 @@
 use proto::{LineAddr, TimerClass, Uses};
 
 use super::{DEADLINE_IS_BUSY, Event, Machine, Transit};
-use crate::attribution::Trail;
-use crate::error::RunError;
+use crate::reports::attribution::Trail;
+use crate::reports::error::RunError;
 use crate::fabric::{Out, Sent, StationId};
-use crate::history::Past;
-use crate::probe::{MessageSeen, Probe};
+use crate::reports::history::Past;
+use crate::reports::probe::{MessageSeen, Probe};
 use crate::queue::Cycle;
 
 /// What a station was given.

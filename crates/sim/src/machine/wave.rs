@@ -7,10 +7,10 @@ use proto::Symbol;
 use proto::issue::{Issue, IssueId};
 
 use super::{Event, Machine};
-use crate::attribution::Cause;
+use crate::reports::attribution::Cause;
 use crate::config::{Scheduler, System, VectorOpSpec};
-use crate::error::RunError;
-use crate::probe::{Probe, WaveAt};
+use crate::reports::error::RunError;
+use crate::reports::probe::{Probe, WaveAt};
 use crate::queue::Cycle;
 
 /// What a wavefront is about to do.

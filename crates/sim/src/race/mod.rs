@@ -26,7 +26,7 @@ use kernel::{Action, ArrayInfo, Placed, Posted, Space};
 use proto::{KernelId, Level, RmwKind};
 use rustc_hash::FxHashMap;
 
-use crate::probe::{Layout, Probe, WaveAt};
+use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;
 
 use clock::ThreadId;

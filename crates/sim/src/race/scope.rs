@@ -3,7 +3,7 @@
 use kernel::Semantics;
 use proto::Level;
 
-use crate::probe::WaveAt;
+use crate::reports::probe::WaveAt;
 
 /// When is a program free of races?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn least(change: impl FnOnce(&mut System)) -> u64 {
-        let mut system: System = toml::from_str(include_str!("../../../systems/hlrc-8cu.toml")).unwrap();
+        let mut system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
         change(&mut system);
         least_patience(&system)
     }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use kernel::Fault;
 
-pub use crate::stuck::{Awaited, Cause, Stuck, Wait};
+pub use crate::reports::stuck::{Awaited, Cause, Stuck, Wait};
 
 /// Why a run has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

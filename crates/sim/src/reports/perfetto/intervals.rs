@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::dram::DramUse;
 use crate::noc::LinkUse;
-use crate::probe::Layout;
+use crate::reports::probe::Layout;
 use crate::queue::Cycle;
-use crate::sample::{LEVELS, Sample};
+use crate::reports::sample::{LEVELS, Sample};
 
 /// A value of a counter track, from that cycle on.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use proto::{KernelId, LineAddr};
 use crate::dram::DramUse;
 use crate::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
-use crate::sample::Sample;
+use crate::reports::sample::Sample;
 
 /// Where a wavefront runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use kernel::Answer;
 use proto::Coverage;
 
-use crate::attribution::Attribution;
-use crate::energy::Energy;
+use crate::reports::attribution::Attribution;
+use crate::reports::energy::Energy;
 use crate::noc::{LinkEnds, LinkTraffic};
 use crate::queue::Cycle;
 

@@ -17,9 +17,9 @@ use proto::LineAddr;
 
 use crate::dram::DramUse;
 use crate::noc::{LinkEnds, LinkUse};
-use crate::probe::{Layout, Probe, WaveAt};
+use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;
-use crate::sample::Sample;
+use crate::reports::sample::Sample;
 use intervals::{Intervals, Value};
 use packet::{Annotation, CounterDescriptor, EventName, InternedData, Packet, TrackDescriptor, TrackEvent};
 
