@@ -15,7 +15,7 @@ use proto::{LineAddr, Mutation, Protocol, TimerClass, Way};
 
 use crate::config::System;
 use crate::reports::error::RunError;
-use crate::fabric::Fabric as _;
+use crate::stations::fabric::Fabric as _;
 use crate::machine::{Ended, Machine, RunOptions};
 use crate::reports::outcome::Outcome;
 use crate::queue::Cycle;

@@ -14,7 +14,6 @@
 pub mod coalesce;
 pub mod config;
 pub mod dram;
-mod fabric;
 pub mod follow;
 mod machine;
 pub mod memory;
@@ -25,6 +24,7 @@ pub mod race;
 mod reports;
 mod run;
 mod slab;
+mod stations;
 
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
 pub use reports::outcome::{KernelTime, Outcome};

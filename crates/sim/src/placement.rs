@@ -1,4 +1,4 @@
-//! Where a protocol's stations stand on the network, and how fast they are.
+//! Where a protocol's stations stand on the network.
 //!
 //! What a machine has several of is divided among its chiplets in order. Compute
 //! units of a chiplet are spread evenly over its nodes, and so are the banks of the
@@ -9,8 +9,8 @@
 
 use proto::Per;
 
-use crate::config::{Invalidation, System};
-use crate::fabric::LevelInfo;
+use crate::config::System;
+use crate::stations::fabric::LevelInfo;
 use crate::noc::{Noc, NocNode, Topology};
 
 /// Where stations stand.
@@ -81,66 +81,13 @@ impl Placement {
     }
 }
 
-/// How fast the stations of a level are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StationTiming {
-    /// From an access to what it sends or answers.
-    pub(crate) latency_cycles: u64,
-    /// How long one access keeps the station from serving the next.
-    pub(crate) occupancy_cycles: u64,
-    /// How long an atomic keeps its line from the next one.
-    pub(crate) atomic_cycles: u64,
-    /// On the way to memory and, as much again, on the way back.
-    pub(crate) memory_way_cycles: u64,
-    /// What an invalidation costs: in all, or for each line if lines are walked.
-    pub(crate) invalidate_cycles: u64,
-    /// Are lines invalidated one after the other?
-    pub(crate) is_walked: bool,
-    /// How many requests of cores enter in one cycle.
-    pub(crate) ports: u32,
-}
-
-impl StationTiming {
-    /// Of the level of that name. A controller that the machine does not declare
-    /// takes a cycle.
-    pub(crate) fn of(system: &System, level: &str) -> StationTiming {
-        let (l1, l2) = (&system.l1, &system.l2);
-        let declared = system.levels.iter().find(|declared| declared.name == level);
-        let way = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
-        let is_first = declared.is_some_and(|declared| declared.per == crate::config::Per::Cu);
-        let (latency, occupancy, atomic) = match (declared, level) {
-            // The port in front of a first level serves one line after the other.
-            (Some(level), _) if is_first => (level.latency_cycles, 0, 0),
-            (Some(level), _) => (level.latency_cycles, level.occupancy_cycles, level.atomic_cycles),
-            (None, "l1") => (l1.latency_cycles, 0, 0),
-            (None, "l2") => (l2.latency_cycles, l2.occupancy_cycles, l2.atomic_cycles),
-            (None, "host") => (0, 0, 0),
-            (None, _) => (1, 0, 0),
-        };
-        let (invalidation, invalidate, ports) = match (declared, level) {
-            (Some(level), _) => (level.invalidation, level.invalidate_cycles, level.ports),
-            (None, "l1") => (l1.invalidation, l1.invalidate_cycles, l1.ports),
-            (None, _) => (Invalidation::Flash, 0, l1.ports),
-        };
-        StationTiming {
-            latency_cycles: u64::from(latency),
-            occupancy_cycles: u64::from(occupancy),
-            atomic_cycles: u64::from(atomic),
-            memory_way_cycles: u64::from(way),
-            invalidate_cycles: u64::from(invalidate),
-            is_walked: invalidation == Invalidation::Walked,
-            ports,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proto::Beside;
 
     fn system() -> System {
-        toml::from_str(include_str!("../../../systems/hrf-8cu.toml")).unwrap()
+        toml::from_str(include_str!("../../../../systems/hrf-8cu.toml")).unwrap()
     }
 
     #[test]
@@ -163,18 +110,5 @@ mod tests {
         let nodes: Vec<NocNode> = (0..8).map(|index| placement.node(&level, index)).collect();
         let banks: Vec<NocNode> = sites.iter().map(|&bank| placement.memory(bank, 4)).collect();
         assert_eq!(nodes, banks);
-    }
-
-    #[test]
-    fn the_port_of_a_first_level_is_all_that_keeps_it() {
-        let timing = |per: &str| {
-            let level = format!(
-                "name = \"read\"\nper = \"{per}\"\nlatency_cycles = 20\noccupancy_cycles = 9\natomic_cycles = 4"
-            );
-            let level = toml::from_str(&level).unwrap();
-            let timing = StationTiming::of(&System { levels: vec![level], ..system() }, "read");
-            (timing.latency_cycles, timing.occupancy_cycles, timing.atomic_cycles)
-        };
-        assert_eq!((timing("cu"), timing("chiplet")), ((20, 0, 0), (20, 9, 4)));
     }
 }

@@ -8,7 +8,7 @@ use crate::reports::counters::{LevelUses, Tally};
 use crate::dram::DramTraffic;
 use crate::reports::energy::{Energy, EnergyUses, NocUnit};
 use crate::reports::error::RunError;
-use crate::fabric::{Fabric as _, Stations};
+use crate::stations::fabric::{Fabric as _, Stations};
 use crate::machine::{Finished, Machine, RunOptions};
 use crate::noc::NocTraffic;
 use crate::reports::outcome::Outcome;

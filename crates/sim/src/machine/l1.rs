@@ -14,7 +14,7 @@ use super::travel::Origin;
 use super::{Event, Machine, Owner};
 use crate::reports::attribution::Trail;
 use crate::coalesce::LinePart;
-use crate::fabric::StationId;
+use crate::stations::fabric::StationId;
 use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 use crate::slab::Slab;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::fabric::StationId;
+use crate::stations::fabric::StationId;
 use crate::queue::Cycle;
 
 /// When the last message left, or leaves, for each destination. What is past

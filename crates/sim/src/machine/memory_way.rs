@@ -13,7 +13,7 @@ use super::travel::Origin;
 use super::{Event, Machine};
 use crate::reports::attribution::Trail;
 use crate::dram::Located;
-use crate::fabric::StationId;
+use crate::stations::fabric::StationId;
 use crate::reports::history::Past;
 use crate::noc::NocNode;
 use crate::reports::probe::Probe;

@@ -10,7 +10,7 @@ use proto::{Op, Spending};
 use super::Machine;
 use super::access::{Instr, Phase};
 use crate::reports::attribution::{Trail, small};
-use crate::fabric::{Out, StationId};
+use crate::stations::fabric::{Out, StationId};
 use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 

@@ -10,7 +10,7 @@ use super::access::{Instr, Phase, describe};
 use super::wave::Stage;
 use super::{Machine, Owner};
 use crate::reports::error::{Awaited, Cause, RunError, Stuck, Wait};
-use crate::fabric::Parked;
+use crate::stations::fabric::Parked;
 use crate::reports::history::Past;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::stuck::LineHistory;

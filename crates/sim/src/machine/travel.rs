@@ -6,7 +6,7 @@ use proto::{LineAddr, TimerClass, Uses};
 use super::{DEADLINE_IS_BUSY, Event, Machine, Transit};
 use crate::reports::attribution::Trail;
 use crate::reports::error::RunError;
-use crate::fabric::{Out, Sent, StationId};
+use crate::stations::fabric::{Out, Sent, StationId};
 use crate::reports::history::Past;
 use crate::reports::probe::{MessageSeen, Probe};
 use crate::queue::Cycle;

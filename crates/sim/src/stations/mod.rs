@@ -1,0 +1,4 @@
+//! The stations of a protocol: what they are, and how long they take.
+
+pub(crate) mod fabric;
+pub(crate) mod timing;
