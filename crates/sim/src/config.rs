@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dram::DramSpec;
 use crate::reports::energy::EnergySpec;
-use crate::noc::NocSpec;
+use crate::network::noc::NocSpec;
 
 /// A machine: one GPU, its memory system and the host beside it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

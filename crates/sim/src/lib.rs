@@ -17,8 +17,7 @@ pub mod dram;
 pub mod follow;
 mod machine;
 pub mod memory;
-pub mod noc;
-mod placement;
+mod network;
 pub mod queue;
 pub mod race;
 mod reports;
@@ -27,6 +26,7 @@ mod slab;
 mod stations;
 
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
+pub use network::noc;
 pub use reports::outcome::{KernelTime, Outcome};
 pub use reports::{attribution, energy, error, perfetto, probe, sample};
 pub use run::{counter_names, run};

@@ -10,7 +10,7 @@ use crate::reports::energy::{Energy, EnergyUses, NocUnit};
 use crate::reports::error::RunError;
 use crate::stations::fabric::{Fabric as _, Stations};
 use crate::machine::{Finished, Machine, RunOptions};
-use crate::noc::NocTraffic;
+use crate::network::noc::NocTraffic;
 use crate::reports::outcome::Outcome;
 use crate::reports::probe::Probe;
 

@@ -3,7 +3,7 @@
 use proto::words::counted;
 
 use super::System;
-use crate::noc::NocSpec;
+use crate::network::noc::NocSpec;
 
 /// An impossible machine: which key, and why, as the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::reports::attribution::Trail;
 use crate::dram::Located;
 use crate::stations::fabric::StationId;
 use crate::reports::history::Past;
-use crate::noc::NocNode;
+use crate::network::noc::NocNode;
 use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 

@@ -6,7 +6,7 @@ use proto::{ByCause, CAUSES, Cause, Hit, LineAddr, Symbol, Uses};
 use rustc_hash::FxHashSet;
 
 use crate::dram::DramTraffic;
-use crate::noc::NocTraffic;
+use crate::network::noc::NocTraffic;
 
 macro_rules! counts {
     ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {

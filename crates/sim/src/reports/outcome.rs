@@ -7,7 +7,7 @@ use proto::Coverage;
 
 use crate::reports::attribution::Attribution;
 use crate::reports::energy::Energy;
-use crate::noc::{LinkEnds, LinkTraffic};
+use crate::network::noc::{LinkEnds, LinkTraffic};
 use crate::queue::Cycle;
 
 /// When a kernel ran, launch and end included.

@@ -16,7 +16,7 @@ use kernel::{Action, Posted, Space};
 use proto::LineAddr;
 
 use crate::dram::DramUse;
-use crate::noc::{LinkEnds, LinkUse};
+use crate::network::noc::{LinkEnds, LinkUse};
 use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;
@@ -318,7 +318,7 @@ impl<W: Write> Probe for Timeline<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noc::NocNode;
+    use crate::network::noc::NocNode;
 
     #[derive(Clone, PartialEq, prost::Message)]
     struct Trace {

@@ -10,7 +10,7 @@ use kernel::{ArrayInfo, Posted};
 use proto::{KernelId, LineAddr};
 
 use crate::dram::DramUse;
-use crate::noc::{LinkEnds, LinkUse};
+use crate::network::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;
 

@@ -19,7 +19,7 @@ use core::hash::{Hash, Hasher};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::config::System;
-use crate::noc::Topology;
+use crate::network::noc::Topology;
 use crate::queue::Cycle;
 
 /// A run is never given up in less than so many round trips to memory: accesses

@@ -4,7 +4,7 @@ use core::num::NonZeroU64;
 use std::collections::BTreeMap;
 
 use crate::dram::DramUse;
-use crate::noc::LinkUse;
+use crate::network::noc::LinkUse;
 use crate::reports::probe::Layout;
 use crate::queue::Cycle;
 use crate::reports::sample::{LEVELS, Sample};
@@ -119,7 +119,7 @@ impl Intervals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noc::{LinkEnds, NocNode};
+    use crate::network::noc::{LinkEnds, NocNode};
 
     fn sample(cycle: Cycle, counters: &[(&str, u64)]) -> Sample {
         Sample { cycle, counters: counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect() }

@@ -11,7 +11,7 @@ use proto::Per;
 
 use crate::config::System;
 use crate::stations::fabric::LevelInfo;
-use crate::noc::{Noc, NocNode, Topology};
+use crate::network::noc::{Noc, NocNode, Topology};
 
 /// Where stations stand.
 #[derive(Clone, Copy, Debug)]
