@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use proto::{CacheShape, MemoryLevel, Protocol, Setting, Settings, Topology};
 use serde::{Deserialize, Serialize};
 
-use crate::dram::DramSpec;
+use crate::memory::dram::DramSpec;
 use crate::reports::energy::EnergySpec;
 use crate::network::noc::NocSpec;
 

@@ -13,7 +13,6 @@
 
 pub mod coalesce;
 pub mod config;
-pub mod dram;
 pub mod follow;
 mod machine;
 pub mod memory;
@@ -26,6 +25,7 @@ mod slab;
 mod stations;
 
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
+pub use memory::dram;
 pub use network::noc;
 pub use reports::outcome::{KernelTime, Outcome};
 pub use reports::{attribution, energy, error, perfetto, probe, sample};

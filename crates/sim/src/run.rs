@@ -5,7 +5,7 @@ use proto::{Homes, Protocol};
 
 use crate::config::System;
 use crate::reports::counters::{LevelUses, Tally};
-use crate::dram::DramTraffic;
+use crate::memory::dram::DramTraffic;
 use crate::reports::energy::{Energy, EnergyUses, NocUnit};
 use crate::reports::error::RunError;
 use crate::stations::fabric::{Fabric as _, Stations};

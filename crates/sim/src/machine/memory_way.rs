@@ -12,7 +12,7 @@ use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 use super::travel::Origin;
 use super::{Event, Machine};
 use crate::reports::attribution::Trail;
-use crate::dram::Located;
+use crate::memory::dram::Located;
 use crate::stations::fabric::StationId;
 use crate::reports::history::Past;
 use crate::network::noc::NocNode;

@@ -35,12 +35,12 @@ use crate::reports::attribution::{Attribution, Trail};
 use crate::coalesce::{Coalescer, LinePart};
 use crate::config::System;
 use crate::reports::counters::Tally;
-use crate::dram::Dram;
+use crate::memory::dram::Dram;
 use crate::reports::error::{Cause, RunError};
 use crate::stations::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 use crate::reports::history::History;
-use crate::memory::Memory;
+use crate::memory::bytes::Memory;
 use crate::network::noc::{Noc, NocNode};
 use crate::reports::outcome::KernelTime;
 use crate::network::placement::Placement;
@@ -513,7 +513,7 @@ pub(crate) struct Finished {
     pub(crate) answer: kernel::Answer,
     pub(crate) tally: Tally,
     pub(crate) noc: Noc,
-    pub(crate) dram: crate::dram::DramTraffic,
+    pub(crate) dram: crate::memory::dram::DramTraffic,
     pub(crate) kernels: Vec<KernelTime>,
     pub(crate) coverage: proto::Coverage,
     pub(crate) events: u64,

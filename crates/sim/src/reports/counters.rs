@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proto::{ByCause, CAUSES, Cause, Hit, LineAddr, Symbol, Uses};
 use rustc_hash::FxHashSet;
 
-use crate::dram::DramTraffic;
+use crate::memory::dram::DramTraffic;
 use crate::network::noc::NocTraffic;
 
 macro_rules! counts {

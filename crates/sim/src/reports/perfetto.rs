@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use kernel::{Action, Posted, Space};
 use proto::LineAddr;
 
-use crate::dram::DramUse;
+use crate::memory::dram::DramUse;
 use crate::network::noc::{LinkEnds, LinkUse};
 use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;

@@ -9,7 +9,7 @@ use core::num::NonZeroU64;
 use kernel::{ArrayInfo, Posted};
 use proto::{KernelId, LineAddr};
 
-use crate::dram::DramUse;
+use crate::memory::dram::DramUse;
 use crate::network::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;

@@ -3,7 +3,7 @@
 use core::num::NonZeroU64;
 use std::collections::BTreeMap;
 
-use crate::dram::DramUse;
+use crate::memory::dram::DramUse;
 use crate::network::noc::LinkUse;
 use crate::reports::probe::Layout;
 use crate::queue::Cycle;
