@@ -11,8 +11,8 @@
 //!
 //! There is no rule of any protocol here, and none of any program.
 
-pub mod coalesce;
 pub mod config;
+mod cores;
 pub mod follow;
 mod machine;
 pub mod memory;
@@ -24,6 +24,7 @@ mod run;
 mod slab;
 mod stations;
 
+pub use cores::coalesce;
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
 pub use memory::dram;
 pub use network::noc;

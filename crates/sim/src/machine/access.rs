@@ -9,7 +9,7 @@ use proto::{
 use super::spent::Beside;
 use super::wave::{LastOp, Stage};
 use super::{Machine, Owner};
-use crate::coalesce::LinePart;
+use crate::cores::coalesce::LinePart;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::queue::Cycle;
 
@@ -430,7 +430,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 }
 
 /// Splits an access into line requests.
-pub(super) fn split(coalescer: &mut crate::coalesce::Coalescer, op: &Posted, parts: &mut Vec<LinePart>) {
+pub(super) fn split(coalescer: &mut crate::cores::coalesce::Coalescer, op: &Posted, parts: &mut Vec<LinePart>) {
     let lanes = op.exec.0;
     let is_rmw = matches!(op.action, Action::Rmw { .. });
     let compares = matches!(op.action, Action::Rmw { kind: RmwKind::CompareExchange { .. }, .. });

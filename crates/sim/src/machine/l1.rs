@@ -13,7 +13,7 @@ use super::spent::Spent;
 use super::travel::Origin;
 use super::{Event, Machine, Owner};
 use crate::reports::attribution::Trail;
-use crate::coalesce::LinePart;
+use crate::cores::coalesce::LinePart;
 use crate::stations::fabric::StationId;
 use crate::reports::probe::Probe;
 use crate::queue::Cycle;

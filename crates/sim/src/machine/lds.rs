@@ -5,7 +5,7 @@ use proto::{Agent, Op, Order};
 
 use super::access::Phase;
 use super::{Event, Machine, Owner};
-use crate::coalesce::bank_turns;
+use crate::cores::coalesce::bank_turns;
 use crate::reports::probe::Probe;
 use crate::queue::Cycle;
 

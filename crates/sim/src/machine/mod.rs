@@ -32,7 +32,7 @@ use kernel::{OpId, Posted, Program, Session};
 use proto::{Agent, KernelId, Level, LineAddr, Mutation, PlanKey, TimerClass};
 
 use crate::reports::attribution::{Attribution, Trail};
-use crate::coalesce::{Coalescer, LinePart};
+use crate::cores::coalesce::{Coalescer, LinePart};
 use crate::config::System;
 use crate::reports::counters::Tally;
 use crate::memory::dram::Dram;

@@ -130,7 +130,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Awaited::Answer { what, place, since: instr.issued_at, at }
     }
 
-    fn part_in_words(&self, part: &crate::coalesce::LinePart, lines: &mut BTreeSet<LineAddr>) -> String {
+    fn part_in_words(&self, part: &crate::cores::coalesce::LinePart, lines: &mut BTreeSet<LineAddr>) -> String {
         if part.lanes == 0 {
             return String::new();
         }
