@@ -27,8 +27,8 @@ use proto::{CacheShape, MemoryLevel, Protocol, Setting, Settings, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::dram::DramSpec;
-use crate::reports::energy::EnergySpec;
 use crate::network::noc::NocSpec;
+use crate::reports::energy::EnergySpec;
 
 /// A machine: one GPU, its memory system and the host beside it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

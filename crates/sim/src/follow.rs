@@ -14,12 +14,13 @@ use kernel::Program;
 use proto::{LineAddr, Mutation, Protocol, TimerClass, Way};
 
 use crate::config::System;
-use crate::reports::error::RunError;
-use crate::stations::fabric::Fabric as _;
-use crate::machine::{Ended, Machine, RunOptions};
-use crate::reports::outcome::Outcome;
+use crate::machine::{Ended, Machine};
+use crate::options::RunOptions;
 use crate::queue::Cycle;
+use crate::reports::error::RunError;
+use crate::reports::outcome::Outcome;
 use crate::run::{outcome, stations};
+use crate::stations::fabric::Fabric as _;
 
 /// Who issues an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,12 @@
 
 pub mod config;
 mod cores;
+mod engine;
 pub mod follow;
 mod machine;
 pub mod memory;
 mod network;
+mod options;
 pub mod queue;
 pub mod race;
 mod reports;
@@ -25,9 +27,10 @@ mod slab;
 mod stations;
 
 pub use cores::coalesce;
-pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
+pub use machine::kernel_shape;
 pub use memory::dram;
 pub use network::noc;
+pub use options::{DropMessage, OtherScope, RunOptions};
 pub use reports::outcome::{KernelTime, Outcome};
 pub use reports::{attribution, energy, error, perfetto, probe, sample};
 pub use run::{counter_names, run};

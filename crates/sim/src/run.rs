@@ -4,15 +4,16 @@ use kernel::Program;
 use proto::{Homes, Protocol};
 
 use crate::config::System;
-use crate::reports::counters::{LevelUses, Tally};
+use crate::machine::{Finished, Machine};
 use crate::memory::dram::DramTraffic;
+use crate::network::noc::NocTraffic;
+use crate::options::RunOptions;
+use crate::reports::counters::{LevelUses, Tally};
 use crate::reports::energy::{Energy, EnergyUses, NocUnit};
 use crate::reports::error::RunError;
-use crate::stations::fabric::{Fabric as _, Stations};
-use crate::machine::{Finished, Machine, RunOptions};
-use crate::network::noc::NocTraffic;
 use crate::reports::outcome::Outcome;
 use crate::reports::probe::Probe;
+use crate::stations::fabric::{Fabric as _, Stations};
 
 /// Runs `program` on `system` under protocol `P`, watched by `probe`.
 ///

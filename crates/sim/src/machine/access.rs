@@ -10,8 +10,9 @@ use super::spent::Beside;
 use super::wave::{LastOp, Stage};
 use super::{Machine, Owner};
 use crate::cores::coalesce::LinePart;
-use crate::reports::probe::{Probe, WaveAt};
+use crate::engine::Event;
 use crate::queue::Cycle;
+use crate::reports::probe::{Probe, WaveAt};
 
 /// What an instruction is, beyond the access of its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -401,7 +402,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent_now: Beside::default(),
         };
         let instr = self.add_instr(number, instr);
-        self.at(now + 1, super::Event::Complete(instr));
+        self.engine.at(now + 1, Event::Complete(instr));
     }
 
     /// The request for one line of an instruction, with its operands.
@@ -430,7 +431,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
 }
 
 /// Splits an access into line requests.
-pub(super) fn split(coalescer: &mut crate::cores::coalesce::Coalescer, op: &Posted, parts: &mut Vec<LinePart>) {
+pub(super) fn split(
+    coalescer: &mut crate::cores::coalesce::Coalescer,
+    op: &Posted,
+    parts: &mut Vec<LinePart>,
+) {
     let lanes = op.exec.0;
     let is_rmw = matches!(op.action, Action::Rmw { .. });
     let compares = matches!(op.action, Action::Rmw { kind: RmwKind::CompareExchange { .. }, .. });

@@ -5,8 +5,8 @@ use kernel::OpId;
 use super::access::{Instr, Phase};
 use super::wave::Stage;
 use super::{Machine, Owner};
-use crate::reports::probe::Probe;
 use crate::queue::Cycle;
+use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// All of an instruction's requests are answered.

@@ -7,12 +7,13 @@ use super::access::{Phase, issue_op};
 use super::leader::Leader;
 use super::travel::Origin;
 use super::wave::Stage;
-use super::{Event, Finished, Machine, Owner};
+use super::{Finished, Machine, Owner};
+use crate::engine::Event;
+use crate::follow::{End, FollowError, Issues, Move, Script, Step};
+use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::error::RunError;
-use crate::follow::{End, FollowError, Issues, Move, Script, Step};
 use crate::reports::probe::Probe;
-use crate::queue::Cycle;
 
 /// What came of it.
 pub(crate) struct Led {
@@ -54,7 +55,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.poll_host();
         // What comes before the first operation is led where kernels are.
         self.go_on(&mut held, script.kernels.is_none())?;
-        if let Some(failure) = self.failure.take() {
+        if let Some(failure) = self.engine.take_failure() {
             return Err(failure.into());
         }
         self.turn(false);
@@ -83,8 +84,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// does but what wavefronts and the host issue.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
         let mut timers = 0;
-        while self.failure.is_none()
-            && let Some((now, event)) = self.queue.pop()
+        while !self.engine.has_failed()
+            && let Some((now, event)) = self.engine.next()
         {
             let is_by_itself = match self.choice(event) {
                 Choice::None => true,
@@ -100,12 +101,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 false => held.push(event),
             }
         }
-        match (is_setup, self.failure.take()) {
-            (true, Some(failure)) => Err(failure),
-            (_, failure) => {
-                self.failure = failure;
+        match self.engine.take_failure() {
+            Some(failure) if is_setup => Err(failure),
+            Some(failure) => {
+                self.engine.fail(failure);
                 Ok(())
             }
+            None => Ok(()),
         }
     }
 
@@ -203,7 +205,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Makes a move, if it is open, and lets happen what follows by itself.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<Step>, RunError> {
-        let cycle = self.queue.now();
+        let cycle = self.engine.now();
         let what = match mv {
             Move::Evict { station, way } => {
                 if !self.evict(station, way) {
@@ -227,7 +229,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         };
         self.go_on(held, false)?;
         if let Move::Serve { station, line, answers: true } = mv
-            && self.failure.is_none()
+            && !self.engine.has_failed()
         {
             return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| Step { cycle, what }));
         }
@@ -271,13 +273,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return false;
         }
         self.fabric.evict(station, way, self.out.get_or_insert_default());
-        self.carry_out(self.queue.now(), station, Origin::Timer, Trail::default());
+        self.carry_out(self.engine.now(), station, Origin::Timer, Trail::default());
         true
     }
 
     /// What the protocol did that its tables call impossible, if it did.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
-        match self.failure.take() {
+        match self.engine.take_failure() {
             None => Ok(None),
             Some(RunError::Violation { why, .. }) => Ok(Some(why)),
             Some(other) => Err(other),
@@ -317,10 +319,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         drop(unrest);
         self.fabric.hold_ways(false);
-        let now = self.queue.now();
+        let now = self.engine.now();
         self.leader = None;
         self.release_time(now);
-        held.into_iter().for_each(|event| self.queue.push(now, event));
+        held.into_iter().for_each(|event| self.engine.put_back(now, event));
         self.watch.progress(now);
         let cycles = match self.run_to_end() {
             Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),

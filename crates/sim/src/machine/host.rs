@@ -12,10 +12,11 @@ use proto::issue::IssueId;
 
 use super::access::{AskHead, Instr, Phase, split};
 use super::spent::Beside;
-use super::{Event, Machine, Owner};
+use super::{Machine, Owner};
+use crate::engine::Event;
+use crate::queue::Cycle;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
-use crate::queue::Cycle;
 
 /// The host's part of a run.
 #[derive(Debug, Default)]
@@ -71,14 +72,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.host.waits_for = None;
                 self.host.ended = true;
             }
-            Polled::Faulted(fault) => self.fail(RunError::Fault(fault)),
+            Polled::Faulted(fault) => self.engine.fail(RunError::Fault(fault)),
         }
     }
 
     /// Starts the host's next operations, as far as they need not wait.
     fn host_next(&mut self) {
-        let now = self.queue.now();
-        while self.failure.is_none() && self.host.may_go_on() {
+        let now = self.engine.now();
+        while !self.engine.has_failed() && self.host.may_go_on() {
             let Some(&id) = self.host.pending.front() else { return };
             let action = self.session.ops().get(id).action;
             match action {
@@ -91,7 +92,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             }
             match action {
                 Action::HostWrite | Action::HostRead => {
-                    let is_at_rest = self.live == 0 && self.instrs.len() == 0;
+                    let is_at_rest = self.engine.is_quiet() && self.instrs.len() == 0;
                     if !is_at_rest && self.kernels.is_idle() {
                         self.host.draining_since = Some(now);
                         return;
@@ -113,7 +114,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     let work = self.session.ops().get(id).work;
                     let ops = work.0.iter().map(|&n| u64::from(n)).sum::<u64>();
                     self.watch.busy(now, super::HOST_IS_BUSY, each * (1 + ops));
-                    self.at(now + each * (1 + ops), Event::Host);
+                    self.engine.at(now + each * (1 + ops), Event::Host);
                 }
             }
         }
@@ -122,7 +123,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// The machine has come to rest: the copy takes place.
     pub(super) fn host_drained(&mut self) {
         if let Some(since) = self.host.draining_since.take() {
-            self.host.untimed_cycles += self.queue.now() - since;
+            self.host.untimed_cycles += self.engine.now() - since;
         }
         self.host_next();
     }
@@ -195,7 +196,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// An operation of the host is complete: an access, or a kernel.
     pub(super) fn host_completed(&mut self, now: Cycle, id: OpId) {
-        debug_assert_eq!(now, self.queue.now());
+        debug_assert_eq!(now, self.engine.now());
         if self.host.current == Some(id) {
             self.host.current = None;
         }
@@ -205,7 +206,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn host_op_done(&mut self, id: OpId) {
         let mut ops = self.session.ops();
-        self.probe.host_complete(self.queue.now(), ops.get(id));
+        self.probe.host_complete(self.engine.now(), ops.get(id));
         ops.complete(id);
         drop(ops);
         if self.host.waits_for == Some(id) {

@@ -17,12 +17,13 @@ use proto::{Agent, ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 use super::access::{AskHead, Instr, Phase};
 use super::spent::Beside;
 use super::wave::Stage;
-use super::{Event, Machine, Owner};
-use crate::reports::attribution::Cause;
+use super::{Machine, Owner};
 use crate::config::{EndOfKernel, System};
+use crate::engine::Event;
+use crate::queue::Cycle;
+use crate::reports::attribution::Cause;
 use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Probe, WaveAt};
-use crate::queue::Cycle;
 
 /// A work-group on the machine.
 #[derive(Debug)]
@@ -148,7 +149,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.times.launching(now);
         let launch = u64::from(self.system.launch.kernel_cycles);
         self.watch.busy(now, super::LAUNCH_IS_BUSY, launch);
-        self.at(now + launch, Event::Launch);
+        self.engine.at(now + launch, Event::Launch);
     }
 
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
@@ -232,7 +233,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     return self.boundary(now, Boundary::EndCus, false);
                 }
                 current.is_dispatching = true;
-                self.at(now, Event::Dispatch);
+                self.engine.at(now, Event::Dispatch);
             }
             Step::Boundary(Boundary::EndCus) if self.system.launch.end_of_kernel == EndOfKernel::System => {
                 self.boundary(now, Boundary::EndMachine, false);
@@ -279,7 +280,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if current.next_group < grid.work_groups {
             current.is_dispatching = true;
             let interval = u64::from(self.system.launch.work_group_interval_cycles);
-            self.at(now + interval, Event::Dispatch);
+            self.engine.at(now + interval, Event::Dispatch);
         }
         self.tally.counts.work_groups += 1;
         let group = self.groups.insert(Group {
@@ -316,7 +317,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.kernels.waves_started += 1;
         let skew = self.kernels.skew.as_mut().map_or(0, |rng| rng.below(SKEW_CYCLES));
         let start = now + u64::from(self.system.launch.wavefront_cycles) + skew;
-        self.at(start, Event::WaveStart(index));
+        self.engine.at(start, Event::WaveStart(index));
     }
 
     /// The compute unit that takes the next work-group.
@@ -359,7 +360,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if current.next_group < current.launch.grid.work_groups {
             if !current.is_dispatching {
                 current.is_dispatching = true;
-                self.at(now, Event::Dispatch);
+                self.engine.at(now, Event::Dispatch);
             }
         } else if current.live_groups == 0 {
             self.kernel_ran(now);

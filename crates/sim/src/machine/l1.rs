@@ -11,13 +11,14 @@ use proto::{Agent, ByteMask, LineAddr, LineData, Load, Op, Slot, Uses};
 use super::access::{Instr, scatter_values};
 use super::spent::Spent;
 use super::travel::Origin;
-use super::{Event, Machine, Owner};
-use crate::reports::attribution::Trail;
+use super::{Machine, Owner};
 use crate::cores::coalesce::LinePart;
-use crate::stations::fabric::StationId;
-use crate::reports::probe::Probe;
+use crate::engine::Event;
 use crate::queue::Cycle;
+use crate::reports::attribution::Trail;
+use crate::reports::probe::Probe;
 use crate::slab::Slab;
+use crate::stations::fabric::StationId;
 
 /// A line request that waits for the port.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +89,7 @@ const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, la
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
     pub(super) fn ask_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
-        let Some(station) = self.entry(now, agent, instr) else { return };
+        let Some(station) = self.entry(agent, instr) else { return };
         if self.places_pages {
             self.touch(instr, parts);
         }
@@ -115,19 +116,19 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Queues a request that has no line.
     pub(super) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
-        let Some(station) = self.entry(now, agent, instr) else { return };
+        let Some(station) = self.entry(agent, instr) else { return };
         self.ports.open(station).queue.push_back(LineAsk { instr, since: now, part: NO_PART });
         self.port_next(now, station);
     }
 
     /// Where an instruction of an agent enters: the protocol says so.
     #[inline]
-    fn entry(&mut self, now: Cycle, agent: Agent, instr: u32) -> Option<StationId> {
+    fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
         let key = self.instrs.get(instr)?.ask.key();
         match self.fabric.entry(agent, key) {
             Ok(station) => Some(station),
             Err(why) => {
-                self.violate(now, why);
+                self.engine.violate(why);
                 None
             }
         }
@@ -143,7 +144,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if port.free_at > now {
             port.is_scheduled = true;
             let when = port.free_at;
-            return self.at(when, Event::Port(station));
+            return self.engine.at(when, Event::Port(station));
         }
         self.serve(now, station);
     }
@@ -179,7 +180,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !port.queue.is_empty() && !port.is_scheduled {
             port.is_scheduled = true;
             let when = port.free_at;
-            self.at(when, Event::Port(station));
+            self.engine.at(when, Event::Port(station));
         }
     }
 
@@ -229,7 +230,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         if instr.left == 0 {
             let when = instr.done_at;
-            self.at(when, Event::Complete(ask.instr));
+            self.engine.at(when, Event::Complete(ask.instr));
         }
         true
     }
@@ -250,14 +251,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         else {
             let name = &self.stations[station as usize].name;
             let why = format!("{name} answers request {}, which is not under way", slot.0);
-            return self.violate(now, why);
+            return self.engine.violate(why);
         };
         self.tally.counts.answers += 1;
         if port.is_full {
             port.is_full = false;
             port.is_scheduled = true;
             let when = port.free_at.max(now);
-            self.at(when, Event::Port(station));
+            self.engine.at(when, Event::Port(station));
         }
         let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
         instr.answered(at, || flight.spent.until(at, trail));
@@ -274,7 +275,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         if instr.left == 0 {
             let when = instr.done_at;
-            self.at(when, Event::Complete(flight.instr));
+            self.engine.at(when, Event::Complete(flight.instr));
         }
     }
 

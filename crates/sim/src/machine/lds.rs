@@ -4,10 +4,11 @@ use kernel::{Action, OpId, Placed, Posted};
 use proto::{Agent, Op, Order};
 
 use super::access::Phase;
-use super::{Event, Machine, Owner};
+use super::{Machine, Owner};
 use crate::cores::coalesce::bank_turns;
-use crate::reports::probe::Probe;
+use crate::engine::Event;
 use crate::queue::Cycle;
+use crate::reports::probe::Probe;
 
 /// From the last wavefront's arrival at a barrier until all go on.
 const BARRIER_CYCLES: u64 = 4;
@@ -34,7 +35,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let start = now.max(unit.lds_free_at);
         unit.lds_free_at = start + turns.max(1);
         let done = start + u64::from(self.system.lds.latency_cycles) + turns.saturating_sub(1);
-        self.at(done, Event::Complete(instr));
+        self.engine.at(done, Event::Complete(instr));
     }
 
     /// A wavefront has come to a barrier; first it releases, if it is to.
@@ -65,7 +66,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return;
         }
         for instr in core::mem::take(&mut group.at_barrier) {
-            self.at(now + BARRIER_CYCLES, Event::Complete(instr));
+            self.engine.at(now + BARRIER_CYCLES, Event::Complete(instr));
         }
     }
 

@@ -9,10 +9,11 @@ use super::access::{Instr, Phase};
 use super::kernels::Step;
 use super::preempt::Away;
 use super::wave::{Stage, Wave};
-use super::{Event, Machine, Owner};
+use super::{Machine, Owner};
+use crate::engine::Event;
 use crate::follow::{Issues, LedKernel, Move};
-use crate::reports::probe::Probe;
 use crate::queue::Cycle;
+use crate::reports::probe::Probe;
 
 /// What the moves are about beside events.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::stations::fabric::StationId;
 use crate::queue::Cycle;
+use crate::stations::fabric::StationId;
 
 /// When the last message left, or leaves, for each destination. What is past
 /// delays nothing and is forgotten from time to time, so that the memory of a

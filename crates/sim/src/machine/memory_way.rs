@@ -9,15 +9,16 @@
 
 use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
+use super::Machine;
 use super::travel::Origin;
-use super::{Event, Machine};
-use crate::reports::attribution::Trail;
+use crate::engine::Event;
 use crate::memory::dram::Located;
-use crate::stations::fabric::StationId;
-use crate::reports::history::Past;
 use crate::network::noc::NocNode;
-use crate::reports::probe::Probe;
 use crate::queue::Cycle;
+use crate::reports::attribution::Trail;
+use crate::reports::history::Past;
+use crate::reports::probe::Probe;
+use crate::stations::fabric::StationId;
 
 /// An operation on memory under way.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let sent = if self.clocked { self.fabric.clock(station) } else { 0 };
         let number = self.memory_ops.insert(MemoryTransit { station, place, trail, sent, reply });
         let event = if place.is_some() { Event::MemoryDepart(number) } else { Event::MemoryStart(number) };
-        self.at(leave, event);
+        self.engine.at(leave, event);
     }
 
     /// An operation enters the network.
@@ -94,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let from = self.places[transit.station as usize];
         let bytes = self.system.noc.header_bytes + request_message(&transit.reply.op.access).1;
         let arrives = self.cross(now, number, (from, place), bytes);
-        self.at(arrives, Event::MemoryStart(number));
+        self.engine.at(arrives, Event::MemoryStart(number));
     }
 
     /// Memory performs an operation, and answers when the data have come over
@@ -145,7 +146,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if changed {
             self.watch.progress(now);
         }
-        self.at(done + way, event);
+        self.engine.at(done + way, event);
     }
 
     /// Memory's answer enters the network.
@@ -166,7 +167,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return;
         }
         let arrives = self.cross(now, number, (place, self.places[station as usize]), bytes);
-        self.at(arrives, Event::MemoryDone(number));
+        self.engine.at(arrives, Event::MemoryDone(number));
     }
 
     /// Memory's answer reaches the station.

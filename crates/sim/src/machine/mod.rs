@@ -28,26 +28,28 @@ mod times;
 mod travel;
 mod wave;
 
-use kernel::{OpId, Posted, Program, Session};
-use proto::{Agent, KernelId, Level, LineAddr, Mutation, PlanKey, TimerClass};
+use kernel::{OpId, Program, Session};
+use proto::{Agent, KernelId, LineAddr, PlanKey};
 
-use crate::reports::attribution::{Attribution, Trail};
-use crate::cores::coalesce::{Coalescer, LinePart};
 use crate::config::System;
-use crate::reports::counters::Tally;
-use crate::memory::dram::Dram;
-use crate::reports::error::{Cause, RunError};
-use crate::stations::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
-use crate::stations::timing::StationTiming;
-use crate::reports::history::History;
+use crate::cores::coalesce::{Coalescer, LinePart};
+use crate::engine::{Engine, Event};
 use crate::memory::bytes::Memory;
+use crate::memory::dram::Dram;
 use crate::network::noc::{Noc, NocNode};
-use crate::reports::outcome::KernelTime;
 use crate::network::placement::Placement;
+use crate::options::RunOptions;
+use crate::queue::Cycle;
+use crate::reports::attribution::{Attribution, Trail};
+use crate::reports::counters::Tally;
+use crate::reports::error::{Cause, RunError};
+use crate::reports::history::History;
+use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Layout, Probe};
 use crate::reports::progress::{Watch, least_patience};
-use crate::queue::{Cycle, EventQueue};
 use crate::slab::Slab;
+use crate::stations::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
+use crate::stations::timing::StationTiming;
 
 use access::Instr;
 pub(crate) use follow::Ended;
@@ -60,112 +62,6 @@ use memory_way::MemoryTransit;
 use samples::Samples;
 use times::Times;
 use wave::{Simd, Wave, WorkCost};
-
-/// How to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Perturbs the order of dispatch and the moment at which wavefronts start.
-    /// Seed 0 perturbs nothing.
-    pub seed: u64,
-    /// How long a run may go on without progress. A long computation is waited for,
-    /// and at least 16 round trips to memory and four periods of the longest timer
-    /// are waited in any case.
-    pub patience_cycles: u64,
-    /// A run that is longer than this is given up.
-    pub cycles_max: Option<u64>,
-    /// A message to lose on purpose.
-    pub drop: Option<DropMessage>,
-    /// A seeded fault in the protocol's tables.
-    pub mutation: Option<Mutation>,
-    /// Takes the step of every hit, instead of what the controller says that it does
-    /// ([`proto::Controller::hit`]). The outcome is the same.
-    pub steps_hits: bool,
-    /// Scopes to run with in place of those the program names.
-    pub scopes: Vec<OtherScope>,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        RunOptions {
-            seed: 0,
-            patience_cycles: 500_000,
-            cycles_max: None,
-            drop: None,
-            mutation: None,
-            steps_hits: false,
-            scopes: Vec::new(),
-        }
-    }
-}
-
-/// Another level for what stands at one place in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherScope {
-    /// The source file.
-    pub file: String,
-    /// The line in it.
-    pub line: u32,
-    /// The column.
-    pub column: u32,
-    /// The level that the program names there; others stay.
-    pub from: Level,
-    /// The level that it runs with.
-    pub to: Level,
-}
-
-impl OtherScope {
-    fn apply(&self, op: &mut Posted) {
-        let site = (op.site.line(), op.site.column(), op.site.file());
-        if op.semantics.level == self.from && site == (self.line, self.column, self.file.as_str()) {
-            op.semantics.level = self.to;
-        }
-    }
-}
-
-/// A message to lose on purpose: how a machine with a broken link or
-/// controller behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DropMessage {
-    /// The message's name.
-    pub name: String,
-    /// Which one of that name, in the order of sending, from 1.
-    pub nth: u64,
-}
-
-/// Something that happens at a cycle.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// A wavefront takes its first step.
-    WaveStart(u32),
-    /// A SIMD unit has done the arithmetic before an operation.
-    Simd(u32),
-    /// A port serves the next line request.
-    Port(u32),
-    /// An instruction is complete.
-    Complete(u32),
-    /// A message enters the network.
-    Depart(u32),
-    /// A message arrives.
-    Arrive(u32),
-    /// An operation on memory enters the network.
-    MemoryDepart(u32),
-    /// An operation reaches memory.
-    MemoryStart(u32),
-    /// Memory's answer enters the network.
-    MemoryReturn(u32),
-    /// Memory's answer reaches its station.
-    MemoryDone(u32),
-    /// A timer of a station runs out.
-    Timer(StationId, TimerClass),
-    /// A station waits for the tick of this cycle.
-    Deadline(StationId),
-    /// The next kernel's launch cost is paid.
-    Launch,
-    /// The dispatcher places the next work-group.
-    Dispatch,
-    /// The host issues its next timed operation.
-    Host,
-}
 
 /// What the machine keeps about a station.
 #[derive(Debug)]
@@ -227,9 +123,7 @@ pub(crate) struct Machine<'a, Pr> {
     /// What the last step did. In its own box, so that it can be taken out while
     /// it is carried out.
     out: Option<Box<Out>>,
-    queue: EventQueue<Event>,
-    /// Events under way that are neither a timer nor a deadline.
-    live: u64,
+    engine: Engine,
     stations: Vec<StationState>,
     /// The levels of the stations, by number.
     levels: Vec<LevelInfo>,
@@ -268,7 +162,6 @@ pub(crate) struct Machine<'a, Pr> {
     holds_time: bool,
     leader: Option<Box<Leader>>,
     times: Times,
-    failure: Option<RunError>,
 }
 
 impl<'a, Pr: Probe> Machine<'a, Pr> {
@@ -340,8 +233,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             session: Session::new(program, shape),
             fabric,
             out: None,
-            queue: EventQueue::default(),
-            live: 0,
+            engine: Engine::new(options.seed),
             stations,
             levels,
             places,
@@ -373,7 +265,6 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             holds_time: false,
             leader: None,
             times: Times::default(),
-            failure: None,
         })
     }
 
@@ -384,7 +275,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let ended = self.run_to_end();
         self.probe.arrays(&self.session.arrays());
         let cycles = ended?;
-        self.probe.end(self.queue.now());
+        self.probe.end(self.engine.now());
         self.finish(cycles)
     }
 
@@ -392,11 +283,11 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     fn run_to_end(&mut self) -> Result<Cycle, RunError> {
         let mut end = None;
         loop {
-            if self.failure.is_some() || self.live == 0 || self.host.has_ended() {
-                if let Some(failure) = self.failure.take() {
+            if self.engine.has_failed() || self.engine.is_quiet() || self.host.has_ended() {
+                if let Some(failure) = self.engine.take_failure() {
                     return Err(failure);
                 }
-                let is_at_rest = self.live == 0 && self.instrs.len() == 0;
+                let is_at_rest = self.engine.is_quiet() && self.instrs.len() == 0;
                 if is_at_rest && end.is_some() {
                     break;
                 }
@@ -405,11 +296,11 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                     continue;
                 }
                 if end.is_none() && self.host.has_ended() && self.kernels.is_idle() {
-                    end = Some(self.queue.now() - self.host.untimed_cycles);
+                    end = Some(self.engine.now() - self.host.untimed_cycles);
                     continue;
                 }
             }
-            let Some((now, event)) = self.queue.pop() else {
+            let Some((now, event)) = self.engine.next() else {
                 return Err(self.stuck(Cause::NothingMoves));
             };
             if now > self.look_at {
@@ -437,9 +328,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 
     fn happen(&mut self, now: Cycle, event: Event) {
-        if !matches!(event, Event::Timer(..) | Event::Deadline(_)) {
-            self.live -= 1;
-        }
+        self.engine.begin(event);
         match event {
             Event::WaveStart(wave) => self.start_wave(now, wave),
             Event::Simd(simd) => self.simd_done(now, simd),
@@ -457,19 +346,6 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::Dispatch => self.dispatch(now),
             Event::Host => self.host_issue(now),
         }
-    }
-
-    /// Schedules an event that keeps the machine busy.
-    #[inline]
-    fn at(&mut self, when: Cycle, event: Event) {
-        self.live += 1;
-        self.queue.push(when, event);
-    }
-
-    /// Keeps the first failure.
-    #[cold]
-    fn fail(&mut self, error: RunError) {
-        self.failure.get_or_insert(error);
     }
 
     fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
@@ -501,7 +377,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             dram,
             kernels: self.kernels.times,
             coverage: self.fabric.coverage().clone(),
-            events: self.queue.inserted(),
+            events: self.engine.events(),
         })
     }
 }

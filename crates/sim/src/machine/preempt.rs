@@ -10,11 +10,12 @@ use proto::{Agent, Boundary};
 
 use super::access::Phase;
 use super::wave::{Stage, Wave};
-use super::{Event, Machine, Owner};
-use crate::reports::attribution::Cause;
+use super::{Machine, Owner};
+use crate::engine::Event;
 use crate::follow::Move;
-use crate::reports::probe::Probe;
 use crate::queue::Cycle;
+use crate::reports::attribution::Cause;
+use crate::reports::probe::Probe;
 
 /// A work-group that is not at work.
 #[derive(Debug)]
@@ -197,7 +198,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             if let Event::Simd(unit) = event {
                 self.simds[unit as usize].take_up(wave);
             }
-            self.queue.push(now, event);
+            self.engine.put_back(now, event);
         }
     }
 }

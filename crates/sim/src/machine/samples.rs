@@ -3,8 +3,8 @@
 use core::num::NonZeroU64;
 
 use super::Machine;
-use crate::reports::probe::Probe;
 use crate::queue::Cycle;
+use crate::reports::probe::Probe;
 use crate::reports::sample::{LEVELS, Sample};
 
 /// When the next sample is due.
@@ -40,7 +40,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Takes the sample behind the last event.
     pub(super) fn take_last_sample(&mut self) {
         if self.samples.every.is_some() {
-            let end = self.queue.now() + 1;
+            let end = self.engine.now() + 1;
             self.take_samples(end);
             let is_taken = self.samples.every.is_some_and(|every| self.samples.next - every.get() == end);
             if !is_taken {

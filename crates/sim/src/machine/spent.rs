@@ -9,10 +9,10 @@ use proto::{Op, Spending};
 
 use super::Machine;
 use super::access::{Instr, Phase};
-use crate::reports::attribution::{Trail, small};
-use crate::stations::fabric::{Out, StationId};
-use crate::reports::probe::Probe;
 use crate::queue::Cycle;
+use crate::reports::attribution::{Trail, small};
+use crate::reports::probe::Probe;
+use crate::stations::fabric::{Out, StationId};
 
 /// Cycles beside the access itself. An operation takes far fewer than 2^32;
 /// what is beyond counts as access.

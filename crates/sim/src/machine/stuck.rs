@@ -10,10 +10,10 @@ use super::access::{Instr, Phase, describe};
 use super::wave::Stage;
 use super::{Machine, Owner};
 use crate::reports::error::{Awaited, Cause, RunError, Stuck, Wait};
-use crate::stations::fabric::Parked;
 use crate::reports::history::Past;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::stuck::LineHistory;
+use crate::stations::fabric::Parked;
 
 /// How many lines and how many messages of each a diagnosis shows.
 const LINES_SHOWN: usize = 4;
@@ -30,7 +30,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         RunError::Stuck(Box::new(Stuck {
             cause,
-            cycle: self.queue.now(),
+            cycle: self.engine.now(),
             seed: self.options.seed,
             waits,
             kernels: self.kernel_waits(),
@@ -130,7 +130,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Awaited::Answer { what, place, since: instr.issued_at, at }
     }
 
-    fn part_in_words(&self, part: &crate::cores::coalesce::LinePart, lines: &mut BTreeSet<LineAddr>) -> String {
+    fn part_in_words(
+        &self,
+        part: &crate::cores::coalesce::LinePart,
+        lines: &mut BTreeSet<LineAddr>,
+    ) -> String {
         if part.lanes == 0 {
             return String::new();
         }

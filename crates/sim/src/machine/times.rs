@@ -5,10 +5,10 @@ use proto::Op;
 use super::Machine;
 use super::access::{Instr, Phase};
 use super::wave::Stage;
+use crate::queue::Cycle;
 use crate::reports::attribution::{Attribution, Cause};
 use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
-use crate::queue::Cycle;
 
 /// Where the cycles went so far.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let slots = core::mem::take(&mut times.slots);
         if slots.total() != count * cycles {
             let found = slots.total();
-            return self.fail(RunError::Unreconciled(format!(
+            return self.engine.fail(RunError::Unreconciled(format!(
                 "cycles by cause ({found}) do not add up to those of {count} wavefront slots in {cycles} cycles"
             )));
         }

@@ -3,13 +3,13 @@
 
 use proto::{LineAddr, TimerClass, Uses};
 
-use super::{DEADLINE_IS_BUSY, Event, Machine, Transit};
+use super::{DEADLINE_IS_BUSY, Machine, Transit};
+use crate::engine::Event;
+use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
-use crate::reports::error::RunError;
-use crate::stations::fabric::{Out, Sent, StationId};
 use crate::reports::history::Past;
 use crate::reports::probe::{MessageSeen, Probe};
-use crate::queue::Cycle;
+use crate::stations::fabric::{Out, Sent, StationId};
 
 /// What a station was given.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if state.deadline.is_none_or(|earlier| due < earlier) {
             state.deadline = Some(due);
             self.watch.busy(now, DEADLINE_IS_BUSY - station, due - now);
-            self.queue.push(due, Event::Deadline(station));
+            self.engine.at(due, Event::Deadline(station));
         }
     }
 
@@ -99,7 +99,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let mut out = self.out.take().unwrap_or_default();
         self.tally.uses(self.stations[station as usize].level, &out.uses);
         if let Some(why) = out.violation.take() {
-            return self.violate(now, why);
+            return self.engine.violate(why);
         }
         let leaving = self.leaving(now, station, origin, &out.uses);
         let trail = trail.at_bank(leaving.queued);
@@ -195,7 +195,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// it earlier. Memory is the destination behind the last station.
     #[inline]
     pub(super) fn in_order(&mut self, leave: Cycle, from: StationId, to: StationId) -> Cycle {
-        let now = self.queue.now();
+        let now = self.engine.now();
         let state = &mut self.stations[from as usize];
         let last = if state.is_serial { &mut state.last_leave } else { state.leaves.to(to, now) };
         *last = leave.max(*last);
@@ -224,7 +224,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             is_beside,
             trail,
         });
-        self.at(leave, if is_beside { Event::Arrive(transit) } else { Event::Depart(transit) });
+        self.engine.at(leave, if is_beside { Event::Arrive(transit) } else { Event::Depart(transit) });
     }
 
     /// Counts and remembers a message that is sent. Says whether it is lost on
@@ -259,7 +259,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             sent: now,
             arrives,
         });
-        self.at(arrives, Event::Arrive(number));
+        self.engine.at(arrives, Event::Arrive(number));
     }
 
     #[inline(never)]
@@ -291,7 +291,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             // Its station counts the ticks.
             TimerClass::Lease => u64::from(timers.tick_cycles),
         };
-        self.queue.push(now + period, Event::Timer(station, class));
+        self.engine.at(now + period, Event::Timer(station, class));
     }
 
     /// Gives every station its first input. It takes no time.
@@ -312,13 +312,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.catch_up(now, station);
         self.fabric.timer(station, class, self.out.get_or_insert_default());
         self.carry_out(now, station, Origin::Timer, Trail::default());
-    }
-
-    /// The protocol did what its tables say cannot happen.
-    #[cold]
-    pub(super) fn violate(&mut self, now: Cycle, why: String) {
-        let seed = self.options.seed;
-        self.fail(RunError::Violation { why, cycle: now, seed });
     }
 }
 

@@ -6,12 +6,13 @@ use kernel::{Class, OpId, Polled, Site, WaveTask, Work};
 use proto::Symbol;
 use proto::issue::{Issue, IssueId};
 
-use super::{Event, Machine};
-use crate::reports::attribution::Cause;
+use super::Machine;
 use crate::config::{Scheduler, System, VectorOpSpec};
+use crate::engine::Event;
+use crate::queue::Cycle;
+use crate::reports::attribution::Cause;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
-use crate::queue::Cycle;
 
 /// What a wavefront is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +190,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 wave.ended = true;
                 wave.task = None;
             }
-            Polled::Faulted(fault) => return self.fail(RunError::Fault(fault)),
+            Polled::Faulted(fault) => return self.engine.fail(RunError::Fault(fault)),
         }
         self.next_instruction(now, number);
     }
@@ -245,7 +246,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         counts.simd_busy_cycles += cycles;
         self.watch.busy(now, next, cycles);
         self.probe.arithmetic(wave.at, now, now + cycles);
-        self.at(now + cycles, Event::Simd(number));
+        self.engine.at(now + cycles, Event::Simd(number));
     }
 
     #[inline(never)]

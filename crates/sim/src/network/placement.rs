@@ -10,8 +10,8 @@
 use proto::Per;
 
 use crate::config::System;
-use crate::stations::fabric::LevelInfo;
 use crate::network::noc::{Noc, NocNode, Topology};
+use crate::stations::fabric::LevelInfo;
 
 /// Where stations stand.
 #[derive(Clone, Copy, Debug)]

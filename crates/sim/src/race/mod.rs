@@ -26,8 +26,8 @@ use kernel::{Action, ArrayInfo, Placed, Posted, Space};
 use proto::{KernelId, Level, RmwKind};
 use rustc_hash::FxHashMap;
 
-use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;
+use crate::reports::probe::{Layout, Probe, WaveAt};
 
 use clock::ThreadId;
 use code::{Code, CodeId, Codes, What};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use kernel::Answer;
 use proto::Coverage;
 
-use crate::reports::attribution::Attribution;
-use crate::reports::energy::Energy;
 use crate::network::noc::{LinkEnds, LinkTraffic};
 use crate::queue::Cycle;
+use crate::reports::attribution::Attribution;
+use crate::reports::energy::Energy;
 
 /// When a kernel ran, launch and end included.
 #[derive(Clone, Debug, PartialEq, Eq)]

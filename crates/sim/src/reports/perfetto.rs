@@ -17,8 +17,8 @@ use proto::LineAddr;
 
 use crate::memory::dram::DramUse;
 use crate::network::noc::{LinkEnds, LinkUse};
-use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::queue::Cycle;
+use crate::reports::probe::{Layout, Probe, WaveAt};
 use crate::reports::sample::Sample;
 use intervals::{Intervals, Value};
 use packet::{Annotation, CounterDescriptor, EventName, InternedData, Packet, TrackDescriptor, TrackEvent};

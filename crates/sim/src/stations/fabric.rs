@@ -12,7 +12,7 @@ use proto::{
     Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
 };
 
-use crate::machine::RunOptions;
+use crate::options::RunOptions;
 
 /// The number of a station in the order of the protocol's kinds.
 pub(crate) type StationId = At;

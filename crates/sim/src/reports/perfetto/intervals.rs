@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::memory::dram::DramUse;
 use crate::network::noc::LinkUse;
-use crate::reports::probe::Layout;
 use crate::queue::Cycle;
+use crate::reports::probe::Layout;
 use crate::reports::sample::{LEVELS, Sample};
 
 /// A value of a counter track, from that cycle on.
