@@ -6,13 +6,15 @@ use proto::{
     Agent, ArrayId, Hints, Issuer, Level, LineData, Op, Order, PlanKey, Request, RmwKind, Scope, Width,
 };
 
-use super::spent::Beside;
 use super::wave::{LastOp, Stage};
 use super::{Machine, Owner};
 use crate::cores::coalesce::LinePart;
 use crate::engine::Event;
 use crate::queue::Cycle;
+use crate::reports::attribution::Cause;
+use crate::reports::counters::Counts;
 use crate::reports::probe::{Probe, WaveAt};
+use crate::reports::spent::Beside;
 
 /// What an instruction is, beyond the access of its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,66 @@ pub(super) struct Instr {
     pub(super) spent_now: Beside,
     /// The operands of a store whose issuer has gone on.
     pub(super) kept: Option<Box<Kept>>,
+}
+
+impl Instr {
+    /// The request for one line is answered at that time. What the operation spends is
+    /// what its slowest line spends.
+    #[inline]
+    pub(super) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Beside) {
+        self.left -= 1;
+        if at >= self.done_at {
+            self.spent_now = spent();
+            self.done_at = at;
+        }
+    }
+
+    /// The requests of this phase are answered; others may follow.
+    pub(super) fn close_phase(&mut self) {
+        self.spent.add(&self.spent_now);
+        self.spent_now = Beside::default();
+    }
+
+    /// Counts the time of the operation, which is complete.
+    pub(super) fn count_wait(&self, now: Cycle, counts: &mut Counts) {
+        if self.phase == Phase::Lds {
+            return;
+        }
+        let all = now - self.issued_at;
+        let (acquire, release) = (u64::from(self.spent.acquire), u64::from(self.spent.release));
+        let access = all - acquire - release;
+        counts.op_wait_cycles += all;
+        counts.acquire_wait_cycles += acquire;
+        counts.release_wait_cycles += release;
+        let ask = &self.ask;
+        *match (self.phase, ask.op) {
+            (Phase::Simple, Op::Load) if ask.order.is_atomic() => &mut counts.atomic_load_wait_cycles,
+            (Phase::Simple, Op::Load) => &mut counts.load_wait_cycles,
+            (Phase::Simple, Op::Store) if ask.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
+            (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
+            (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
+            // The way of an order to its station belongs to the order.
+            (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
+            (Phase::Simple, Op::Fence) if ask.order.releases() => &mut counts.release_wait_cycles,
+            (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
+            _ => &mut counts.barrier_wait_cycles,
+        } += access;
+    }
+
+    /// What its wavefront waits for beside queues and synchronization.
+    pub(super) fn access_cause(&self) -> Cause {
+        match (self.phase, self.ask.op) {
+            (Phase::Lds, _) => Cause::LocalMemory,
+            (Phase::Simple, Op::Rmw(_)) => Cause::Atomic,
+            (Phase::Simple, Op::Load | Op::Store) if self.ask.order.is_atomic() => Cause::Atomic,
+            (Phase::Simple, Op::Load) => Cause::Load,
+            (Phase::Simple, Op::Store) => Cause::Store,
+            // The way of an order to its station belongs to the order.
+            (Phase::Simple, _) if self.ask.order.releases() => Cause::Release,
+            (Phase::Simple, _) => Cause::Acquire,
+            _ => Cause::Barrier,
+        }
+    }
 }
 
 /// What all line requests of an instruction have in common.
@@ -249,7 +311,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let value = again.and_then(|last| last.value);
         wave.last = Some(LastOp { site: op.site, what: describe(op), address, value });
         let at = wave.at;
-        self.probe.issue(now, at, op);
+        self.reports.probe.issue(now, at, op);
         drop(ops);
         match verdict {
             Verdict::Send | Verdict::Hold => self.start(now, number, id, issue, true),
@@ -281,10 +343,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
             spent: Beside::default(),
             spent_now: Beside::default(),
         };
-        if self.watch.is_examining() {
-            examine(&mut self.watch, now, number, op);
+        if self.reports.watch.is_examining() {
+            examine(&mut self.reports.watch, now, number, op);
         }
-        let counts = &mut self.tally.counts;
+        let counts = &mut self.reports.tally.counts;
         match (action, space) {
             (Action::Load | Action::Store | Action::Rmw { .. }, Space::Lds) => {
                 drop(ops);
@@ -387,7 +449,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         // It comes from no station: where a leader looks, it crosses nothing.
         let order = if self.leader.is_some() { Order::Plain } else { ask.order };
         let ask = AskHead { order, ..ask };
-        self.tally.counts.loads += 1;
+        self.reports.tally.counts.loads += 1;
         let instr = Instr {
             owner: Owner::Wave(number),
             op: Some(id),

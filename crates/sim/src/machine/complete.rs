@@ -24,24 +24,27 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Owner::Wave(wave) => self.complete_in_wave(now, wave, &instr),
             Owner::Host(op) => self.host_completed(now, op),
             Owner::Kernel(_) => {
-                self.count_wait(&instr, now);
+                instr.count_wait(now, &mut self.reports.tally.counts);
                 self.boundary_done(now);
             }
             Owner::Release => {
-                self.count_wait(&instr, now);
+                instr.count_wait(now, &mut self.reports.tally.counts);
                 self.released_to_host();
             }
             Owner::Group(group) => {
-                self.count_wait(&instr, now);
+                instr.count_wait(now, &mut self.reports.tally.counts);
                 self.group_moved(now, group);
             }
         }
     }
 
     fn complete_in_wave(&mut self, now: Cycle, number: u32, instr: &Instr) {
-        self.count_wait(instr, now);
-        self.time_held_up(now, number, instr);
+        instr.count_wait(now, &mut self.reports.tally.counts);
         let wave = &mut self.waves[number as usize];
+        if !matches!(wave.stage, Stage::Arithmetic(_)) {
+            let times = &mut self.reports.times;
+            times.held_up(now, number, instr.access_cause(), instr.issued_at, &instr.spent);
+        }
         wave.outstanding -= 1;
         if let Some(id) = instr.op {
             let mut ops = self.session.ops();
@@ -52,9 +55,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
             {
                 last.value = op.exec.first().map(|lane| op.value(lane));
             }
-            self.probe.complete(wave.at, op, instr.issued_at, now);
+            self.reports.probe.complete(wave.at, op, instr.issued_at, now);
             if matches!(instr.phase, Phase::BarrierAcquire) {
-                self.probe.barrier(now, wave.at);
+                self.reports.probe.barrier(now, wave.at);
             }
             ops.complete(id);
         }

@@ -323,7 +323,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.leader = None;
         self.release_time(now);
         held.into_iter().for_each(|event| self.engine.put_back(now, event));
-        self.watch.progress(now);
+        self.reports.watch.progress(now);
         let cycles = match self.run_to_end() {
             Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),
             Err(RunError::Stuck(_)) => {

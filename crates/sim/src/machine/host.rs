@@ -11,12 +11,12 @@ use proto::Agent;
 use proto::issue::IssueId;
 
 use super::access::{AskHead, Instr, Phase, split};
-use super::spent::Beside;
 use super::{Machine, Owner};
 use crate::engine::Event;
 use crate::queue::Cycle;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
+use crate::reports::spent::Beside;
 
 /// The host's part of a run.
 #[derive(Debug, Default)]
@@ -98,9 +98,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
                         return;
                     }
                     self.host.pending.pop_front();
-                    self.probe.host_issue(now, self.session.ops().get(id));
+                    self.reports.probe.host_issue(now, self.session.ops().get(id));
                     self.copy(id);
-                    self.watch.progress(now);
+                    self.reports.watch.progress(now);
                     self.host_op_done(id);
                 }
                 Action::Launch(kernel) => {
@@ -113,7 +113,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     let each = u64::from(self.system.host.operation_cycles);
                     let work = self.session.ops().get(id).work;
                     let ops = work.0.iter().map(|&n| u64::from(n)).sum::<u64>();
-                    self.watch.busy(now, super::HOST_IS_BUSY, each * (1 + ops));
+                    self.reports.watch.busy(now, super::HOST_IS_BUSY, each * (1 + ops));
                     self.engine.at(now + each * (1 + ops), Event::Host);
                 }
             }
@@ -165,10 +165,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         split(&mut self.coalescer, op, &mut parts);
         let ask = AskHead::of(op, WaveAt::default(), 0, 0, 1);
         let writes = matches!(op.action, Action::Store | Action::Rmw { .. });
-        self.probe.host_issue(now, op);
-        if self.watch.is_examining() {
+        self.reports.probe.host_issue(now, op);
+        if self.reports.watch.is_examining() {
             let site = (op.site.line(), op.site.column());
-            self.watch.examine(now, (u32::MAX, site, op.addr(0).0, op.value(0)));
+            self.reports.watch.examine(now, (u32::MAX, site, op.addr(0).0, op.value(0)));
         }
         drop(ops);
         self.kernels.host_has_written |= writes;
@@ -188,7 +188,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if parts.is_empty() {
             self.ask_order(now, Agent::Host(0), instr);
         } else {
-            self.tally.counts.host_accesses += 1;
+            self.reports.tally.counts.host_accesses += 1;
             self.ask_lines(now, Agent::Host(0), instr, &parts);
         }
         self.parts = parts;
@@ -206,7 +206,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn host_op_done(&mut self, id: OpId) {
         let mut ops = self.session.ops();
-        self.probe.host_complete(self.engine.now(), ops.get(id));
+        self.reports.probe.host_complete(self.engine.now(), ops.get(id));
         ops.complete(id);
         drop(ops);
         if self.host.waits_for == Some(id) {

@@ -15,15 +15,16 @@ use proto::issue::{Issue, IssueId};
 use proto::{Agent, ArrayId, Boundary, Hints, KernelId, Op, Scope, Width};
 
 use super::access::{AskHead, Instr, Phase};
-use super::spent::Beside;
 use super::wave::Stage;
 use super::{Machine, Owner};
 use crate::config::{EndOfKernel, System};
 use crate::engine::Event;
 use crate::queue::Cycle;
 use crate::reports::attribution::Cause;
+use crate::reports::error::RunError;
 use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Probe, WaveAt};
+use crate::reports::spent::Beside;
 
 /// A work-group on the machine.
 #[derive(Debug)]
@@ -126,7 +127,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// The host launches a kernel.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
-        self.probe.launch(now, kernel, &launch.name);
+        self.reports.probe.launch(now, kernel, &launch.name);
         self.fabric.add_kernel(&launch.uses);
         self.kernels.queue.push_back(launch);
         if self.kernels.current.is_none() {
@@ -145,15 +146,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
             is_dispatching: false,
             from: now,
         });
-        self.watch.progress(now);
-        self.times.launching(now);
+        self.reports.watch.progress(now);
+        self.reports.times.launching(now);
         let launch = u64::from(self.system.launch.kernel_cycles);
-        self.watch.busy(now, super::LAUNCH_IS_BUSY, launch);
+        self.reports.watch.busy(now, super::LAUNCH_IS_BUSY, launch);
         self.engine.at(now + launch, Event::Launch);
     }
 
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
-        self.times.step_done(now, Cause::Launch);
+        self.reports.times.step_done(now, Cause::Launch);
         let written = self.host_has_written();
         self.turn(true);
         self.boundary(now, Boundary::BeginMachine, written);
@@ -226,7 +227,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Step::Launching | Step::Running => {}
             Step::Boundary(Boundary::BeginMachine) => self.boundary(now, Boundary::BeginCus, false),
             Step::Boundary(Boundary::BeginCus) => {
-                self.times.step_done(now, Cause::Acquire);
+                self.reports.times.step_done(now, Cause::Acquire);
                 let grid = current.launch.grid;
                 current.step = Step::Running;
                 if grid.work_groups == 0 || grid.waves == 0 {
@@ -240,11 +241,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
             }
             Step::Boundary(Boundary::EndCus) => {
                 self.kernels.unreleased = Some(current.launch.kernel);
-                self.times.step_done(now, Cause::Release);
+                self.reports.times.step_done(now, Cause::Release);
                 self.end_kernel(now);
             }
             Step::Boundary(Boundary::EndMachine) => {
-                self.times.step_done(now, Cause::Release);
+                self.reports.times.step_done(now, Cause::Release);
                 self.end_kernel(now);
             }
         }
@@ -253,9 +254,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn end_kernel(&mut self, now: Cycle) {
         let Some(current) = self.kernels.current.take() else { return };
         let name = current.launch.name.clone();
-        self.tally.counts.kernels += 1;
-        self.watch.progress(now);
-        self.probe.kernel(&name, current.from, now);
+        self.reports.tally.counts.kernels += 1;
+        self.reports.watch.progress(now);
+        self.reports.probe.kernel(&name, current.from, now);
         self.kernels.times.push(KernelTime { name, from: current.from, until: now });
         let op: OpId = current.launch.op;
         self.next_kernel(now);
@@ -282,7 +283,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let interval = u64::from(self.system.launch.work_group_interval_cycles);
             self.engine.at(now + interval, Event::Dispatch);
         }
-        self.tally.counts.work_groups += 1;
+        self.reports.tally.counts.work_groups += 1;
         let group = self.groups.insert(Group {
             number,
             waves: grid.waves,
@@ -363,7 +364,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.engine.at(now, Event::Dispatch);
             }
         } else if current.live_groups == 0 {
-            self.kernel_ran(now);
+            if let Err(why) = self.reports.times.kernel_ran(now) {
+                return self.engine.fail(RunError::Unreconciled(why));
+            }
             self.boundary(now, Boundary::EndCus, false);
         }
     }

@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use proto::{Agent, ByteMask, LineAddr, LineData, Load, Op, Slot, Uses};
 
 use super::access::{Instr, scatter_values};
-use super::spent::Spent;
 use super::travel::Origin;
 use super::{Machine, Owner};
 use crate::cores::coalesce::LinePart;
@@ -17,8 +16,9 @@ use crate::engine::Event;
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::probe::Probe;
+use crate::reports::spent::Spent;
 use crate::slab::Slab;
-use crate::stations::fabric::StationId;
+use crate::stations::fabric::{Out, StationId};
 
 /// A line request that waits for the port.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +173,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 return;
             }
             let Some(ask) = port.queue.pop_front() else { break };
-            self.tally.counts.l1_port_wait_cycles += now - ask.since;
+            self.reports.tally.counts.l1_port_wait_cycles += now - ask.since;
             self.present(now, station, ask);
         }
         let port = self.ports.open(station);
@@ -194,10 +194,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Some(instr) = self.instrs.get(ask.instr) else { return };
         let request = self.build_request(instr, &ask.part);
         if request.is_atomic_access() {
-            self.tally.atomic_request(request.line);
+            self.reports.tally.atomic_request(request.line);
         }
         let spent = Spent::new(now, request.op, now - ask.since);
-        let counts = &mut self.tally.counts;
+        let counts = &mut self.reports.tally.counts;
         match request.op {
             Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
             Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => counts.order_requests += 1,
@@ -218,10 +218,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let load = Load { key: instr.ask.key(), line: ask.part.line, mask: ask.part.mask };
         let Some(bytes) = self.fabric.hit(station, &load) else { return false };
         let state = &self.stations[station as usize];
-        self.tally.hit(state.level);
-        self.tally.counts.line_requests += 1;
-        self.tally.counts.answers += 1;
-        self.probe.serve(station, "request", Some(load.line), now, now + 1);
+        self.reports.tally.hit(state.level);
+        self.reports.tally.counts.line_requests += 1;
+        self.reports.tally.counts.answers += 1;
+        self.reports.probe.serve(station, "request", Some(load.line), now, now + 1);
         let at = now + state.timing.latency_cycles;
         instr.answered(at, || Spent::new(now, Op::Load, now - ask.since).until(at, Trail::default()));
         if let Some(op) = instr.op {
@@ -253,7 +253,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let why = format!("{name} answers request {}, which is not under way", slot.0);
             return self.engine.violate(why);
         };
-        self.tally.counts.answers += 1;
+        self.reports.tally.counts.answers += 1;
         if port.is_full {
             port.is_full = false;
             port.is_scheduled = true;
@@ -267,8 +267,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let op = ops.get_mut(op);
             let line_bytes = u64::from(self.system.l1.line_bytes);
             if op.reads() {
-                if self.watch.is_examining() && changes(instr, op, &flight.part, data, line_bytes) {
-                    self.watch.progress(now);
+                if self.reports.watch.is_examining() && changes(instr, op, &flight.part, data, line_bytes) {
+                    self.reports.watch.progress(now);
                 }
                 scatter_values(op, &flight.part, line_bytes, &data.0);
             }
@@ -276,6 +276,17 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if instr.left == 0 {
             let when = instr.done_at;
             self.engine.at(when, Event::Complete(flight.instr));
+        }
+    }
+
+    /// Requests turn to something else.
+    #[inline(never)]
+    pub(super) fn spend_all(&mut self, now: Cycle, station: StationId, trail: Trail, out: &mut Out) {
+        let mut port = self.ports.get_mut(station);
+        for (slot, on) in out.spends.drain(..) {
+            if let Some(flight) = port.as_mut().and_then(|port| port.flights.get_mut(slot.0)) {
+                flight.spent.turn(now, on, trail);
+            }
         }
     }
 

@@ -26,9 +26,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let changed = perform(op, &mut group.lds);
         drop(ops);
         if changed {
-            self.watch.progress(now);
+            self.reports.watch.progress(now);
         }
-        let counts = &mut self.tally.counts;
+        let counts = &mut self.reports.tally.counts;
         counts.lds_accesses += 1;
         counts.lds_conflict_cycles += turns.saturating_sub(1);
         let unit = &mut self.cus[cu];
@@ -73,7 +73,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// All wavefronts have come; the one of this instruction goes on, after it
     /// has acquired, if it is to.
     pub(super) fn behind_barrier(&mut self, now: Cycle, number: u32) {
-        self.tally.counts.barriers += 1;
+        self.reports.tally.counts.barriers += 1;
         let Some(instr) = self.instrs.get_mut(number) else { return };
         let (Owner::Wave(wave), Some(op)) = (instr.owner, instr.op) else { return };
         let order = self.session.ops().get(op).semantics.order;

@@ -21,10 +21,7 @@ mod leaves;
 mod memory_bytes;
 mod memory_way;
 mod preempt;
-mod samples;
-mod spent;
 mod stuck;
-mod times;
 mod travel;
 mod wave;
 
@@ -40,10 +37,10 @@ use crate::network::noc::{Noc, NocNode};
 use crate::network::placement::Placement;
 use crate::options::RunOptions;
 use crate::queue::Cycle;
+use crate::reports::Reports;
 use crate::reports::attribution::{Attribution, Trail};
 use crate::reports::counters::Tally;
 use crate::reports::error::{Cause, RunError};
-use crate::reports::history::History;
 use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Layout, Probe};
 use crate::reports::progress::{Watch, least_patience};
@@ -59,8 +56,6 @@ use l1::Ports;
 use leader::Leader;
 use leaves::Leaves;
 use memory_way::MemoryTransit;
-use samples::Samples;
-use times::Times;
 use wave::{Simd, Wave, WorkCost};
 
 /// What the machine keeps about a station.
@@ -117,7 +112,7 @@ struct Cu {
 pub(crate) struct Machine<'a, Pr> {
     system: &'a System,
     options: &'a RunOptions,
-    probe: &'a mut Pr,
+    reports: Reports<'a, Pr>,
     session: Session,
     fabric: Box<dyn Fabric>,
     /// What the last step did. In its own box, so that it can be taken out while
@@ -151,17 +146,12 @@ pub(crate) struct Machine<'a, Pr> {
     coalescer: Coalescer,
     parts: Vec<LinePart>,
     work_cost: WorkCost,
-    watch: Watch,
     /// Before that cycle the run need not be looked at.
     look_at: Cycle,
-    samples: Samples,
-    history: History,
-    tally: Tally,
     clocked: bool,
     /// Does whoever leads the machine say when time passes?
     holds_time: bool,
     leader: Option<Box<Leader>>,
-    times: Times,
 }
 
 impl<'a, Pr: Probe> Machine<'a, Pr> {
@@ -222,14 +212,15 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             dram_channels: system.dram.channels.get(),
         };
         probe.begin(&layout);
-        let samples = Samples::every(probe.sample_every());
+        let wave_slots = cus * system.cu.wavefront_slots;
+        let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.l1.line_bytes);
         let clocked = fabric.is_clocked();
         let places_pages = fabric.homes().are_by_touch();
         let ports = Ports::new(stations.len());
         Ok(Machine {
             system,
             options,
-            probe,
+            reports,
             session: Session::new(program, shape),
             fabric,
             out: None,
@@ -248,7 +239,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             ports,
             cus: (0..cus).map(|_| Cu::new(system)).collect(),
             simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
-            waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),
+            waves: (0..wave_slots).map(|i| Wave::new(system, i)).collect(),
             groups: Slab::default(),
             instrs: Slab::default(),
             kernels: Kernels::new(system, options.seed),
@@ -256,15 +247,10 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             coalescer: Coalescer::new(system.l1.line_bytes as usize),
             parts: Vec::new(),
             work_cost: WorkCost::new(&system.vector_ops),
-            watch,
             look_at: 0,
-            samples,
-            history: History::default(),
-            tally,
             clocked,
             holds_time: false,
             leader: None,
-            times: Times::default(),
         })
     }
 
@@ -273,9 +259,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.give_first_inputs();
         self.poll_host();
         let ended = self.run_to_end();
-        self.probe.arrays(&self.session.arrays());
+        self.reports.probe.arrays(&self.session.arrays());
         let cycles = ended?;
-        self.probe.end(self.engine.now());
+        self.reports.probe.end(self.engine.now());
         self.finish(cycles)
     }
 
@@ -314,16 +300,16 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     /// Looks whether the run may go on, and when to look again.
     #[cold]
     fn look(&mut self, now: Cycle) -> Result<(), RunError> {
-        self.take_samples(now);
-        if self.watch.is_lost(now) {
-            let idle_cycles = now - self.watch.last_progress();
+        self.reports.take_samples(now, &self.noc.traffic(), &self.dram.traffic());
+        if self.reports.watch.is_lost(now) {
+            let idle_cycles = now - self.reports.watch.last_progress();
             return Err(self.stuck(Cause::NoProgress { idle_cycles }));
         }
         if self.options.cycles_max.is_some_and(|most| now > most) {
             return Err(self.stuck(Cause::TooLong { cycles: now }));
         }
         let most = self.options.cycles_max.unwrap_or(Cycle::MAX);
-        self.look_at = self.watch.lost_after().min(most).min(self.samples.before_next());
+        self.look_at = self.reports.watch.lost_after().min(most).min(self.reports.before_next_sample());
         Ok(())
     }
 
@@ -350,29 +336,27 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 
     fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
         let (noc, dram) = (self.noc.traffic(), self.dram.traffic());
-        let dropped = self.tally.counts.dropped_messages;
+        let dropped = self.reports.tally.counts.dropped_messages;
         if let (Some(drop), 0) = (&self.options.drop, dropped) {
-            let sent = self.tally.messages_of(&drop.name);
+            let sent = self.reports.tally.messages_of(&drop.name);
             return Err(RunError::NothingDropped {
                 name: drop.name.clone(),
                 nth: drop.nth,
                 sent,
-                names: self.tally.message_names(),
+                names: self.reports.tally.message_names(),
             });
         }
-        self.tally.sum_up();
-        self.tally.price_lines(u64::from(self.system.l1.line_bytes));
-        self.tally.check(&noc, &dram).map_err(RunError::Unreconciled)?;
+        self.reports.check(&noc, &dram).map_err(RunError::Unreconciled)?;
         let Some(answer) = self.session.answer().cloned() else {
             return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));
         };
-        self.take_last_sample();
-        let attribution = self.times.close(cycles).map_err(RunError::Unreconciled)?;
+        self.reports.take_last_samples(self.engine.now(), &noc, &dram);
+        let attribution = self.reports.times.close(cycles).map_err(RunError::Unreconciled)?;
         Ok(Finished {
             cycles,
             attribution,
             answer,
-            tally: self.tally,
+            tally: self.reports.tally,
             noc: self.noc,
             dram,
             kernels: self.kernels.times,

@@ -98,7 +98,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         for &(wave, event) in &events {
             if let Event::Simd(unit) = event {
                 self.simds[unit as usize].set_aside();
-                self.time(now, wave, Cause::Compute);
+                self.reports.times.spend(now, wave, Cause::Compute);
             }
         }
         self.leader.as_mut()?.away.push(Away { group, stay: Stay::Saves, events });
@@ -150,17 +150,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let to = cu * self.system.cu.wavefront_slots + slot;
         let left = self.waves[from as usize].at;
         self.cus[left.cu as usize].free(left.slot);
-        // The account of its time belongs to the slot.
-        let account = |wave: &Wave| (wave.mark, wave.kernels_seen);
-        let accounts = [from, to].map(|at| account(&self.waves[at as usize]));
         self.waves.swap(from as usize, to as usize);
-        for (at, (cu, slot), (mark, kernels_seen)) in
-            [(from, (left.cu, left.slot), accounts[0]), (to, (cu, slot), accounts[1])]
-        {
-            let wave = &mut self.waves[at as usize];
-            (wave.at.cu, wave.at.slot, wave.mark, wave.kernels_seen) = (cu, slot, mark, kernels_seen);
+        for (at, (cu, slot)) in [(from, (left.cu, left.slot)), (to, (cu, slot))] {
+            let at = &mut self.waves[at as usize].at;
+            (at.cu, at.slot) = (cu, slot);
         }
-        self.time_started(now, to);
+        self.reports.times.started(now, to);
         let numbers: Vec<u32> = self.instrs.iter().map(|(number, _)| number).collect();
         for number in numbers {
             if let Some(instr) = self.instrs.get_mut(number)

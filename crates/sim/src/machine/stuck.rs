@@ -85,8 +85,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let what = Awaited::Barrier { arrived, ended: group.ended, waves: group.waves };
             return Some(Wait { who, what, site });
         }
-        let is_long =
-            |instr: &Instr| cause == Cause::NothingMoves || instr.issued_at <= self.watch.last_progress();
+        let is_long = |instr: &Instr| {
+            cause == Cause::NothingMoves || instr.issued_at <= self.reports.watch.last_progress()
+        };
         let what = match (found, wave.last) {
             // An answer that is long overdue, or one that nothing will bring.
             (Some((number, instr)), last) if is_long(instr) || last.is_none() => {
@@ -221,7 +222,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let place = self.place_in_words(line.0 * u64::from(self.system.l1.line_bytes));
         let name =
             |station: u32| self.stations.get(station as usize).map_or("memory", |state| state.name.as_str());
-        let messages = self.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
+        let messages = self.reports.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
             let lost = if past.dropped { ", lost on purpose" } else { "" };
             format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)
         });

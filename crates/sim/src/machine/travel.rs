@@ -79,7 +79,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let due = (state.last_tick + u64::from(ticks)) * u64::from(self.system.timers.tick_cycles);
         if state.deadline.is_none_or(|earlier| due < earlier) {
             state.deadline = Some(due);
-            self.watch.busy(now, DEADLINE_IS_BUSY - station, due - now);
+            self.reports.watch.busy(now, DEADLINE_IS_BUSY - station, due - now);
             self.engine.at(due, Event::Deadline(station));
         }
     }
@@ -97,7 +97,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
         let mut out = self.out.take().unwrap_or_default();
-        self.tally.uses(self.stations[station as usize].level, &out.uses);
+        self.reports.tally.uses(self.stations[station as usize].level, &out.uses);
         if let Some(why) = out.violation.take() {
             return self.engine.violate(why);
         }
@@ -152,7 +152,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     accepts: now + 1 + invalidation,
                     queued: 0,
                 };
-                self.probe.serve(station, "request", line, now, now + 1 + invalidation);
+                self.reports.probe.serve(station, "request", line, now, now + 1 + invalidation);
                 if invalidation > 0
                     && let Some(port) = self.ports.get_mut(station)
                 {
@@ -169,7 +169,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                     start = after_atomics(&mut state.atomics, now, start, line, length);
                 }
                 queued = start - now;
-                self.tally.counts.bank_wait_cycles += queued;
+                self.reports.tally.counts.bank_wait_cycles += queued;
                 if is_access {
                     state.busy_until = state.busy_until.max(now) + timing.occupancy_cycles;
                     start += timing.latency_cycles;
@@ -182,7 +182,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let leave = start + invalidation;
         let until = (now + timing.occupancy_cycles.max(1)).max(state.busy_until);
         let from = until - timing.occupancy_cycles.max(1);
-        self.probe.serve(station, what, line, from, until);
+        self.reports.probe.serve(station, what, line, from, until);
         if invalidation > 0
             && let Some(port) = self.ports.get_mut(station)
         {
@@ -207,8 +207,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let bytes = self.system.noc.header_bytes + sent.payload_bytes;
         let past = Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped: false };
         if is_beside {
-            self.tally.beside_messages += 1;
-            self.history.sent(past);
+            self.reports.tally.beside_messages += 1;
+            self.reports.history.sent(past);
         } else if self.count_message(past, bytes) {
             return self.fabric.drop_message(sent.message);
         }
@@ -230,14 +230,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Counts and remembers a message that is sent. Says whether it is lost on
     /// purpose.
     pub(super) fn count_message(&mut self, past: Past, bytes: u32) -> bool {
-        self.tally.message(past.name, bytes);
+        self.reports.tally.message(past.name, bytes);
         let drop = self.options.drop.as_ref();
-        let dropped =
-            drop.is_some_and(|drop| drop.name == past.name && self.tally.messages_of(past.name) == drop.nth);
-        self.history.sent(Past { dropped, ..past });
+        let dropped = drop.is_some_and(|drop| {
+            drop.name == past.name && self.reports.tally.messages_of(past.name) == drop.nth
+        });
+        self.reports.history.sent(Past { dropped, ..past });
         if dropped {
-            self.tally.counts.dropped_messages += 1;
-            self.tally.counts.dropped_bytes += u64::from(bytes);
+            self.reports.tally.counts.dropped_messages += 1;
+            self.reports.tally.counts.dropped_bytes += u64::from(bytes);
         }
         dropped
     }
@@ -246,11 +247,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
     pub(super) fn depart(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.transits.get_mut(number) else { return };
         let (from, to) = (self.places[transit.from as usize], self.places[transit.to as usize]);
-        let probe = &mut *self.probe;
+        let probe = &mut *self.reports.probe;
         let queued = self.noc.traffic().queue_cycles;
         let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
         transit.trail = transit.trail.at_noc(self.noc.traffic().queue_cycles - queued);
-        self.probe.message(&MessageSeen {
+        self.reports.probe.message(&MessageSeen {
             name: transit.name,
             from: transit.from,
             to: transit.to,
@@ -269,7 +270,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !is_beside {
             self.noc.delivered(bytes);
         }
-        self.tally.counts.access_messages += u64::from(is_access);
+        self.reports.tally.counts.access_messages += u64::from(is_access);
         self.catch_up(now, to);
         self.fabric.deliver(to, message, self.out.get_or_insert_default());
         self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);

@@ -55,10 +55,6 @@ pub(super) struct Wave {
     /// Instructions under way.
     pub(super) outstanding: u32,
     pub(super) last: Option<LastOp>,
-    /// Up to when it is known on what its time was spent.
-    pub(super) mark: Cycle,
-    /// Counts the kernels, for the last one that used this slot.
-    pub(super) kernels_seen: u32,
 }
 
 impl Wave {
@@ -79,8 +75,6 @@ impl Wave {
             buffered: Vec::new(),
             outstanding: 0,
             last: None,
-            mark: 0,
-            kernels_seen: 0,
         }
     }
 }
@@ -164,9 +158,9 @@ impl WorkCost {
 impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn start_wave(&mut self, now: Cycle, wave: u32) {
-        self.probe.wave_start(now, self.waves[wave as usize].at);
-        self.watch.progress(now);
-        self.time_started(now, wave);
+        self.reports.probe.wave_start(now, self.waves[wave as usize].at);
+        self.reports.watch.progress(now);
+        self.reports.times.started(now, wave);
         self.poll_wave(now, wave);
     }
 
@@ -228,7 +222,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let rule = self.system.cu.scheduler;
         let Some(next) = simd.take(&self.waves, rule, self.system.cu.wavefront_slots) else { return };
         simd.running = Some(next);
-        self.time(now, next, Cause::Issue);
+        self.reports.times.spend(now, next, Cause::Issue);
         let wave = &mut self.waves[next as usize];
         let (mut cycles, mut ops) = (0, 0);
         if wave.tail != Work::default() {
@@ -241,18 +235,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
             cycles += more_cycles + 1;
             ops += more_ops;
         }
-        let counts = &mut self.tally.counts;
+        let counts = &mut self.reports.tally.counts;
         counts.vector_ops += ops;
         counts.simd_busy_cycles += cycles;
-        self.watch.busy(now, next, cycles);
-        self.probe.arithmetic(wave.at, now, now + cycles);
+        self.reports.watch.busy(now, next, cycles);
+        self.reports.probe.arithmetic(wave.at, now, now + cycles);
         self.engine.at(now + cycles, Event::Simd(number));
     }
 
     #[inline(never)]
     pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
         let Some(wave) = self.simds[number as usize].running.take() else { return };
-        self.time(now, wave, Cause::Compute);
+        self.reports.times.spend(now, wave, Cause::Compute);
         let stage = core::mem::replace(&mut self.waves[wave as usize].stage, Stage::Idle);
         if let Stage::Arithmetic(Some(op)) = stage {
             self.offer(now, wave, op);
@@ -267,9 +261,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let (at, group) = (wave.at, wave.group);
         wave.ended = false;
         wave.last = None;
-        self.tally.counts.wavefronts += 1;
-        self.watch.progress(now);
-        self.probe.wave_end(now, at);
+        self.reports.tally.counts.wavefronts += 1;
+        self.reports.watch.progress(now);
+        self.reports.probe.wave_end(now, at);
         self.wave_left(now, at, group);
     }
 }

@@ -79,7 +79,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 return;
             }
         }
-        self.tally.counts.memory_ops += 1;
+        self.reports.tally.counts.memory_ops += 1;
         let reply = MemoryReply { op, data: LineData::default() };
         let sent = if self.clocked { self.fabric.clock(station) } else { 0 };
         let number = self.memory_ops.insert(MemoryTransit { station, place, trail, sent, reply });
@@ -114,7 +114,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let (chiplet, local) = self.fabric.homes().local(line);
         let bytes = u64::from(line_bytes);
         let located = Located { address: line.0 * bytes, chiplet, local: local * bytes };
-        let probe = &mut *self.probe;
+        let probe = &mut *self.reports.probe;
         let mut serve = |bytes: u32, is_write: bool| {
             let served = self.dram.access(now, located, bytes, is_write);
             probe.dram(&served);
@@ -144,7 +144,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             None => Event::MemoryDone(number),
         };
         if changed {
-            self.watch.progress(now);
+            self.reports.watch.progress(now);
         }
         self.engine.at(done + way, event);
     }
@@ -163,7 +163,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if self.count_message(past, bytes) {
             // Memory has answered; the network has lost it.
             self.memory_ops.remove(number);
-            self.tally.counts.memory_answers += 1;
+            self.reports.tally.counts.memory_answers += 1;
             return;
         }
         let arrives = self.cross(now, number, (place, self.places[station as usize]), bytes);
@@ -179,7 +179,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             let (_, payload) = answer_message(&transit.reply.op.access, self.system.l1.line_bytes);
             self.noc.delivered(self.system.noc.header_bytes + payload);
         }
-        self.tally.counts.memory_answers += 1;
+        self.reports.tally.counts.memory_answers += 1;
         self.catch_up(now, station);
         // Answers are large: this one is read where it lies.
         let Some(transit) = self.memory_ops.get(number) else { return };
@@ -190,7 +190,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Takes an operation or its answer over the network. Returns when it arrives.
     fn cross(&mut self, now: Cycle, number: u32, (from, to): (NocNode, NocNode), bytes: u32) -> Cycle {
-        let probe = &mut *self.probe;
+        let probe = &mut *self.reports.probe;
         let queued = self.noc.traffic().queue_cycles;
         let arrives = self.noc.send(now, from, to, bytes, |link| probe.link(link));
         let queued = self.noc.traffic().queue_cycles - queued;

@@ -1,0 +1,51 @@
+//! When counters are looked at while the run goes on, for a probe that asks for it.
+
+use core::num::NonZeroU64;
+
+use crate::queue::Cycle;
+use crate::reports::probe::Probe;
+use crate::reports::sample::Sample;
+
+/// When the next sample is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Samples {
+    every: Option<NonZeroU64>,
+    next: Cycle,
+}
+
+impl Samples {
+    pub(crate) fn every(every: Option<NonZeroU64>) -> Samples {
+        Samples { every, next: every.map_or(Cycle::MAX, NonZeroU64::get) }
+    }
+
+    /// The last cycle in which no sample is due.
+    pub(crate) fn before_next(self) -> Cycle {
+        self.next - 1
+    }
+
+    /// Takes the samples that are due before anything happens in this cycle.
+    pub(crate) fn take(&mut self, now: Cycle, probe: &mut impl Probe, sample: impl FnOnce() -> Sample) {
+        let Some(every) = self.every.filter(|_| self.next <= now) else { return };
+        let mut sample = sample();
+        while self.next <= now {
+            sample.cycle = self.next;
+            probe.sample(&sample);
+            self.next = self.next.saturating_add(every.get());
+        }
+    }
+
+    /// Takes the samples up to the last event, and one behind it.
+    pub(crate) fn take_last(
+        &mut self,
+        last: Cycle,
+        probe: &mut impl Probe,
+        mut sample: impl FnMut() -> Sample,
+    ) {
+        let Some(every) = self.every else { return };
+        let end = last + 1;
+        self.take(end, probe, &mut sample);
+        if self.next - every.get() != end {
+            probe.sample(&Sample { cycle: end, ..sample() });
+        }
+    }
+}
