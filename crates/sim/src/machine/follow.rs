@@ -131,17 +131,17 @@ impl<Pr: Probe> Machine<'_, Pr> {
             },
             Event::Launch if self.is_behind_all() => Choice::Last,
             Event::Host => Choice::Of(Move::Issue(Issues::Host)),
-            Event::Arrive(number) => match self.transits.get(number) {
+            Event::Arrive(number) => match self.network.transit(number) {
                 Some(transit) => Choice::Of(Move::Deliver { from: transit.from, to: transit.to }),
                 None => Choice::None,
             },
-            Event::MemoryStart(number) => match self.memory_ops.get(number) {
+            Event::MemoryStart(number) => match self.memory.operation(number) {
                 Some(op) => {
                     Choice::Of(Move::Serve { station: op.station, line: op.reply.op.line, answers: false })
                 }
                 None => Choice::None,
             },
-            Event::MemoryDone(number) => match self.memory_ops.get(number) {
+            Event::MemoryDone(number) => match self.memory.operation(number) {
                 Some(op) => Choice::Of(Move::Answer { station: op.station, line: op.reply.op.line }),
                 None => Choice::None,
             },
@@ -256,9 +256,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn what(&self, event: Event) -> &'static str {
         use proto::MemoryAccess::{Read, Rmw, Write};
         match event {
-            Event::Arrive(number) => self.transits.get(number).map_or("", |transit| transit.name),
+            Event::Arrive(number) => self.network.transit(number).map_or("", |transit| transit.name),
             Event::MemoryStart(number) => {
-                self.memory_ops.get(number).map_or("", |op| match op.reply.op.access {
+                self.memory.operation(number).map_or("", |op| match op.reply.op.access {
                     Read => "reads",
                     Write { .. } => "writes",
                     Rmw { .. } => "updates",

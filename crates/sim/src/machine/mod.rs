@@ -17,9 +17,7 @@ mod kernels;
 mod l1;
 mod lds;
 mod leader;
-mod leaves;
 mod memory_bytes;
-mod memory_way;
 mod preempt;
 mod stuck;
 mod travel;
@@ -31,21 +29,20 @@ use proto::{Agent, KernelId, LineAddr, PlanKey};
 use crate::config::System;
 use crate::cores::coalesce::{Coalescer, LinePart};
 use crate::engine::{Engine, Event};
-use crate::memory::bytes::Memory;
-use crate::memory::dram::Dram;
-use crate::network::noc::{Noc, NocNode};
-use crate::network::placement::Placement;
+use crate::memory::way::MainMemory;
+use crate::network::Network;
+use crate::network::noc::Noc;
 use crate::options::RunOptions;
 use crate::queue::Cycle;
 use crate::reports::Reports;
-use crate::reports::attribution::{Attribution, Trail};
+use crate::reports::attribution::Attribution;
 use crate::reports::counters::Tally;
 use crate::reports::error::{Cause, RunError};
 use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Layout, Probe};
 use crate::reports::progress::{Watch, least_patience};
 use crate::slab::Slab;
-use crate::stations::fabric::{Fabric, LevelInfo, Out, StationId, StationInfo};
+use crate::stations::fabric::{Fabric, LevelInfo, Out};
 use crate::stations::timing::StationTiming;
 
 use access::Instr;
@@ -54,8 +51,6 @@ use host::HostState;
 use kernels::{Group, Kernels};
 use l1::Ports;
 use leader::Leader;
-use leaves::Leaves;
-use memory_way::MemoryTransit;
 use wave::{Simd, Wave, WorkCost};
 
 /// What the machine keeps about a station.
@@ -64,38 +59,16 @@ struct StationState {
     /// The number of its level.
     level: u8,
     timers_running: u8,
-    /// Does all that leaves it leave in the order in which it was set off? So
-    /// it is where nothing but one latency delays it.
-    is_serial: bool,
     timing: StationTiming,
     /// How many requests may be under way at its port.
     flights_max: usize,
     busy_until: Cycle,
-    /// When the last thing left, if the station is serial.
-    last_leave: Cycle,
-    /// When the last thing left for each station, and for memory, if it is not.
-    leaves: Leaves,
     /// Lines whose last atomic is not over, and when it is.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
     /// The cycle for which its next deadline is scheduled.
     deadline: Option<Cycle>,
     name: String,
-}
-
-/// A message under way.
-#[derive(Clone, Copy, Debug)]
-struct Transit {
-    from: StationId,
-    to: StationId,
-    message: u32,
-    name: &'static str,
-    bytes: u32,
-    line: Option<LineAddr>,
-    is_access: bool,
-    /// Does it stay off the network?
-    is_beside: bool,
-    trail: Trail,
 }
 
 /// A compute unit.
@@ -122,19 +95,10 @@ pub(crate) struct Machine<'a, Pr> {
     stations: Vec<StationState>,
     /// The levels of the stations, by number.
     levels: Vec<LevelInfo>,
-    /// Where each station stands on the network.
-    places: Vec<NocNode>,
-    /// By station: those with the same number stand beside one another.
-    sites: Vec<u32>,
-    transits: Slab<Transit>,
-    memory_ops: Slab<MemoryTransit>,
     /// Does the first touch of a page place it?
     places_pages: bool,
-    /// Where the memory of each bank's lines stands.
-    memory_places: Vec<NocNode>,
-    noc: Noc,
-    dram: Dram,
-    memory: Memory,
+    network: Network,
+    memory: MainMemory,
     ports: Ports,
     cus: Vec<Cu>,
     simds: Vec<Simd>,
@@ -162,15 +126,14 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         probe: &'a mut Pr,
         fabric: Box<dyn Fabric>,
     ) -> Result<Self, RunError> {
-        let noc = Noc::of_chiplets(&system.noc, &system.links, system.chiplets).map_err(RunError::Machine)?;
         let infos = fabric.stations();
-        let placement = Placement::new(system, &noc);
         let levels = fabric.levels();
+        let network = Network::new(system, &levels, &infos, options.drop.clone());
+        let network = network.map_err(RunError::Machine)?;
         let stations: Vec<_> = infos
             .iter()
             .map(|info| {
                 let level = &levels[usize::from(info.level)];
-                let is_serial = !level.is_bank();
                 // A level without registers of its own takes as many requests as an L1.
                 let registers = match level.miss_registers {
                     0 => system.l1.miss_registers,
@@ -179,12 +142,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 StationState {
                     level: info.level,
                     timers_running: 0,
-                    is_serial,
                     timing: StationTiming::of(system, &level.name),
                     flights_max: registers as usize * l1::FLIGHTS_PER_MISS_REGISTER,
                     busy_until: 0,
-                    last_leave: 0,
-                    leaves: Leaves::default(),
                     atomics: Vec::new(),
                     last_tick: 0,
                     deadline: None,
@@ -192,20 +152,18 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 }
             })
             .collect();
-        let sites = sites(&levels, &infos);
-        let place = |info: &StationInfo| placement.node(&levels[usize::from(info.level)], info.index);
-        let places = infos.iter().map(place).collect();
         let cus = system.cu.count;
         for agent in (0..cus).map(|cu| Agent::Cu(cu as u16)).chain([Agent::CommandProcessor, Agent::Host(0)])
         {
             fabric.entry(agent, PlanKey::PLAIN_LOAD).map_err(RunError::Machine)?;
         }
         let tally = Tally::new(levels.iter().map(|level| level.name.clone()));
-        let (shape, banks) = (kernel_shape(system), system.topology().banks());
+        let memory = MainMemory::new(system, &levels, &infos, &network);
+        let shape = kernel_shape(system);
         let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {
             stations: infos.into_iter().map(|info| info.name).collect(),
-            links: noc.links().map(|(ends, _)| ends).collect(),
+            links: network.links().collect(),
             compute_units: system.cu.count,
             chiplets: system.chiplets,
             clock_mhz: system.clock_mhz,
@@ -227,15 +185,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             engine: Engine::new(options.seed),
             stations,
             levels,
-            places,
-            sites,
-            transits: Slab::default(),
-            memory_ops: Slab::default(),
             places_pages,
-            memory_places: (0..banks).map(|bank| placement.memory(bank, banks)).collect(),
-            noc,
-            dram: Dram::new(&system.dram, system.chiplets),
-            memory: Memory::new(system.l1.line_bytes as usize),
+            network,
+            memory,
             ports,
             cus: (0..cus).map(|_| Cu::new(system)).collect(),
             simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
@@ -300,7 +252,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     /// Looks whether the run may go on, and when to look again.
     #[cold]
     fn look(&mut self, now: Cycle) -> Result<(), RunError> {
-        self.reports.take_samples(now, &self.noc.traffic(), &self.dram.traffic());
+        self.reports.take_samples(now, &self.network.traffic(), &self.memory.traffic());
         if self.reports.watch.is_lost(now) {
             let idle_cycles = now - self.reports.watch.last_progress();
             return Err(self.stuck(Cause::NoProgress { idle_cycles }));
@@ -320,11 +272,18 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::Simd(simd) => self.simd_done(now, simd),
             Event::Port(port) => self.port_due(now, port),
             Event::Complete(instr) => self.complete(now, instr),
-            Event::Depart(transit) => self.depart(now, transit),
+            Event::Depart(transit) => self.network.depart(&mut self.engine, &mut self.reports, transit),
             Event::Arrive(transit) => self.arrive(now, transit),
-            Event::MemoryDepart(op) => self.memory_depart(now, op),
-            Event::MemoryStart(op) => self.memory_start(now, op),
-            Event::MemoryReturn(op) => self.memory_return(now, op),
+            Event::MemoryDepart(op) => {
+                self.memory.depart(&mut self.engine, &mut self.reports, &mut self.network, op);
+            }
+            Event::MemoryStart(op) => {
+                let homes = self.fabric.homes();
+                self.memory.start(&mut self.engine, &mut self.reports, &mut self.network, homes, op);
+            }
+            Event::MemoryReturn(op) => {
+                self.memory.give_back(&mut self.engine, &mut self.reports, &mut self.network, op);
+            }
             Event::MemoryDone(op) => self.memory_done(now, op),
             Event::Timer(station, class) => self.timer_due(now, station, class),
             Event::Deadline(station) => self.deadline_due(now, station),
@@ -335,7 +294,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 
     fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
-        let (noc, dram) = (self.noc.traffic(), self.dram.traffic());
+        let (noc, dram) = (self.network.traffic(), self.memory.traffic());
         let dropped = self.reports.tally.counts.dropped_messages;
         if let (Some(drop), 0) = (&self.options.drop, dropped) {
             let sent = self.reports.tally.messages_of(&drop.name);
@@ -357,7 +316,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             attribution,
             answer,
             tally: self.reports.tally,
-            noc: self.noc,
+            noc: self.network.into_noc(),
             dram,
             kernels: self.kernels.times,
             coverage: self.fabric.coverage().clone(),
@@ -394,14 +353,6 @@ impl Cu {
         let behind = self.free_slots.partition_point(|&other| other > slot);
         self.free_slots.insert(behind, slot);
     }
-}
-
-/// By station: the number of the first one that stands at the same place.
-fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
-    let site = |station: &StationInfo| levels[usize::from(station.level)].site(station.index);
-    let mut first = std::collections::BTreeMap::new();
-    let sites = (0..).zip(stations).map(|(at, station)| *first.entry(site(station)).or_insert(at));
-    sites.collect()
 }
 
 /// The machine as programs see it.

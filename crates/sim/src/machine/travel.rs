@@ -1,15 +1,15 @@
 //! What a station's step sets off: messages, memory operations, timers,
 //! answers; and how those arrive.
 
-use proto::{LineAddr, TimerClass, Uses};
+use proto::{LineAddr, MemoryOp, TimerClass, Uses};
 
-use super::{DEADLINE_IS_BUSY, Machine, Transit};
+use super::{DEADLINE_IS_BUSY, Machine};
 use crate::engine::Event;
+use crate::network::{Departure, Transit};
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
-use crate::reports::history::Past;
-use crate::reports::probe::{MessageSeen, Probe};
-use crate::stations::fabric::{Out, Sent, StationId};
+use crate::reports::probe::Probe;
+use crate::stations::fabric::{Out, StationId};
 
 /// What a station was given.
 #[derive(Clone, Copy, Debug)]
@@ -103,14 +103,17 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         let leaving = self.leaving(now, station, origin, &out.uses);
         let trail = trail.at_bank(leaving.queued);
+        let departure = Departure { from: station, at: leaving.sends, trail };
         if !out.sends.is_empty() {
             for sent in out.sends.drain(..) {
-                self.send(now, leaving.sends, station, sent, trail);
+                if self.network.send(&mut self.engine, &mut self.reports, &departure, &sent) {
+                    self.fabric.drop_message(sent.message);
+                }
             }
         }
         if !out.memory.is_empty() {
             for op in out.memory.drain(..) {
-                self.send_to_memory(now, leaving.sends, station, op, trail);
+                self.send_to_memory(&departure, op);
             }
         }
         if !out.spends.is_empty() {
@@ -191,89 +194,34 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Leaving { sends: leave, values: leave, accepts: leave, queued }
     }
 
-    /// When something may leave for a destination: never before what left for
-    /// it earlier. Memory is the destination behind the last station.
-    #[inline]
-    pub(super) fn in_order(&mut self, leave: Cycle, from: StationId, to: StationId) -> Cycle {
-        let now = self.engine.now();
-        let state = &mut self.stations[from as usize];
-        let last = if state.is_serial { &mut state.last_leave } else { state.leaves.to(to, now) };
-        *last = leave.max(*last);
-        *last
-    }
-
-    fn send(&mut self, now: Cycle, leave: Cycle, from: StationId, sent: Sent, trail: Trail) {
-        let is_beside = self.sites[from as usize] == self.sites[sent.to as usize] && from != sent.to;
-        let bytes = self.system.noc.header_bytes + sent.payload_bytes;
-        let past = Past { at: now, from, to: sent.to, name: sent.name, line: sent.line, dropped: false };
-        if is_beside {
-            self.reports.tally.beside_messages += 1;
-            self.reports.history.sent(past);
-        } else if self.count_message(past, bytes) {
-            return self.fabric.drop_message(sent.message);
-        }
-        let leave = self.in_order(leave, from, sent.to);
-        let transit = self.transits.insert(Transit {
-            from,
-            to: sent.to,
-            message: sent.message,
-            name: sent.name,
-            bytes,
-            line: sent.line,
-            is_access: sent.is_access,
-            is_beside,
-            trail,
-        });
-        self.engine.at(leave, if is_beside { Event::Arrive(transit) } else { Event::Depart(transit) });
-    }
-
-    /// Counts and remembers a message that is sent. Says whether it is lost on
-    /// purpose.
-    pub(super) fn count_message(&mut self, past: Past, bytes: u32) -> bool {
-        self.reports.tally.message(past.name, bytes);
-        let drop = self.options.drop.as_ref();
-        let dropped = drop.is_some_and(|drop| {
-            drop.name == past.name && self.reports.tally.messages_of(past.name) == drop.nth
-        });
-        self.reports.history.sent(Past { dropped, ..past });
-        if dropped {
-            self.reports.tally.counts.dropped_messages += 1;
-            self.reports.tally.counts.dropped_bytes += u64::from(bytes);
-        }
-        dropped
-    }
-
-    #[inline(never)]
-    pub(super) fn depart(&mut self, now: Cycle, number: u32) {
-        let Some(transit) = self.transits.get_mut(number) else { return };
-        let (from, to) = (self.places[transit.from as usize], self.places[transit.to as usize]);
-        let probe = &mut *self.reports.probe;
-        let queued = self.noc.traffic().queue_cycles;
-        let arrives = self.noc.send(now, from, to, transit.bytes, |link| probe.link(link));
-        transit.trail = transit.trail.at_noc(self.noc.traffic().queue_cycles - queued);
-        self.reports.probe.message(&MessageSeen {
-            name: transit.name,
-            from: transit.from,
-            to: transit.to,
-            line: transit.line,
-            bytes: transit.bytes,
-            sent: now,
-            arrives,
-        });
-        self.engine.at(arrives, Event::Arrive(number));
-    }
-
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
-        let Some(transit) = self.transits.remove(number) else { return };
-        let Transit { to, message, name, bytes, line, is_access, is_beside, trail, .. } = transit;
-        if !is_beside {
-            self.noc.delivered(bytes);
-        }
-        self.reports.tally.counts.access_messages += u64::from(is_access);
+        let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
+        let Transit { to, message, name, line, is_access, trail, .. } = transit;
         self.catch_up(now, to);
         self.fabric.deliver(to, message, self.out.get_or_insert_default());
         self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);
+    }
+
+    fn send_to_memory(&mut self, departure: &Departure, op: MemoryOp) {
+        let clock = if self.clocked { self.fabric.clock(departure.from) } else { 0 };
+        let homes = self.fabric.homes();
+        let Machine { engine, reports, network, memory, .. } = self;
+        memory.send(engine, reports, network, homes, departure, (op, clock));
+    }
+
+    /// Memory's answer reaches the station.
+    #[inline(never)]
+    pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
+        let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
+        let Some((station, line, trail)) = arrived else { return };
+        self.catch_up(now, station);
+        // Answers are large: this one is read where it lies.
+        let Some(operation) = self.memory.operation(number) else { return };
+        let out = self.out.get_or_insert_default();
+        self.fabric.memory(station, &operation.reply, operation.clock, out);
+        self.memory.forget(number);
+        self.carry_out(now, station, Origin::Memory { line }, trail);
     }
 
     /// Starts a timer, unless it runs already.

@@ -7,30 +7,65 @@
 //! takes links, time, bytes and energy. The host has a way of its own, which
 //! `host.memory_latency_cycles` prices.
 
-use proto::{LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
+use proto::{Addr, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
-use super::Machine;
-use super::travel::Origin;
-use crate::engine::Event;
-use crate::memory::dram::Located;
+use crate::config::System;
+use crate::engine::{Engine, Event};
+use crate::memory::Memory;
+use crate::memory::dram::{Dram, DramTraffic, Located};
 use crate::network::noc::NocNode;
-use crate::queue::Cycle;
+use crate::network::{Departure, Network};
+use crate::reports::Reports;
 use crate::reports::attribution::Trail;
 use crate::reports::history::Past;
 use crate::reports::probe::Probe;
-use crate::stations::fabric::StationId;
+use crate::slab::Slab;
+use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
+use crate::stations::timing::StationTiming;
 
 /// An operation on memory under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MemoryTransit {
+pub(crate) struct MemoryTransit {
     /// Who sent it.
-    pub(super) station: StationId,
+    pub(crate) station: StationId,
     /// Where the line's memory stands, if the network leads there.
     place: Option<NocNode>,
-    trail: Trail,
+    pub(crate) trail: Trail,
     /// The sender's clock when it was sent.
-    sent: i64,
-    pub(super) reply: MemoryReply,
+    pub(crate) clock: i64,
+    pub(crate) reply: MemoryReply,
+}
+
+/// A station's way to memory.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Cycles there beside those on the network, and as many back.
+    cycles: u64,
+    start: Start,
+}
+
+/// Where a way to memory starts.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// At a bank: beside it stands the memory of its lines.
+    Bank(NocNode),
+    /// Elsewhere on the chip.
+    Chip,
+    /// At the host, which does not use the network.
+    Host,
+}
+
+/// Main memory, and the operations on their way to it and back.
+#[derive(Debug)]
+pub(crate) struct MainMemory {
+    bytes: Memory,
+    dram: Dram,
+    line_bytes: u32,
+    /// By bank: where the memory of its lines stands.
+    places: Vec<NocNode>,
+    /// By station.
+    ways: Vec<Way>,
+    operations: Slab<MemoryTransit>,
 }
 
 /// The name and the payload of the message that takes an operation to memory.
@@ -51,70 +86,136 @@ fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32)
     }
 }
 
-impl<Pr: Probe> Machine<'_, Pr> {
-    /// Where a line's memory stands, if a station reaches it over the network.
-    fn memory_place(&self, station: StationId, line: LineAddr) -> Option<NocNode> {
-        let place = self.memory_places[usize::from(self.fabric.homes().bank(line))];
-        let level = &self.levels[usize::from(self.stations[station as usize].level)];
-        let is_there = level.is_bank() && self.places[station as usize] == place;
-        (level.per != Per::Host && !is_there).then_some(place)
+impl MainMemory {
+    /// A memory of zeros, for these stations.
+    pub(crate) fn new(
+        system: &System,
+        levels: &[LevelInfo],
+        stations: &[StationInfo],
+        network: &Network,
+    ) -> MainMemory {
+        let way = |(number, station): (StationId, &StationInfo)| {
+            let level = &levels[usize::from(station.level)];
+            let start = match level.per {
+                Per::Host => Start::Host,
+                _ if level.is_bank() => Start::Bank(network.place(number)),
+                _ => Start::Chip,
+            };
+            Way { cycles: StationTiming::of(system, &level.name).memory_way_cycles, start }
+        };
+        let banks = system.topology().banks();
+        MainMemory {
+            bytes: Memory::new(system.l1.line_bytes as usize),
+            dram: Dram::new(&system.dram, system.chiplets),
+            line_bytes: system.l1.line_bytes,
+            places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
+            ways: (0..).zip(stations).map(way).collect(),
+            operations: Slab::default(),
+        }
     }
 
-    pub(super) fn send_to_memory(
+    /// What the memory did so far.
+    pub(crate) fn traffic(&self) -> DramTraffic {
+        self.dram.traffic()
+    }
+
+    /// Reads bytes as they stand in memory.
+    pub(crate) fn read(&self, from: Addr, to: &mut [u8]) {
+        self.bytes.read(from, to);
+    }
+
+    /// Writes bytes without taking time.
+    pub(crate) fn write(&mut self, to: Addr, from: &[u8]) {
+        self.bytes.write(to, from);
+    }
+
+    /// An operation under way.
+    #[inline]
+    pub(crate) fn operation(&self, number: u32) -> Option<&MemoryTransit> {
+        self.operations.get(number)
+    }
+
+    /// Where a line's memory stands, if a station reaches it over the network.
+    #[inline]
+    fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
+        let place = self.places[usize::from(bank)];
+        match self.ways[station as usize].start {
+            Start::Host => None,
+            Start::Bank(own) if own == place => None,
+            Start::Bank(_) | Start::Chip => Some(place),
+        }
+    }
+
+    /// Sends an operation, at that time of its sender's clock.
+    pub(crate) fn send<Pr: Probe>(
         &mut self,
-        now: Cycle,
-        leave: Cycle,
-        station: StationId,
-        op: MemoryOp,
-        trail: Trail,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        network: &mut Network,
+        homes: &Homes,
+        departure: &Departure,
+        (op, clock): (MemoryOp, i64),
     ) {
-        let memory = self.stations.len() as StationId;
-        let way = self.stations[station as usize].timing.memory_way_cycles;
-        let leave = self.in_order(leave + way, station, memory);
-        let place = self.memory_place(station, op.line);
+        let (now, station, memory) = (engine.now(), departure.from, network.memory());
+        let way = self.ways[station as usize].cycles;
+        let delayed = Departure { at: departure.at + way, ..*departure };
+        let leave = network.in_order(now, &delayed, memory);
+        let place = self.place(station, homes.bank(op.line));
         if place.is_some() {
             let (name, payload) = request_message(&op.access);
             let past = Past { from: station, to: memory, ..Past::of(now, name, op.line) };
-            if self.count_message(past, self.system.noc.header_bytes + payload) {
+            if network.count(reports, past, network.bytes_of(payload)) {
                 return;
             }
         }
-        self.reports.tally.counts.memory_ops += 1;
+        reports.tally.counts.memory_ops += 1;
         let reply = MemoryReply { op, data: LineData::default() };
-        let sent = if self.clocked { self.fabric.clock(station) } else { 0 };
-        let number = self.memory_ops.insert(MemoryTransit { station, place, trail, sent, reply });
+        let transit = MemoryTransit { station, place, trail: departure.trail, clock, reply };
+        let number = self.operations.insert(transit);
         let event = if place.is_some() { Event::MemoryDepart(number) } else { Event::MemoryStart(number) };
-        self.engine.at(leave, event);
+        engine.at(leave, event);
     }
 
     /// An operation enters the network.
     #[inline(never)]
-    pub(super) fn memory_depart(&mut self, now: Cycle, number: u32) {
-        let Some(transit) = self.memory_ops.get(number) else { return };
+    pub(crate) fn depart<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        network: &mut Network,
+        number: u32,
+    ) {
+        let Some(transit) = self.operations.get_mut(number) else { return };
         let Some(place) = transit.place else { return };
-        let from = self.places[transit.station as usize];
-        let bytes = self.system.noc.header_bytes + request_message(&transit.reply.op.access).1;
-        let arrives = self.cross(now, number, (from, place), bytes);
-        self.engine.at(arrives, Event::MemoryStart(number));
+        let bytes = network.bytes_of(request_message(&transit.reply.op.access).1);
+        let from = network.place(transit.station);
+        let (arrives, queued) = network.cross(engine.now(), from, place, bytes, reports.probe);
+        transit.trail = transit.trail.at_noc(queued);
+        engine.at(arrives, Event::MemoryStart(number));
     }
 
-    /// Memory performs an operation, and answers when the data have come over
-    /// its channel.
+    /// Performs an operation, and answers when the data have come over its channel.
     #[inline(never)]
-    pub(super) fn memory_start(&mut self, now: Cycle, number: u32) {
-        let line_bytes = self.system.l1.line_bytes;
-        let Some(transit) = self.memory_ops.get_mut(number) else { return };
+    pub(crate) fn start<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        network: &mut Network,
+        homes: &Homes,
+        number: u32,
+    ) {
+        let (now, line_bytes) = (engine.now(), self.line_bytes);
+        let Some(transit) = self.operations.get_mut(number) else { return };
         if transit.place.is_some() {
-            let bytes = self.system.noc.header_bytes + request_message(&transit.reply.op.access).1;
-            self.noc.delivered(bytes);
+            network.delivered(network.bytes_of(request_message(&transit.reply.op.access).1));
         }
         let queued = self.dram.traffic().queue_cycles;
         let reply = &mut transit.reply;
         let line = reply.op.line;
-        let (chiplet, local) = self.fabric.homes().local(line);
+        let (chiplet, local) = homes.local(line);
         let bytes = u64::from(line_bytes);
         let located = Located { address: line.0 * bytes, chiplet, local: local * bytes };
-        let probe = &mut *self.reports.probe;
+        let probe = &mut *reports.probe;
         let mut serve = |bytes: u32, is_write: bool| {
             let served = self.dram.access(now, located, bytes, is_write);
             probe.dram(&served);
@@ -122,81 +223,81 @@ impl<Pr: Probe> Machine<'_, Pr> {
         };
         let (done, changed) = match &reply.op.access {
             MemoryAccess::Read => {
-                reply.data = self.memory.read_line(line);
+                reply.data = self.bytes.read_line(line);
                 (serve(line_bytes, false), false)
             }
             MemoryAccess::Write { mask, data } => {
-                let changed = self.memory.write_line(line, *mask, data);
+                let changed = self.bytes.write_line(line, *mask, data);
                 (serve(mask.count(), true), changed)
             }
             MemoryAccess::Rmw { rmw, mask, data } => {
-                let mut bytes = self.memory.read_line(line);
+                let mut bytes = self.bytes.read_line(line);
                 reply.data = rmw.perform(&mut bytes, data, *mask);
-                let changed = self.memory.write_line(line, *mask, &bytes);
+                let changed = self.bytes.write_line(line, *mask, &bytes);
                 serve(line_bytes, false);
                 (serve(mask.count(), true), changed)
             }
         };
         transit.trail = transit.trail.at_dram(self.dram.traffic().queue_cycles - queued);
-        let way = self.stations[transit.station as usize].timing.memory_way_cycles;
+        let way = self.ways[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),
             None => Event::MemoryDone(number),
         };
         if changed {
-            self.reports.watch.progress(now);
+            reports.watch.progress(now);
         }
-        self.engine.at(done + way, event);
+        engine.at(done + way, event);
     }
 
-    /// Memory's answer enters the network.
+    /// An answer enters the network.
     #[inline(never)]
-    pub(super) fn memory_return(&mut self, now: Cycle, number: u32) {
-        let Some(&MemoryTransit { station, place: Some(place), reply, .. }) = self.memory_ops.get(number)
-        else {
-            return;
-        };
-        let memory = self.stations.len() as StationId;
-        let (name, payload) = answer_message(&reply.op.access, self.system.l1.line_bytes);
-        let past = Past { from: memory, to: station, ..Past::of(now, name, reply.op.line) };
-        let bytes = self.system.noc.header_bytes + payload;
-        if self.count_message(past, bytes) {
+    pub(crate) fn give_back<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        network: &mut Network,
+        number: u32,
+    ) {
+        let Some(transit) = self.operations.get_mut(number) else { return };
+        let Some(place) = transit.place else { return };
+        let (now, station, op) = (engine.now(), transit.station, &transit.reply.op);
+        let (name, payload) = answer_message(&op.access, self.line_bytes);
+        let past = Past { from: network.memory(), to: station, ..Past::of(now, name, op.line) };
+        let bytes = network.bytes_of(payload);
+        if network.count(reports, past, bytes) {
             // Memory has answered; the network has lost it.
-            self.memory_ops.remove(number);
-            self.reports.tally.counts.memory_answers += 1;
+            self.operations.free(number);
+            reports.tally.counts.memory_answers += 1;
             return;
         }
-        let arrives = self.cross(now, number, (place, self.places[station as usize]), bytes);
-        self.engine.at(arrives, Event::MemoryDone(number));
+        let to = network.place(station);
+        let (arrives, queued) = network.cross(now, place, to, bytes, reports.probe);
+        transit.trail = transit.trail.at_noc(queued);
+        engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// Memory's answer reaches the station.
-    #[inline(never)]
-    pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
-        let Some(transit) = self.memory_ops.get(number) else { return };
-        let (station, trail, line) = (transit.station, transit.trail, transit.reply.op.line);
+    /// An answer reaches its station, which takes it from
+    /// [there](MainMemory::operation).
+    #[inline]
+    pub(crate) fn arrive<Pr>(
+        &mut self,
+        reports: &mut Reports<'_, Pr>,
+        network: &mut Network,
+        number: u32,
+    ) -> Option<(StationId, LineAddr, Trail)> {
+        let transit = self.operations.get(number)?;
         if transit.place.is_some() {
-            let (_, payload) = answer_message(&transit.reply.op.access, self.system.l1.line_bytes);
-            self.noc.delivered(self.system.noc.header_bytes + payload);
+            let (_, payload) = answer_message(&transit.reply.op.access, self.line_bytes);
+            network.delivered(network.bytes_of(payload));
         }
-        self.reports.tally.counts.memory_answers += 1;
-        self.catch_up(now, station);
-        // Answers are large: this one is read where it lies.
-        let Some(transit) = self.memory_ops.get(number) else { return };
-        self.fabric.memory(station, &transit.reply, transit.sent, self.out.get_or_insert_default());
-        self.memory_ops.free(number);
-        self.carry_out(now, station, Origin::Memory { line }, trail);
+        reports.tally.counts.memory_answers += 1;
+        Some((transit.station, transit.reply.op.line, transit.trail))
     }
 
-    /// Takes an operation or its answer over the network. Returns when it arrives.
-    fn cross(&mut self, now: Cycle, number: u32, (from, to): (NocNode, NocNode), bytes: u32) -> Cycle {
-        let probe = &mut *self.reports.probe;
-        let queued = self.noc.traffic().queue_cycles;
-        let arrives = self.noc.send(now, from, to, bytes, |link| probe.link(link));
-        let queued = self.noc.traffic().queue_cycles - queued;
-        if let Some(transit) = self.memory_ops.get_mut(number) {
-            transit.trail = transit.trail.at_noc(queued);
-        }
-        arrives
+    /// The station has taken the answer.
+    #[inline]
+    pub(crate) fn forget(&mut self, number: u32) {
+        self.operations.free(number);
     }
 }

@@ -5,6 +5,32 @@ use rustc_hash::FxHashMap;
 use crate::queue::Cycle;
 use crate::stations::fabric::StationId;
 
+/// When the last message left a station.
+#[derive(Debug)]
+pub(super) enum Departures {
+    /// All that leaves the station leaves in the order in which it was set off: nothing
+    /// but one latency delays it.
+    Serial(Cycle),
+    /// What leaves for one destination leaves in order.
+    Each(Leaves),
+}
+
+impl Departures {
+    pub(super) fn new(is_serial: bool) -> Departures {
+        if is_serial { Departures::Serial(0) } else { Departures::Each(Leaves::default()) }
+    }
+
+    /// When the last message left, or leaves, before which none may leave for that
+    /// destination; perhaps 0 if that is past.
+    #[inline]
+    pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
+        match self {
+            Departures::Serial(last) => last,
+            Departures::Each(leaves) => leaves.to(to, now),
+        }
+    }
+}
+
 /// When the last message left, or leaves, for each destination. What is past
 /// delays nothing and is forgotten from time to time, so that the memory of a
 /// machine does not grow with the square of its stations.
@@ -21,7 +47,7 @@ const KEPT: usize = 64;
 impl Leaves {
     /// When the last message left for a destination; perhaps 0 if that is past.
     #[inline]
-    pub(super) fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
+    fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         if self.last.len() >= self.forgets_at {
             self.forget(now);
         }

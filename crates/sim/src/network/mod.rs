@@ -1,4 +1,244 @@
-//! The way between stations: the network, and where stations stand on it.
+//! The way between stations: where they stand, the network, and the messages under way.
 
+mod departures;
 pub mod noc;
 pub(crate) mod placement;
+
+use proto::LineAddr;
+
+use crate::config::System;
+use crate::engine::{Engine, Event};
+use crate::options::DropMessage;
+use crate::queue::Cycle;
+use crate::reports::Reports;
+use crate::reports::attribution::Trail;
+use crate::reports::history::Past;
+use crate::reports::probe::{MessageSeen, Probe};
+use crate::slab::Slab;
+use crate::stations::fabric::{LevelInfo, MessageId, Sent, StationId, StationInfo};
+use departures::Departures;
+use noc::{LinkEnds, Noc, NocNode, NocTraffic};
+use placement::Placement;
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transit {
+    pub(crate) from: StationId,
+    pub(crate) to: StationId,
+    pub(crate) message: MessageId,
+    pub(crate) name: &'static str,
+    bytes: u32,
+    pub(crate) line: Option<LineAddr>,
+    pub(crate) is_access: bool,
+    /// Does it stay off the network?
+    is_beside: bool,
+    pub(crate) trail: Trail,
+}
+
+/// Something leaves a station.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    pub(crate) from: StationId,
+    /// When it may leave, if nothing before it leaves later.
+    pub(crate) at: Cycle,
+    pub(crate) trail: Trail,
+}
+
+/// What the network keeps about a station.
+#[derive(Debug)]
+struct Stand {
+    place: NocNode,
+    /// Stations with the same number stand beside one another.
+    site: u32,
+    departures: Departures,
+}
+
+/// The network, with the messages on it.
+#[derive(Debug)]
+pub(crate) struct Network {
+    noc: Noc,
+    placement: Placement,
+    header_bytes: u32,
+    /// The message to lose on purpose.
+    drop: Option<DropMessage>,
+    /// By station.
+    stands: Vec<Stand>,
+    transits: Slab<Transit>,
+}
+
+impl Network {
+    /// An idle network between these stations.
+    ///
+    /// # Errors
+    /// If the machine is too large.
+    pub(crate) fn new(
+        system: &System,
+        levels: &[LevelInfo],
+        stations: &[StationInfo],
+        drop: Option<DropMessage>,
+    ) -> Result<Network, String> {
+        let noc = Noc::of_chiplets(&system.noc, &system.links, system.chiplets)?;
+        let placement = Placement::new(system, &noc);
+        let stand = |(station, site): (&StationInfo, u32)| {
+            let level = &levels[usize::from(station.level)];
+            let place = placement.node(level, station.index);
+            Stand { place, site, departures: Departures::new(!level.is_bank()) }
+        };
+        let stands = stations.iter().zip(sites(levels, stations)).map(stand).collect();
+        let header_bytes = system.noc.header_bytes;
+        Ok(Network { placement, noc, header_bytes, drop, stands, transits: Slab::default() })
+    }
+
+    /// What each link connects.
+    pub(crate) fn links(&self) -> impl Iterator<Item = LinkEnds> {
+        self.noc.links().map(|(ends, _)| ends)
+    }
+
+    /// What the network carried so far.
+    pub(crate) fn traffic(&self) -> NocTraffic {
+        self.noc.traffic()
+    }
+
+    /// The network without what is on it.
+    pub(crate) fn into_noc(self) -> Noc {
+        self.noc
+    }
+
+    /// Where a station stands.
+    #[inline]
+    pub(crate) fn place(&self, station: StationId) -> NocNode {
+        self.stands[station as usize].place
+    }
+
+    /// Where the memory of a bank's lines stands.
+    pub(crate) fn memory_place(&self, bank: u32, banks: u32) -> NocNode {
+        self.placement.memory(bank, banks)
+    }
+
+    /// The number of memory: one behind the last station.
+    pub(crate) fn memory(&self) -> StationId {
+        self.stands.len() as StationId
+    }
+
+    /// The bytes of a message with that payload.
+    #[inline]
+    pub(crate) fn bytes_of(&self, payload_bytes: u32) -> u32 {
+        self.header_bytes + payload_bytes
+    }
+
+    /// A message under way.
+    pub(crate) fn transit(&self, number: u32) -> Option<&Transit> {
+        self.transits.get(number)
+    }
+
+    /// When something may leave for a destination: never before what left for
+    /// it earlier.
+    #[inline]
+    pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {
+        let last = self.stands[departure.from as usize].departures.last(to, now);
+        *last = departure.at.max(*last);
+        *last
+    }
+
+    /// Sends a message. Says whether it is lost on purpose.
+    #[must_use]
+    pub(crate) fn send<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        departure: &Departure,
+        sent: &Sent,
+    ) -> bool {
+        let Departure { from, trail, .. } = *departure;
+        let &Sent { to, message, name, payload_bytes, line, is_access } = sent;
+        let is_beside = self.stands[from as usize].site == self.stands[to as usize].site && from != to;
+        let bytes = self.bytes_of(payload_bytes);
+        let past = Past { at: engine.now(), from, to, name, line, dropped: false };
+        if is_beside {
+            reports.tally.beside_messages += 1;
+            reports.history.sent(past);
+        } else if self.count(reports, past, bytes) {
+            return true;
+        }
+        let leave = self.in_order(engine.now(), departure, to);
+        let transit = Transit { from, to, message, name, bytes, line, is_access, is_beside, trail };
+        let number = self.transits.insert(transit);
+        engine.at(leave, if is_beside { Event::Arrive(number) } else { Event::Depart(number) });
+        false
+    }
+
+    /// Counts and remembers a message that is sent. Says whether it is lost on
+    /// purpose.
+    #[must_use]
+    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: Past, bytes: u32) -> bool {
+        reports.tally.message(past.name, bytes);
+        let drop = self.drop.as_ref();
+        let dropped = drop
+            .is_some_and(|drop| drop.name == past.name && reports.tally.messages_of(past.name) == drop.nth);
+        reports.history.sent(Past { dropped, ..past });
+        if dropped {
+            reports.tally.counts.dropped_messages += 1;
+            reports.tally.counts.dropped_bytes += u64::from(bytes);
+        }
+        dropped
+    }
+
+    /// A message enters the network.
+    #[inline(never)]
+    pub(crate) fn depart<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        number: u32,
+    ) {
+        let Some(&Transit { from, to, name, line, bytes, .. }) = self.transits.get(number) else { return };
+        let sent = engine.now();
+        let (arrives, queued) = self.cross(sent, self.place(from), self.place(to), bytes, reports.probe);
+        if let Some(transit) = self.transits.get_mut(number) {
+            transit.trail = transit.trail.at_noc(queued);
+        }
+        reports.probe.message(&MessageSeen { name, from, to, line, bytes, sent, arrives });
+        engine.at(arrives, Event::Arrive(number));
+    }
+
+    /// Takes bytes from one place to another. Says when they arrive, and how long they
+    /// waited for links.
+    #[inline]
+    pub(crate) fn cross(
+        &mut self,
+        now: Cycle,
+        from: NocNode,
+        to: NocNode,
+        bytes: u32,
+        probe: &mut impl Probe,
+    ) -> (Cycle, u64) {
+        let queued = self.noc.traffic().queue_cycles;
+        let arrives = self.noc.send(now, from, to, bytes, |link| probe.link(link));
+        (arrives, self.noc.traffic().queue_cycles - queued)
+    }
+
+    /// A message has arrived.
+    #[inline]
+    pub(crate) fn arrive<Pr>(&mut self, reports: &mut Reports<'_, Pr>, number: u32) -> Option<Transit> {
+        let transit = self.transits.remove(number)?;
+        if !transit.is_beside {
+            self.delivered(transit.bytes);
+        }
+        reports.tally.counts.access_messages += u64::from(transit.is_access);
+        Some(transit)
+    }
+
+    /// Notes that bytes have arrived.
+    #[inline]
+    pub(crate) fn delivered(&mut self, bytes: u32) {
+        self.noc.delivered(bytes);
+    }
+}
+
+/// By station: the number of the first one that stands at the same place.
+fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
+    let site = |station: &StationInfo| levels[usize::from(station.level)].site(station.index);
+    let mut first = std::collections::BTreeMap::new();
+    let sites = (0..).zip(stations).map(|(at, station)| *first.entry(site(station)).or_insert(at));
+    sites.collect()
+}
