@@ -19,6 +19,7 @@ mod machine;
 pub mod memory;
 mod network;
 mod options;
+mod ports;
 pub mod queue;
 pub mod race;
 mod reports;

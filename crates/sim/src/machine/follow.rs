@@ -5,7 +5,6 @@ use proto::issue::{IssueId, Verdict};
 
 use super::access::{Phase, issue_op};
 use super::leader::Leader;
-use super::travel::Origin;
 use super::wave::Stage;
 use super::{Finished, Machine, Owner};
 use crate::engine::Event;
@@ -14,6 +13,7 @@ use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
+use crate::stations::timed::Origin;
 
 /// What came of it.
 pub(crate) struct Led {
@@ -47,9 +47,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Makes the moves.
     pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<Led, FollowError> {
         // However many requests are under way, a port takes the next one.
-        self.stations.iter_mut().for_each(|station| station.flights_max = usize::MAX);
+        self.ports.take_any_number();
         let mut held = Vec::new();
-        self.holds_time = true;
+        self.stations.hold_time();
         self.leader = Some(Leader::new(script.kernels));
         self.give_first_inputs();
         self.poll_host();
@@ -59,7 +59,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return Err(failure.into());
         }
         self.turn(false);
-        self.fabric.hold_ways(true);
+        self.stations.fabric_mut().hold_ways(true);
         let mut steps = Vec::new();
         let mut impossible = None;
         for (at, &mv) in script.moves.iter().enumerate() {
@@ -72,7 +72,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 break;
             }
         }
-        let stations = self.stations.iter().map(|station| station.name.clone()).collect();
+        let stations = self.stations.names().map(str::to_owned).collect();
         let end = match impossible {
             Some(why) => Ended::Otherwise(End::Impossible(why)),
             None => self.close(held)?,
@@ -214,11 +214,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 ""
             }
             Move::Tick { station } => {
-                let stations = self.stations.len() as u32;
-                if !self.clocked || station.is_some_and(|station| station >= stations) {
+                let stations = self.stations.numbers();
+                if !self.stations.is_clocked() || station.is_some_and(|station| !stations.contains(&station))
+                {
                     return Ok(None);
                 }
-                let all = station.map_or(0..stations, |station| station..station + 1);
+                let all = station.map_or(stations, |station| station..station + 1);
                 all.for_each(|station| self.pass(cycle, station, 1));
                 ""
             }
@@ -269,10 +270,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn evict(&mut self, station: u32, way: proto::Way) -> bool {
-        if station as usize >= self.stations.len() || !self.fabric.ways(station).victims.contains(&way) {
+        if !self.stations.numbers().contains(&station)
+            || !self.stations.fabric_mut().ways(station).victims.contains(&way)
+        {
             return false;
         }
-        self.fabric.evict(station, way, self.out.get_or_insert_default());
+        self.stations.evict(station, way);
         self.carry_out(self.engine.now(), station, Origin::Timer, Trail::default());
         true
     }
@@ -294,8 +297,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         open.extend(self.crossings(held).into_iter().map(|(mv, _)| mv));
         open.extend(self.open_beside_events());
-        for station in 0..self.stations.len() as u32 {
-            let ways = self.fabric.ways(station);
+        for station in self.stations.numbers() {
+            let ways = self.stations.fabric_mut().ways(station);
             if ways.is_needed {
                 open.extend(ways.victims.into_iter().map(|way| Move::Evict { station, way }));
             }
@@ -313,15 +316,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if !self.is_program_over() {
             return Ok(Ended::Otherwise(End::Stuck));
         }
-        let mut unrest = (0..self.stations.len() as u32).filter_map(|at| self.fabric.ways(at).unrest);
+        let mut unrest = self.stations.numbers().filter_map(|at| self.stations.fabric_mut().ways(at).unrest);
         if let Some(why) = unrest.next() {
             return Ok(Ended::Otherwise(End::Unquiet(why)));
         }
         drop(unrest);
-        self.fabric.hold_ways(false);
+        self.stations.fabric_mut().hold_ways(false);
         let now = self.engine.now();
         self.leader = None;
-        self.release_time(now);
+        self.stations.release_time(&mut self.engine, &mut self.reports.watch);
         held.into_iter().for_each(|event| self.engine.put_back(now, event));
         self.reports.watch.progress(now);
         let cycles = match self.run_to_end() {

@@ -128,7 +128,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
         self.reports.probe.launch(now, kernel, &launch.name);
-        self.fabric.add_kernel(&launch.uses);
+        self.stations.fabric_mut().add_kernel(&launch.uses);
         self.kernels.queue.push_back(launch);
         if self.kernels.current.is_none() {
             self.next_kernel(now);

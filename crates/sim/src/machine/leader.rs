@@ -187,8 +187,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             }
             Owner::Kernel(_) | Owner::Release => return None,
         };
-        let home = self.fabric.entry(agent, PlanKey::PLAIN_LOAD).ok()?;
-        let asked = self.fabric.entry(agent, instr.ask.key()).ok()?;
+        let home = self.stations.entry(agent, PlanKey::PLAIN_LOAD).ok()?;
+        let asked = self.stations.entry(agent, instr.ask.key()).ok()?;
         (home != asked).then_some((issues, home, asked))
     }
 

@@ -14,17 +14,16 @@ mod complete;
 mod follow;
 mod host;
 mod kernels;
-mod l1;
 mod lds;
 mod leader;
-mod memory_bytes;
+mod ports;
 mod preempt;
+mod steps;
 mod stuck;
-mod travel;
 mod wave;
 
 use kernel::{OpId, Program, Session};
-use proto::{Agent, KernelId, LineAddr, PlanKey};
+use proto::{Agent, KernelId, PlanKey};
 
 use crate::config::System;
 use crate::cores::coalesce::{Coalescer, LinePart};
@@ -33,6 +32,7 @@ use crate::memory::way::MainMemory;
 use crate::network::Network;
 use crate::network::noc::Noc;
 use crate::options::RunOptions;
+use crate::ports::Ports;
 use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::attribution::Attribution;
@@ -42,34 +42,15 @@ use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Layout, Probe};
 use crate::reports::progress::{Watch, least_patience};
 use crate::slab::Slab;
-use crate::stations::fabric::{Fabric, LevelInfo, Out};
-use crate::stations::timing::StationTiming;
+use crate::stations::fabric::Fabric;
+use crate::stations::timed::TimedStations;
 
 use access::Instr;
 pub(crate) use follow::Ended;
 use host::HostState;
 use kernels::{Group, Kernels};
-use l1::Ports;
 use leader::Leader;
 use wave::{Simd, Wave, WorkCost};
-
-/// What the machine keeps about a station.
-#[derive(Debug)]
-struct StationState {
-    /// The number of its level.
-    level: u8,
-    timers_running: u8,
-    timing: StationTiming,
-    /// How many requests may be under way at its port.
-    flights_max: usize,
-    busy_until: Cycle,
-    /// Lines whose last atomic is not over, and when it is.
-    atomics: Vec<(LineAddr, Cycle)>,
-    last_tick: u64,
-    /// The cycle for which its next deadline is scheduled.
-    deadline: Option<Cycle>,
-    name: String,
-}
 
 /// A compute unit.
 #[derive(Debug)]
@@ -87,14 +68,8 @@ pub(crate) struct Machine<'a, Pr> {
     options: &'a RunOptions,
     reports: Reports<'a, Pr>,
     session: Session,
-    fabric: Box<dyn Fabric>,
-    /// What the last step did. In its own box, so that it can be taken out while
-    /// it is carried out.
-    out: Option<Box<Out>>,
     engine: Engine,
-    stations: Vec<StationState>,
-    /// The levels of the stations, by number.
-    levels: Vec<LevelInfo>,
+    stations: TimedStations,
     /// Does the first touch of a page place it?
     places_pages: bool,
     network: Network,
@@ -112,9 +87,6 @@ pub(crate) struct Machine<'a, Pr> {
     work_cost: WorkCost,
     /// Before that cycle the run need not be looked at.
     look_at: Cycle,
-    clocked: bool,
-    /// Does whoever leads the machine say when time passes?
-    holds_time: bool,
     leader: Option<Box<Leader>>,
 }
 
@@ -130,28 +102,6 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let levels = fabric.levels();
         let network = Network::new(system, &levels, &infos, options.drop.clone());
         let network = network.map_err(RunError::Machine)?;
-        let stations: Vec<_> = infos
-            .iter()
-            .map(|info| {
-                let level = &levels[usize::from(info.level)];
-                // A level without registers of its own takes as many requests as an L1.
-                let registers = match level.miss_registers {
-                    0 => system.l1.miss_registers,
-                    registers => registers,
-                };
-                StationState {
-                    level: info.level,
-                    timers_running: 0,
-                    timing: StationTiming::of(system, &level.name),
-                    flights_max: registers as usize * l1::FLIGHTS_PER_MISS_REGISTER,
-                    busy_until: 0,
-                    atomics: Vec::new(),
-                    last_tick: 0,
-                    deadline: None,
-                    name: info.name.clone(),
-                }
-            })
-            .collect();
         let cus = system.cu.count;
         for agent in (0..cus).map(|cu| Agent::Cu(cu as u16)).chain([Agent::CommandProcessor, Agent::Host(0)])
         {
@@ -159,6 +109,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         }
         let tally = Tally::new(levels.iter().map(|level| level.name.clone()));
         let memory = MainMemory::new(system, &levels, &infos, &network);
+        let ports = Ports::new(system, &levels, &infos);
         let shape = kernel_shape(system);
         let watch = Watch::new(options.patience_cycles.max(least_patience(system)));
         let layout = Layout {
@@ -172,19 +123,14 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         probe.begin(&layout);
         let wave_slots = cus * system.cu.wavefront_slots;
         let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.l1.line_bytes);
-        let clocked = fabric.is_clocked();
         let places_pages = fabric.homes().are_by_touch();
-        let ports = Ports::new(stations.len());
         Ok(Machine {
             system,
             options,
             reports,
             session: Session::new(program, shape),
-            fabric,
-            out: None,
             engine: Engine::new(options.seed),
-            stations,
-            levels,
+            stations: TimedStations::new(system, fabric),
             places_pages,
             network,
             memory,
@@ -200,8 +146,6 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             parts: Vec::new(),
             work_cost: WorkCost::new(&system.vector_ops),
             look_at: 0,
-            clocked,
-            holds_time: false,
             leader: None,
         })
     }
@@ -278,7 +222,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 self.memory.depart(&mut self.engine, &mut self.reports, &mut self.network, op);
             }
             Event::MemoryStart(op) => {
-                let homes = self.fabric.homes();
+                let homes = self.stations.homes();
                 self.memory.start(&mut self.engine, &mut self.reports, &mut self.network, homes, op);
             }
             Event::MemoryReturn(op) => {
@@ -319,7 +263,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             noc: self.network.into_noc(),
             dram,
             kernels: self.kernels.times,
-            coverage: self.fabric.coverage().clone(),
+            coverage: self.stations.fabric().coverage().clone(),
             events: self.engine.events(),
         })
     }
@@ -371,8 +315,6 @@ pub fn kernel_shape(system: &System) -> kernel::Shape {
 /// Who is busy in the eyes of [`Watch`], beside wavefronts.
 const HOST_IS_BUSY: u32 = u32::MAX;
 const LAUNCH_IS_BUSY: u32 = u32::MAX - 1;
-/// The first station; the others are below it.
-const DEADLINE_IS_BUSY: u32 = u32::MAX - 2;
 
 /// Who an instruction belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -116,16 +116,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let mut place = String::new();
         let mut at = "its requests wait for the port".to_owned();
         for (station, port) in self.ports.iter() {
-            let queued = port.queue.iter().find(|ask| ask.instr == number).map(|ask| ask.part);
-            let flight = port.flights.iter().find(|(_, flight)| flight.instr == number);
-            let name = &self.stations[station as usize].name;
-            if let Some((slot, flight)) = flight {
-                at = format!("{name} has not answered; {}", self.slot_in_words(station, Slot(slot)));
-                place = self.part_in_words(&flight.part, lines);
+            if let Some((slot, part)) = port.unanswered(number) {
+                let name = self.stations.name(station);
+                at = format!("{name} has not answered; {}", self.slot_in_words(station, slot));
+                place = self.part_in_words(part, lines);
                 break;
             }
-            if let Some(part) = queued {
-                place = self.part_in_words(&part, lines);
+            if let Some(part) = port.queued(number) {
+                place = self.part_in_words(part, lines);
             }
         }
         Awaited::Answer { what, place, since: instr.issued_at, at }
@@ -145,7 +143,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn slot_in_words(&self, station: u32, slot: Slot) -> String {
-        for parked in self.fabric.parked(station) {
+        for parked in self.stations.fabric().parked(station) {
             match parked {
                 Parked::Request { key, slot: s } if s == slot => return format!("it is parked for {key}"),
                 Parked::Waiting { line, slot: s } if s == slot => {
@@ -198,9 +196,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn parked_in_words(&self) -> Vec<String> {
         let mut words = Vec::new();
-        for (number, station) in self.stations.iter().enumerate() {
-            for parked in self.fabric.parked(number as u32) {
-                let name = &station.name;
+        for station in self.stations.numbers() {
+            let name = self.stations.name(station);
+            for parked in self.stations.fabric().parked(station) {
                 words.push(match parked {
                     Parked::Request { key, slot } => {
                         format!("{name}: request {} is parked for {key}", slot.0)
@@ -220,8 +218,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn line_history(&self, line: LineAddr) -> LineHistory {
         let place = self.place_in_words(line.0 * u64::from(self.system.l1.line_bytes));
-        let name =
-            |station: u32| self.stations.get(station as usize).map_or("memory", |state| state.name.as_str());
+        let name = |station: u32| {
+            if station == self.network.memory() { "memory" } else { self.stations.name(station) }
+        };
         let messages = self.reports.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
             let lost = if past.dropped { ", lost on purpose" } else { "" };
             format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)

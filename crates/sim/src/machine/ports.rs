@@ -1,0 +1,174 @@
+//! The way of requests through ports to their stations, and of answers back.
+
+use proto::{Agent, LineData, Load, Op, Slot};
+
+use super::access::{Instr, scatter_values};
+use super::{Machine, Owner};
+use crate::cores::coalesce::LinePart;
+use crate::engine::Event;
+use crate::ports::{Flight, LineAsk};
+use crate::queue::Cycle;
+use crate::reports::attribution::Trail;
+use crate::reports::probe::Probe;
+use crate::reports::spent::Spent;
+use crate::stations::fabric::StationId;
+use crate::stations::timed::Origin;
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Queues the line requests of an instruction.
+    pub(super) fn ask_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
+        let Some(station) = self.entry(agent, instr) else { return };
+        if self.places_pages {
+            self.touch(instr, parts);
+        }
+        if self.ports.queue(&mut self.engine, station, instr, parts) {
+            self.serve(now, station);
+        }
+    }
+
+    /// Places the pages of lines that are touched for the first time: on the chiplet
+    /// of the compute unit, or, if it is the host, as if pages were interleaved.
+    #[cold]
+    fn touch(&mut self, instr: u32, parts: &[LinePart]) {
+        let Some(owner) = self.instrs.get(instr).map(|instr| instr.owner) else { return };
+        let cus_per_chiplet = self.system.cu.count / self.system.chiplets;
+        let chiplet = match owner {
+            Owner::Wave(wave) => Some((self.waves[wave as usize].at.cu / cus_per_chiplet) as u16),
+            _ => None,
+        };
+        for part in parts {
+            let chiplet = chiplet.unwrap_or_else(|| self.stations.homes().in_turn(part.line));
+            self.stations.fabric_mut().touch(part.line, chiplet);
+        }
+    }
+
+    /// Queues a request that has no line.
+    pub(super) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
+        let Some(station) = self.entry(agent, instr) else { return };
+        if self.ports.queue_order(&mut self.engine, station, instr) {
+            self.serve(now, station);
+        }
+    }
+
+    /// Where an instruction of an agent enters: the protocol says so.
+    #[inline]
+    fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
+        let key = self.instrs.get(instr)?.ask.key();
+        let entry = self.stations.entry(agent, key);
+        entry.map_err(|why| self.engine.violate(why)).ok()
+    }
+
+    #[inline(never)]
+    pub(super) fn port_due(&mut self, now: Cycle, station: StationId) {
+        if self.ports.due(&mut self.engine, station) {
+            self.serve(now, station);
+        }
+    }
+
+    /// Presents what one cycle can take.
+    #[inline(never)]
+    fn serve(&mut self, now: Cycle, station: StationId) {
+        for _ in 0..self.ports.begin(now, station) {
+            let Some(ask) = self.ports.take(station) else { break };
+            self.reports.tally.counts.l1_port_wait_cycles += now - ask.since;
+            self.present(now, station, ask);
+        }
+        self.ports.end(&mut self.engine, station);
+    }
+
+    /// Presents a request to its station.
+    #[inline(never)]
+    fn present(&mut self, now: Cycle, station: StationId, ask: LineAsk) {
+        let Some(instr) = self.instrs.get(ask.instr) else { return };
+        if instr.ask.op == Op::Load && !instr.ask.order.is_atomic() && self.answer_hit(now, station, &ask) {
+            return;
+        }
+        let Some(instr) = self.instrs.get(ask.instr) else { return };
+        let request = self.build_request(instr, &ask.part);
+        if request.is_atomic_access() {
+            self.reports.tally.atomic_request(request.line);
+        }
+        let spent = Spent::new(now, request.op, now - ask.since);
+        let counts = &mut self.reports.tally.counts;
+        match request.op {
+            Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
+            Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => counts.order_requests += 1,
+        }
+        let slot = self.ports.fly(station, Flight { instr: ask.instr, part: ask.part, spent });
+        self.catch_up(now, station);
+        self.stations.request(station, slot, &request);
+        let line = (ask.part.lanes != 0).then_some(request.line);
+        self.carry_out(now, station, Origin::Request { line }, Trail::default());
+    }
+
+    /// Answers a load whose step would do nothing but that: what [`Machine::present`],
+    /// [`Machine::carry_out`] and [`Machine::answer`] do for it.
+    #[inline]
+    fn answer_hit(&mut self, now: Cycle, station: StationId, ask: &LineAsk) -> bool {
+        let Some(instr) = self.instrs.get_mut(ask.instr) else { return false };
+        let load = Load { key: instr.ask.key(), line: ask.part.line, mask: ask.part.mask };
+        let hit = self.stations.hit(now, &mut self.reports, station, &load);
+        let Some((bytes, at)) = hit else { return false };
+        self.reports.tally.counts.line_requests += 1;
+        self.reports.tally.counts.answers += 1;
+        instr.answered(at, || Spent::new(now, Op::Load, now - ask.since).until(at, Trail::default()));
+        if let Some(op) = instr.op {
+            let line_bytes = u64::from(self.system.l1.line_bytes);
+            scatter_values(self.session.ops().get_mut(op), &ask.part, line_bytes, bytes);
+        }
+        if instr.left == 0 {
+            self.engine.at(instr.done_at, Event::Complete(ask.instr));
+        }
+        true
+    }
+
+    /// A request is answered; its bytes are there at `at`.
+    #[inline(never)]
+    pub(super) fn answer(
+        &mut self,
+        now: Cycle,
+        at: Cycle,
+        trail: Trail,
+        station: StationId,
+        slot: Slot,
+        data: Option<&LineData>,
+    ) {
+        let Some(flight) = self.ports.answer(&mut self.engine, station, slot) else {
+            let name = self.stations.name(station);
+            let why = format!("{name} answers request {}, which is not under way", slot.0);
+            return self.engine.violate(why);
+        };
+        self.reports.tally.counts.answers += 1;
+        let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
+        instr.answered(at, || flight.spent.until(at, trail));
+        if let (Some(data), Some(op)) = (data, instr.op) {
+            let mut ops = self.session.ops();
+            let op = ops.get_mut(op);
+            let line_bytes = u64::from(self.system.l1.line_bytes);
+            if op.reads() {
+                let watch = &mut self.reports.watch;
+                if watch.is_examining() && changes(instr, op, &flight.part, data, line_bytes) {
+                    watch.progress(now);
+                }
+                scatter_values(op, &flight.part, line_bytes, &data.0);
+            }
+        }
+        if instr.left == 0 {
+            self.engine.at(instr.done_at, Event::Complete(flight.instr));
+        }
+    }
+}
+
+/// Did a read-modify-write with these old bytes change any word? The operands
+/// still stand where the old values will go.
+fn changes(instr: &Instr, op: &kernel::Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
+    if !matches!(instr.ask.op, Op::Rmw(_)) {
+        return false;
+    }
+    let lanes = kernel::Mask(part.lanes);
+    lanes.iter().any(|lane| {
+        let Some(rmw) = op.rmw(lane) else { return false };
+        let old = old.read((op.addr(lane).0 & (line_bytes - 1)) as usize, op.width);
+        rmw.apply(old, op.value(lane)) != old
+    })
+}

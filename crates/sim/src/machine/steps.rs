@@ -1,0 +1,131 @@
+//! The inputs of stations, and what a step sets off: messages, memory operations,
+//! timers, answers.
+
+use proto::{Addr, TimerClass};
+
+use super::Machine;
+use crate::network::{Departure, Transit};
+use crate::queue::Cycle;
+use crate::reports::attribution::Trail;
+use crate::reports::probe::Probe;
+use crate::stations::fabric::{Out, StationId};
+use crate::stations::timed::{Leaving, Origin};
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Tells a station what time it is, if its protocol looks at the clock.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
+        if let Some(elapsed) = self.stations.catch_up(now, station) {
+            self.pass(now, station, elapsed);
+        }
+    }
+
+    /// Tells a station that so many ticks have passed.
+    pub(super) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
+        self.stations.pass(station, elapsed);
+        self.carry_out(now, station, Origin::Timer, Trail::default());
+    }
+
+    /// A deadline of a station may have come: the station knows.
+    pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
+        self.stations.deadline_due(now, station);
+        self.catch_up(now, station);
+    }
+
+    /// Carries out what the last step of a station did.
+    #[inline(never)]
+    pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
+        let mut out = self.stations.take_out();
+        self.stations.count(&mut self.reports, station, &out.uses);
+        if let Some(why) = out.violation.take() {
+            return self.engine.violate(why);
+        }
+        let leaving = self.stations.leaving(now, &mut self.reports, station, origin, &out.uses);
+        if leaving.invalidation > 0 {
+            match origin {
+                Origin::Request { .. } => self.ports.keep_until(station, leaving.accepts),
+                _ => self.ports.delay(now, station, leaving.invalidation),
+            }
+        }
+        let trail = trail.at_bank(leaving.queued);
+        let departure = Departure { from: station, at: leaving.sends, trail };
+        for sent in out.sends.drain(..) {
+            if self.network.send(&mut self.engine, &mut self.reports, &departure, &sent) {
+                self.stations.lose(sent.message);
+            }
+        }
+        for op in out.memory.drain(..) {
+            let Machine { engine, reports, network, stations, .. } = self;
+            let op = (op, stations.clock(station));
+            self.memory.send(engine, reports, network, stations.homes(), &departure, op);
+        }
+        if !out.spends.is_empty() {
+            self.ports.turn(now, station, trail, out.spends.drain(..));
+        }
+        if !out.replies.is_empty() {
+            self.answer_all(now, station, leaving, trail, &out);
+            out.replies.clear();
+        }
+        while let Some(class) = out.timers.pop() {
+            self.stations.arm(&mut self.engine, station, class);
+        }
+        if let Some(ticks) = out.deadline.take() {
+            let watch = &mut self.reports.watch;
+            self.stations.schedule_deadline(&mut self.engine, watch, station, ticks);
+        }
+        self.stations.done(out);
+    }
+
+    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving, trail: Trail, out: &Out) {
+        for (slot, data) in &out.replies {
+            let at = if data.is_some() { leaving.values } else { leaving.accepts };
+            self.answer(now, at, trail, station, *slot, data.as_ref());
+        }
+    }
+
+    /// A message reaches its station.
+    #[inline(never)]
+    pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
+        let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
+        let Transit { to, message, name, line, is_access, trail, .. } = transit;
+        self.catch_up(now, to);
+        self.stations.deliver(to, message);
+        self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);
+    }
+
+    /// Memory's answer reaches its station.
+    #[inline(never)]
+    pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
+        let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
+        let Some((station, line, trail)) = arrived else { return };
+        self.catch_up(now, station);
+        // Answers are large: this one is read where it lies.
+        let Some(operation) = self.memory.operation(number) else { return };
+        self.stations.memory(station, &operation.reply, operation.clock);
+        self.memory.forget(number);
+        self.carry_out(now, station, Origin::Memory { line }, trail);
+    }
+
+    /// Gives every station its first input. It takes no time.
+    pub(super) fn give_first_inputs(&mut self) {
+        for station in self.stations.numbers() {
+            if self.stations.start(station) {
+                self.carry_out(0, station, Origin::Timer, Trail::default());
+            }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
+        self.stations.disarm(station, class);
+        self.catch_up(now, station);
+        self.stations.timer(station, class);
+        self.carry_out(now, station, Origin::Timer, Trail::default());
+    }
+
+    /// Reads bytes as they would be if every cache had been written out.
+    pub(super) fn read_bytes(&self, from: Addr, to: &mut [u8]) {
+        self.memory.read(from, to);
+        self.stations.overlay_dirty(from, to, u64::from(self.system.l1.line_bytes));
+    }
+}

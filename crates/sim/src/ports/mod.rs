@@ -1,0 +1,247 @@
+//! The ports in front of the stations that take requests.
+//!
+//! Each serves its line requests in the order in which they came, so many a
+//! cycle. A request that its station cannot answer yet waits inside the
+//! station; it does not block the port, until too many wait.
+
+use std::collections::VecDeque;
+
+use proto::{ByteMask, LineAddr, Slot, Spending};
+
+use crate::config::System;
+use crate::cores::coalesce::LinePart;
+use crate::engine::{Engine, Event};
+use crate::queue::Cycle;
+use crate::reports::attribution::Trail;
+use crate::reports::spent::Spent;
+use crate::slab::Slab;
+use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
+use crate::stations::timing::StationTiming;
+
+/// A line request that waits for the port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineAsk {
+    pub(crate) instr: u32,
+    pub(crate) since: Cycle,
+    pub(crate) part: LinePart,
+}
+
+/// A line request that its station has not answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) instr: u32,
+    pub(crate) part: LinePart,
+    pub(crate) spent: Spent,
+}
+
+/// The way into one station.
+#[derive(Debug)]
+pub(crate) struct Port {
+    queue: VecDeque<LineAsk>,
+    /// Requests under way; their numbers are the station's slots.
+    flights: Slab<Flight>,
+    free_at: Cycle,
+    is_scheduled: bool,
+    /// Served no request because so many were under way.
+    is_full: bool,
+}
+
+impl Port {
+    /// The first part of an instruction that waits for the port.
+    pub(crate) fn queued(&self, instr: u32) -> Option<&LinePart> {
+        self.queue.iter().find(|ask| ask.instr == instr).map(|ask| &ask.part)
+    }
+
+    /// The first part of an instruction that the station has not answered.
+    pub(crate) fn unanswered(&self, instr: u32) -> Option<(Slot, &LinePart)> {
+        let flight = self.flights.iter().find(|(_, flight)| flight.instr == instr);
+        flight.map(|(slot, flight)| (Slot(slot), &flight.part))
+    }
+
+    /// Says whether the port is to be served now, or sees to it that it will be.
+    #[inline]
+    fn next(&mut self, engine: &mut Engine, station: StationId) -> bool {
+        if self.is_scheduled || self.is_full || self.queue.is_empty() {
+            return false;
+        }
+        if self.free_at > engine.now() {
+            self.is_scheduled = true;
+            engine.at(self.free_at, Event::Port(station));
+            return false;
+        }
+        true
+    }
+}
+
+/// What a port takes.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// How many requests may be under way.
+    flights: usize,
+    /// How many requests enter in one cycle.
+    per_cycle: u32,
+}
+
+/// Requests under way at an L1, for each of its miss registers. Those that
+/// wait for a register wait in the station, so that hits behind them pass.
+const FLIGHTS_PER_MISS_REGISTER: usize = 4;
+
+/// The ports by station. A port is made when the first request enters there.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    of: Vec<Option<Box<Port>>>,
+    limits: Vec<Limits>,
+}
+
+/// The part of a request without a line.
+const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
+
+impl Ports {
+    /// The ports of these stations.
+    pub(crate) fn new(system: &System, levels: &[LevelInfo], stations: &[StationInfo]) -> Ports {
+        let limits = |station: &StationInfo| {
+            let level = &levels[usize::from(station.level)];
+            // A level without registers of its own takes as many requests as an L1.
+            let registers = match level.miss_registers {
+                0 => system.l1.miss_registers,
+                registers => registers,
+            };
+            let per_cycle = StationTiming::of(system, &level.name).ports;
+            Limits { flights: registers as usize * FLIGHTS_PER_MISS_REGISTER, per_cycle }
+        };
+        Ports { of: stations.iter().map(|_| None).collect(), limits: stations.iter().map(limits).collect() }
+    }
+
+    /// From now on a port takes the next request however many are under way.
+    pub(crate) fn take_any_number(&mut self) {
+        self.limits.iter_mut().for_each(|limits| limits.flights = usize::MAX);
+    }
+
+    #[inline]
+    fn get_mut(&mut self, station: StationId) -> Option<&mut Port> {
+        self.of[station as usize].as_deref_mut()
+    }
+
+    #[inline]
+    fn open(&mut self, station: StationId) -> &mut Port {
+        let new = || {
+            let (queue, flights) = (VecDeque::new(), Slab::default());
+            Box::new(Port { queue, flights, free_at: 0, is_scheduled: false, is_full: false })
+        };
+        self.of[station as usize].get_or_insert_with(new)
+    }
+
+    /// The ports that requests have entered, by station.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (StationId, &Port)> {
+        (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
+    }
+
+    /// Queues the line requests of an instruction. Says whether the port is to be
+    /// served now.
+    #[inline]
+    #[must_use]
+    pub(crate) fn queue(
+        &mut self,
+        engine: &mut Engine,
+        station: StationId,
+        instr: u32,
+        parts: &[LinePart],
+    ) -> bool {
+        let since = engine.now();
+        let port = self.open(station);
+        port.queue.extend(parts.iter().map(|&part| LineAsk { instr, since, part }));
+        port.next(engine, station)
+    }
+
+    /// Queues a request that has no line. Says whether the port is to be served now.
+    #[must_use]
+    pub(crate) fn queue_order(&mut self, engine: &mut Engine, station: StationId, instr: u32) -> bool {
+        self.queue(engine, station, instr, &[NO_PART])
+    }
+
+    /// The port was to be looked at. Says whether it is to be served now.
+    #[must_use]
+    pub(crate) fn due(&mut self, engine: &mut Engine, station: StationId) -> bool {
+        let Some(port) = self.get_mut(station) else { return false };
+        port.is_scheduled = false;
+        // An invalidation may have kept the cache meanwhile.
+        port.free_at <= engine.now() || port.next(engine, station)
+    }
+
+    /// A port is served in this cycle. Says how many requests enter.
+    #[inline]
+    pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
+        self.open(station).free_at = now + 1;
+        self.limits[station as usize].per_cycle
+    }
+
+    /// Takes the next request, if not too many are under way.
+    #[inline]
+    pub(crate) fn take(&mut self, station: StationId) -> Option<LineAsk> {
+        let flights_max = self.limits[station as usize].flights;
+        let port = self.get_mut(station)?;
+        port.is_full = port.flights.len() >= flights_max;
+        if port.is_full { None } else { port.queue.pop_front() }
+    }
+
+    /// A port has been served in this cycle: it is looked at again, if something waits.
+    #[inline]
+    pub(crate) fn end(&mut self, engine: &mut Engine, station: StationId) {
+        let Some(port) = self.get_mut(station) else { return };
+        if !port.is_full && !port.queue.is_empty() && !port.is_scheduled {
+            port.is_scheduled = true;
+            engine.at(port.free_at, Event::Port(station));
+        }
+    }
+
+    /// A request is under way at its station.
+    #[inline]
+    pub(crate) fn fly(&mut self, station: StationId, flight: Flight) -> Slot {
+        Slot(self.open(station).flights.insert(flight))
+    }
+
+    /// A request is answered.
+    #[inline]
+    pub(crate) fn answer(&mut self, engine: &mut Engine, station: StationId, slot: Slot) -> Option<Flight> {
+        let port = self.get_mut(station)?;
+        let flight = port.flights.remove(slot.0)?;
+        if port.is_full {
+            port.is_full = false;
+            port.is_scheduled = true;
+            engine.at(port.free_at.max(engine.now()), Event::Port(station));
+        }
+        Some(flight)
+    }
+
+    /// Requests at a station turn to something else.
+    #[inline(never)]
+    pub(crate) fn turn(
+        &mut self,
+        now: Cycle,
+        station: StationId,
+        trail: Trail,
+        spends: impl Iterator<Item = (Slot, Spending)>,
+    ) {
+        let Some(port) = self.get_mut(station) else { return };
+        for (slot, on) in spends {
+            if let Some(flight) = port.flights.get_mut(slot.0) {
+                flight.spent.turn(now, on, trail);
+            }
+        }
+    }
+
+    /// Keeps a station that has just taken a request from taking the next one before
+    /// that cycle.
+    pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
+        if let Some(port) = self.get_mut(station) {
+            port.free_at = until;
+        }
+    }
+
+    /// Keeps a station from taking requests for so many cycles more.
+    pub(crate) fn delay(&mut self, now: Cycle, station: StationId, cycles: u64) {
+        if let Some(port) = self.get_mut(station) {
+            port.free_at = port.free_at.max(now) + cycles;
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! The stations of a machine, with the time that they take.
+//!
+//! A step changes its station at once. What it sends or answers leaves after the
+//! station's latency, behind what the station is already serving.
+
+use proto::{
+    Addr, Agent, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot, TimerClass,
+    Uses,
+};
+
+use crate::config::System;
+use crate::engine::{Engine, Event};
+use crate::queue::Cycle;
+use crate::reports::Reports;
+use crate::reports::probe::Probe;
+use crate::reports::progress::Watch;
+use crate::stations::fabric::{Fabric, LevelInfo, MessageId, Out, StationId, StationInfo};
+use crate::stations::timing::StationTiming;
+
+/// What a station was given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin {
+    /// A request, new from its port.
+    Request { line: Option<LineAddr> },
+    /// A message.
+    Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
+    /// Memory's answer.
+    Memory { line: LineAddr },
+    /// A timer.
+    Timer,
+}
+
+/// When what a step sets off leaves its station.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    /// Messages and memory operations.
+    pub(crate) sends: Cycle,
+    /// Answers with bytes.
+    pub(crate) values: Cycle,
+    /// Answers without.
+    pub(crate) accepts: Cycle,
+    /// How long the input waited until the station took it up.
+    pub(crate) queued: u64,
+    /// How long the station invalidates lines, and serves no request.
+    pub(crate) invalidation: u64,
+}
+
+/// What is known about a station beside its state in the protocol.
+#[derive(Debug)]
+struct Timed {
+    /// The number of its level.
+    level: u8,
+    timers_running: u8,
+    timing: StationTiming,
+    busy_until: Cycle,
+    /// Lines whose last atomic is not over, and when it is.
+    atomics: Vec<(LineAddr, Cycle)>,
+    last_tick: u64,
+    /// The cycle for which its next deadline is scheduled.
+    deadline: Option<Cycle>,
+    name: String,
+}
+
+/// How long timers run, in cycles.
+#[derive(Clone, Copy, Debug)]
+struct Periods {
+    drain: u64,
+    epoch: u64,
+    tick: u64,
+}
+
+/// The stations of a machine.
+pub(crate) struct TimedStations {
+    fabric: Box<dyn Fabric>,
+    /// What the last step did. In its own box, so that it can be taken out while
+    /// it is carried out.
+    out: Option<Box<Out>>,
+    levels: Vec<LevelInfo>,
+    stations: Vec<Timed>,
+    periods: Periods,
+    is_clocked: bool,
+    /// Does whoever leads the machine say when time passes?
+    holds_time: bool,
+}
+
+impl TimedStations {
+    /// The stations of a machine, before anything happened.
+    pub(crate) fn new(system: &System, fabric: Box<dyn Fabric>) -> TimedStations {
+        let levels = fabric.levels();
+        let timed = |info: StationInfo| Timed {
+            level: info.level,
+            timers_running: 0,
+            timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
+            busy_until: 0,
+            atomics: Vec::new(),
+            last_tick: 0,
+            deadline: None,
+            name: info.name,
+        };
+        let timers = &system.timers;
+        TimedStations {
+            stations: fabric.stations().into_iter().map(timed).collect(),
+            levels,
+            is_clocked: fabric.is_clocked(),
+            fabric,
+            out: None,
+            periods: Periods {
+                drain: u64::from(timers.drain_cycles),
+                epoch: u64::from(timers.epoch_cycles),
+                tick: u64::from(timers.tick_cycles),
+            },
+            holds_time: false,
+        }
+    }
+
+    /// The numbers of all stations.
+    pub(crate) fn numbers(&self) -> core::ops::Range<StationId> {
+        0..self.stations.len() as StationId
+    }
+
+    /// A station's name.
+    pub(crate) fn name(&self, station: StationId) -> &str {
+        &self.stations[station as usize].name
+    }
+
+    /// The name of each station, by number.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.stations.iter().map(|station| station.name.as_str())
+    }
+
+    /// The stations as their protocol has them.
+    pub(crate) fn fabric(&self) -> &dyn Fabric {
+        &*self.fabric
+    }
+
+    /// The same, to change what takes no time.
+    pub(crate) fn fabric_mut(&mut self) -> &mut dyn Fabric {
+        &mut *self.fabric
+    }
+
+    /// Where lines live.
+    #[inline]
+    pub(crate) fn homes(&self) -> &Homes {
+        self.fabric.homes()
+    }
+
+    /// Where an agent's requests go.
+    ///
+    /// # Errors
+    /// If the machine has no such station.
+    #[inline]
+    pub(crate) fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String> {
+        self.fabric.entry(agent, key)
+    }
+
+    /// Do stations look at clock ticks?
+    #[inline]
+    pub(crate) fn is_clocked(&self) -> bool {
+        self.is_clocked
+    }
+
+    /// A station's clock, if stations have clocks.
+    #[inline]
+    pub(crate) fn clock(&self, station: StationId) -> i64 {
+        if self.is_clocked { self.fabric.clock(station) } else { 0 }
+    }
+
+    /// The bytes that answer a load at once, and when they leave.
+    #[inline]
+    pub(crate) fn hit<Pr: Probe>(
+        &mut self,
+        now: Cycle,
+        reports: &mut Reports<'_, Pr>,
+        station: StationId,
+        load: &Load,
+    ) -> Option<(&[u8], Cycle)> {
+        let bytes = self.fabric.hit(station, load)?;
+        let timed = &self.stations[station as usize];
+        reports.tally.hit(timed.level);
+        reports.probe.serve(station, "request", Some(load.line), now, now + 1);
+        Some((bytes, now + timed.timing.latency_cycles))
+    }
+
+    /// Presents a request.
+    #[inline]
+    pub(crate) fn request(&mut self, station: StationId, slot: Slot, request: &Request) {
+        self.fabric.request(station, slot, request, self.out.get_or_insert_default());
+    }
+
+    /// Delivers a message.
+    #[inline]
+    pub(crate) fn deliver(&mut self, station: StationId, message: MessageId) {
+        self.fabric.deliver(station, message, self.out.get_or_insert_default());
+    }
+
+    /// Forgets a message that was lost.
+    pub(crate) fn lose(&mut self, message: MessageId) {
+        self.fabric.drop_message(message);
+    }
+
+    /// Delivers memory's answer to an operation that was sent at that time of the
+    /// station's clock.
+    #[inline]
+    pub(crate) fn memory(&mut self, station: StationId, reply: &MemoryReply, clock: i64) {
+        self.fabric.memory(station, reply, clock, self.out.get_or_insert_default());
+    }
+
+    /// Gives up a way of a station.
+    pub(crate) fn evict(&mut self, station: StationId, way: proto::Way) {
+        self.fabric.evict(station, way, self.out.get_or_insert_default());
+    }
+
+    /// Tells a station that so many ticks have passed.
+    pub(crate) fn pass(&mut self, station: StationId, elapsed: u32) {
+        self.fabric.tick(station, elapsed, self.out.get_or_insert_default());
+    }
+
+    /// Gives a station its first input. Says whether it did anything.
+    pub(crate) fn start(&mut self, station: StationId) -> bool {
+        let out = self.out.get_or_insert_default();
+        self.fabric.start(station, out);
+        let is_silent = out.sends.is_empty() && out.memory.is_empty() && out.timers.is_empty();
+        !is_silent || out.deadline.is_some() || out.violation.is_some()
+    }
+
+    /// A timer of a station has run out.
+    #[inline]
+    pub(crate) fn timer(&mut self, station: StationId, class: TimerClass) {
+        self.fabric.timer(station, class, self.out.get_or_insert_default());
+    }
+
+    /// A timer of a station runs no longer.
+    #[inline]
+    pub(crate) fn disarm(&mut self, station: StationId, class: TimerClass) {
+        self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
+    }
+
+    /// Starts a timer, unless it runs already.
+    #[inline]
+    pub(crate) fn arm(&mut self, engine: &mut Engine, station: StationId, class: TimerClass) {
+        let timed = &mut self.stations[station as usize];
+        let bit = 1u8 << (class as u8);
+        if timed.timers_running & bit != 0 {
+            return;
+        }
+        timed.timers_running |= bit;
+        let period = match class {
+            // A station that is busy for longer with each access drains no faster.
+            TimerClass::Drain => self.periods.drain.max(timed.timing.occupancy_cycles),
+            TimerClass::Epoch => self.periods.epoch,
+            // Its station counts the ticks.
+            TimerClass::Lease => self.periods.tick,
+        };
+        engine.at(engine.now() + period, Event::Timer(station, class));
+    }
+
+    /// Takes out what the last step did. It is given [back](TimedStations::done).
+    #[inline]
+    pub(crate) fn take_out(&mut self) -> Box<Out> {
+        self.out.take().unwrap_or_default()
+    }
+
+    /// What a step did has been carried out.
+    #[inline]
+    pub(crate) fn done(&mut self, out: Box<Out>) {
+        self.out = Some(out);
+    }
+
+    /// Counts what a step of a station used.
+    #[inline]
+    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, station: StationId, uses: &Uses) {
+        reports.tally.uses(self.stations[station as usize].level, uses);
+    }
+
+    /// How many ticks have passed of which a station has not been told, if its protocol
+    /// looks at the clock. From now on it has.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now: Cycle, station: StationId) -> Option<u32> {
+        if !self.is_clocked || self.holds_time {
+            return None;
+        }
+        let timed = &mut self.stations[station as usize];
+        let tick = now / self.periods.tick;
+        let elapsed = tick - timed.last_tick;
+        timed.last_tick = tick;
+        (elapsed > 0).then(|| u32::try_from(elapsed).unwrap_or(u32::MAX))
+    }
+
+    /// From now on whoever leads the machine says when time passes.
+    pub(crate) fn hold_time(&mut self) {
+        self.holds_time = true;
+    }
+
+    /// Lets time pass by cycles from now on, for all stations.
+    pub(crate) fn release_time(&mut self, engine: &mut Engine, watch: &mut Watch) {
+        self.holds_time = false;
+        for station in self.numbers() {
+            self.stations[station as usize].last_tick = engine.now() / self.periods.tick;
+            if let Some(ticks) = self.fabric.deadline(station) {
+                self.schedule_deadline(engine, watch, station, ticks);
+            }
+        }
+    }
+
+    /// A station must hear of the time again in so many ticks.
+    pub(crate) fn schedule_deadline(
+        &mut self,
+        engine: &mut Engine,
+        watch: &mut Watch,
+        station: StationId,
+        ticks: u32,
+    ) {
+        if self.holds_time {
+            return;
+        }
+        let timed = &mut self.stations[station as usize];
+        let due = (timed.last_tick + u64::from(ticks)) * self.periods.tick;
+        if timed.deadline.is_none_or(|earlier| due < earlier) {
+            timed.deadline = Some(due);
+            watch.busy(engine.now(), BUSY_STATION - station, due - engine.now());
+            engine.at(due, Event::Deadline(station));
+        }
+    }
+
+    /// A deadline of a station may have come: the station knows.
+    pub(crate) fn deadline_due(&mut self, now: Cycle, station: StationId) {
+        let timed = &mut self.stations[station as usize];
+        if timed.deadline.is_some_and(|due| due <= now) {
+            timed.deadline = None;
+        }
+    }
+
+    /// How long a station takes, behind what it is already serving.
+    #[inline]
+    pub(crate) fn leaving<Pr: Probe>(
+        &mut self,
+        now: Cycle,
+        reports: &mut Reports<'_, Pr>,
+        station: StationId,
+        origin: Origin,
+        uses: &Uses,
+    ) -> Leaving {
+        let timed = &mut self.stations[station as usize];
+        let timing = timed.timing;
+        let invalidation = invalidation_cycles(&timing, uses);
+        let mut queued = 0;
+        let (what, line, start) = match origin {
+            Origin::Request { line } => {
+                let latency = timing.latency_cycles + invalidation;
+                reports.probe.serve(station, "request", line, now, now + 1 + invalidation);
+                return Leaving {
+                    sends: now + latency,
+                    values: now + latency,
+                    accepts: now + 1 + invalidation,
+                    queued: 0,
+                    invalidation,
+                };
+            }
+            Origin::Message { name, line, is_access } => {
+                let mut start = now.max(timed.busy_until);
+                if uses.atomics > 0
+                    && let Some(line) = line
+                {
+                    let length = u64::from(uses.atomics) * timing.atomic_cycles;
+                    start = after_atomics(&mut timed.atomics, now, start, line, length);
+                }
+                queued = start - now;
+                reports.tally.counts.bank_wait_cycles += queued;
+                if is_access {
+                    timed.busy_until = timed.busy_until.max(now) + timing.occupancy_cycles;
+                    start += timing.latency_cycles;
+                }
+                (name, line, start)
+            }
+            Origin::Memory { line } => ("fill", Some(line), now),
+            Origin::Timer => ("timer", None, now),
+        };
+        let leave = start + invalidation;
+        let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
+        let from = until - timing.occupancy_cycles.max(1);
+        reports.probe.serve(station, what, line, from, until);
+        Leaving { sends: leave, values: leave, accepts: leave, queued, invalidation }
+    }
+
+    /// Copies the dirty bytes that stations hold over those of memory, as if every
+    /// cache had been written out: first the levels next to memory, then those above,
+    /// whose dirty bytes are newer.
+    pub(crate) fn overlay_dirty(&self, from: Addr, to: &mut [u8], line_bytes: u64) {
+        let end = from.0 + to.len() as u64;
+        let (first, last) = (LineAddr(from.0 / line_bytes), LineAddr(end.div_ceil(line_bytes)));
+        let mut order: Vec<StationId> = self.numbers().collect();
+        order.sort_by_key(|&at| self.levels[usize::from(self.stations[at as usize].level)].height);
+        let mut views = Vec::new();
+        for station in order {
+            views.clear();
+            self.fabric.lines(station, &mut views);
+            let touches = |view: &&LineView| !view.dirty.is_empty() && (first..last).contains(&view.line);
+            for view in views.iter().filter(touches) {
+                overlay(from.0, to, view.line.0 * line_bytes, view, line_bytes as usize);
+            }
+        }
+    }
+}
+
+/// Who is busy in the eyes of [`Watch`]: the first station; the others are below it.
+const BUSY_STATION: u32 = u32::MAX - 2;
+
+/// How long a station invalidates lines after a step.
+#[inline]
+fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
+    let times = uses.invalidations.total();
+    if times == 0 {
+        return 0;
+    }
+    u64::from(if timing.is_walked { uses.lines_invalidated } else { times }) * timing.invalidate_cycles
+}
+
+/// When an atomic on a line may begin: after the last one of that line. Notes
+/// that it takes `length`.
+fn after_atomics(
+    atomics: &mut Vec<(LineAddr, Cycle)>,
+    now: Cycle,
+    start: Cycle,
+    line: LineAddr,
+    length: u64,
+) -> Cycle {
+    atomics.retain(|&(_, until)| until > now);
+    match atomics.iter_mut().find(|(other, _)| *other == line) {
+        Some((_, until)) => {
+            let begin = start.max(*until);
+            *until = begin + length;
+            begin
+        }
+        None => {
+            atomics.push((line, start + length));
+            start
+        }
+    }
+}
+
+/// Copies the dirty bytes of a line, which starts at `base`, over `to`, which
+/// starts at `from`.
+fn overlay(from: u64, to: &mut [u8], base: u64, view: &LineView, line_bytes: usize) {
+    let LineData(bytes) = &view.data;
+    for (i, &byte) in bytes.iter().enumerate().take(line_bytes) {
+        let dirty = view.dirty.0 >> i & 1 == 1;
+        let at = (base + i as u64).checked_sub(from).map(|at| at as usize);
+        if let (true, Some(place)) = (dirty, at.and_then(|at| to.get_mut(at))) {
+            *place = byte;
+        }
+    }
+}
