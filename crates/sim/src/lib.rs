@@ -14,7 +14,8 @@
 pub mod config;
 mod cores;
 mod engine;
-pub mod follow;
+mod kernels;
+mod led;
 mod machine;
 pub mod memory;
 mod network;
@@ -28,6 +29,7 @@ mod slab;
 mod stations;
 
 pub use cores::coalesce;
+pub use led::follow;
 pub use machine::kernel_shape;
 pub use memory::dram;
 pub use network::noc;

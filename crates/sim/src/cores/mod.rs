@@ -1,3 +1,166 @@
 //! Compute units: wavefronts, and what they ask of the rest of the machine.
 
+mod barrier;
 pub mod coalesce;
+mod groups;
+pub(crate) mod instr;
+mod issuing;
+mod lds;
+pub(crate) mod operands;
+mod running;
+mod simd;
+mod unit;
+pub(crate) mod wave;
+
+pub(crate) use issuing::Issued;
+pub(crate) use running::Retired;
+
+use kernel::Session;
+use proto::{Agent, Request};
+
+use crate::config::System;
+use crate::cores::coalesce::{Coalescer, LinePart};
+use crate::cores::instr::{Instr, Owner};
+use crate::cores::simd::{Simd, WorkCost};
+use crate::cores::unit::{Cu, Group};
+use crate::cores::wave::Wave;
+use crate::options::OtherScope;
+use crate::slab::Slab;
+
+/// The compute units of a machine, and all instructions under way.
+#[derive(Debug)]
+pub(crate) struct Cores<'a> {
+    system: &'a System,
+    /// Scopes to run with in place of those that the program names.
+    scopes: &'a [OtherScope],
+    units: Vec<Cu>,
+    simds: Vec<Simd>,
+    /// By slot.
+    waves: Vec<Wave>,
+    groups: Slab<Group>,
+    instrs: Slab<Instr>,
+    coalescer: Coalescer,
+    /// The line requests of the last operation that was split.
+    parts: Vec<LinePart>,
+    work_cost: WorkCost,
+}
+
+impl<'a> Cores<'a> {
+    /// The compute units of a machine, without work.
+    pub(crate) fn new(system: &'a System, scopes: &'a [OtherScope]) -> Cores<'a> {
+        let cus = system.cu.count;
+        Cores {
+            system,
+            scopes,
+            units: (0..cus).map(|_| Cu::new(system)).collect(),
+            simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
+            waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),
+            groups: Slab::default(),
+            instrs: Slab::default(),
+            coalescer: Coalescer::new(system.l1.line_bytes as usize),
+            parts: Vec::new(),
+            work_cost: WorkCost::new(&system.vector_ops),
+        }
+    }
+
+    /// How many compute units there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    /// The wavefront in a slot.
+    #[inline]
+    pub(crate) fn wave(&self, number: u32) -> &Wave {
+        &self.waves[number as usize]
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(crate) fn wave_mut(&mut self, number: u32) -> &mut Wave {
+        &mut self.waves[number as usize]
+    }
+
+    /// The wavefronts by slot.
+    pub(crate) fn waves(&self) -> impl Iterator<Item = (u32, &Wave)> {
+        (0..).zip(&self.waves)
+    }
+
+    /// The wavefront whose arithmetic a SIMD unit does.
+    pub(crate) fn running(&self, simd: u32) -> Option<u32> {
+        self.simds[simd as usize].running
+    }
+
+    /// A work-group on the machine.
+    pub(crate) fn group(&self, number: u32) -> Option<&Group> {
+        self.groups.get(number)
+    }
+
+    /// An instruction under way.
+    #[inline]
+    pub(crate) fn instr(&self, number: u32) -> Option<&Instr> {
+        self.instrs.get(number)
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(crate) fn instr_mut(&mut self, number: u32) -> Option<&mut Instr> {
+        self.instrs.get_mut(number)
+    }
+
+    /// The instructions under way, by number.
+    pub(crate) fn instrs(&self) -> impl Iterator<Item = (u32, &Instr)> {
+        self.instrs.iter()
+    }
+
+    /// Is no instruction under way?
+    pub(crate) fn is_idle(&self) -> bool {
+        self.instrs.len() == 0
+    }
+
+    /// An instruction that belongs to no wavefront is under way.
+    pub(crate) fn add(&mut self, instr: Instr) -> u32 {
+        self.instrs.insert(instr)
+    }
+
+    /// An instruction is over.
+    #[inline]
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Instr> {
+        self.instrs.remove(number)
+    }
+
+    /// Takes the line requests of the operation that was split last.
+    #[inline]
+    pub(crate) fn take_parts(&mut self) -> Vec<LinePart> {
+        core::mem::take(&mut self.parts)
+    }
+
+    /// Gives the room for line requests back.
+    #[inline]
+    pub(crate) fn reuse_parts(&mut self, parts: Vec<LinePart>) {
+        self.parts = parts;
+    }
+
+    /// Who makes the requests of a wavefront.
+    #[inline]
+    pub(crate) fn agent(&self, wave: u32) -> Agent {
+        Agent::Cu(self.waves[wave as usize].at.cu as u16)
+    }
+
+    /// The chiplet of an instruction's wavefront.
+    pub(crate) fn chiplet(&self, instr: u32) -> Option<u16> {
+        match self.instrs.get(instr)?.owner {
+            Owner::Wave(wave) => Some((self.waves[wave as usize].at.cu / self.cus_per_chiplet()) as u16),
+            _ => None,
+        }
+    }
+
+    fn cus_per_chiplet(&self) -> u32 {
+        self.system.cu.count / self.system.chiplets
+    }
+
+    /// The request for one line of an instruction, with its operands.
+    #[inline]
+    pub(crate) fn request(&self, session: &Session, instr: &Instr, part: &LinePart) -> Request {
+        operands::request(session, instr, part, u64::from(self.system.l1.line_bytes))
+    }
+}

@@ -9,25 +9,23 @@
 //! waited for and its next operation; its operations reach the L1 one line a
 //! port and cycle, in the order in which wavefronts issued them.
 
-mod access;
-mod complete;
-mod follow;
 mod host;
 mod kernels;
-mod lds;
-mod leader;
 mod ports;
-mod preempt;
 mod steps;
 mod stuck;
-mod wave;
+mod waves;
 
-use kernel::{OpId, Program, Session};
-use proto::{Agent, KernelId, PlanKey};
+use kernel::{Program, Session};
+use proto::{Agent, PlanKey};
 
 use crate::config::System;
-use crate::cores::coalesce::{Coalescer, LinePart};
+use crate::cores::Cores;
 use crate::engine::{Engine, Event};
+use crate::kernels::Kernels;
+use crate::kernels::host::Host;
+use crate::led::leader::Leader;
+use crate::memory::dram::DramTraffic;
 use crate::memory::way::MainMemory;
 use crate::network::Network;
 use crate::network::noc::Noc;
@@ -41,53 +39,28 @@ use crate::reports::error::{Cause, RunError};
 use crate::reports::outcome::KernelTime;
 use crate::reports::probe::{Layout, Probe};
 use crate::reports::progress::{Watch, least_patience};
-use crate::slab::Slab;
 use crate::stations::fabric::Fabric;
 use crate::stations::timed::TimedStations;
-
-use access::Instr;
-pub(crate) use follow::Ended;
-use host::HostState;
-use kernels::{Group, Kernels};
-use leader::Leader;
-use wave::{Simd, Wave, WorkCost};
-
-/// A compute unit.
-#[derive(Debug)]
-struct Cu {
-    /// Free wavefront slots in descending order; the lowest is taken first.
-    free_slots: Vec<u32>,
-    groups: u32,
-    lds_bytes: u64,
-    lds_free_at: Cycle,
-}
 
 /// The machine, with a program on it.
 pub(crate) struct Machine<'a, Pr> {
     system: &'a System,
     options: &'a RunOptions,
-    reports: Reports<'a, Pr>,
-    session: Session,
-    engine: Engine,
-    stations: TimedStations,
+    pub(crate) session: Session,
+    pub(crate) engine: Engine,
+    pub(crate) reports: Reports<'a, Pr>,
+    pub(crate) cores: Cores<'a>,
+    pub(crate) ports: Ports,
+    pub(crate) stations: TimedStations,
+    pub(crate) network: Network,
+    pub(crate) memory: MainMemory,
+    pub(crate) kernels: Kernels<'a>,
+    pub(crate) host: Host,
+    pub(crate) leader: Option<Box<Leader>>,
     /// Does the first touch of a page place it?
     places_pages: bool,
-    network: Network,
-    memory: MainMemory,
-    ports: Ports,
-    cus: Vec<Cu>,
-    simds: Vec<Simd>,
-    waves: Vec<Wave>,
-    groups: Slab<Group>,
-    instrs: Slab<Instr>,
-    kernels: Kernels,
-    host: HostState,
-    coalescer: Coalescer,
-    parts: Vec<LinePart>,
-    work_cost: WorkCost,
     /// Before that cycle the run need not be looked at.
     look_at: Cycle,
-    leader: Option<Box<Leader>>,
 }
 
 impl<'a, Pr: Probe> Machine<'a, Pr> {
@@ -127,27 +100,25 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         Ok(Machine {
             system,
             options,
-            reports,
             session: Session::new(program, shape),
             engine: Engine::new(options.seed),
+            reports,
+            cores: Cores::new(system, &options.scopes),
+            ports,
             stations: TimedStations::new(system, fabric),
-            places_pages,
             network,
             memory,
-            ports,
-            cus: (0..cus).map(|_| Cu::new(system)).collect(),
-            simds: (0..cus * system.cu.simd_units).map(|_| Simd::default()).collect(),
-            waves: (0..wave_slots).map(|i| Wave::new(system, i)).collect(),
-            groups: Slab::default(),
-            instrs: Slab::default(),
             kernels: Kernels::new(system, options.seed),
-            host: HostState::default(),
-            coalescer: Coalescer::new(system.l1.line_bytes as usize),
-            parts: Vec::new(),
-            work_cost: WorkCost::new(&system.vector_ops),
-            look_at: 0,
+            host: Host::default(),
             leader: None,
+            places_pages,
+            look_at: 0,
         })
+    }
+
+    /// Is nothing under way?
+    fn is_at_rest(&self) -> bool {
+        self.engine.is_quiet() && self.cores.is_idle()
     }
 
     /// Runs the program to its end.
@@ -162,14 +133,14 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 
     /// Runs until nothing is left to do; says when the program had ended.
-    fn run_to_end(&mut self) -> Result<Cycle, RunError> {
+    pub(crate) fn run_to_end(&mut self) -> Result<Cycle, RunError> {
         let mut end = None;
         loop {
             if self.engine.has_failed() || self.engine.is_quiet() || self.host.has_ended() {
                 if let Some(failure) = self.engine.take_failure() {
                     return Err(failure);
                 }
-                let is_at_rest = self.engine.is_quiet() && self.instrs.len() == 0;
+                let is_at_rest = self.is_at_rest();
                 if is_at_rest && end.is_some() {
                     break;
                 }
@@ -178,7 +149,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                     continue;
                 }
                 if end.is_none() && self.host.has_ended() && self.kernels.is_idle() {
-                    end = Some(self.engine.now() - self.host.untimed_cycles);
+                    end = Some(self.engine.now() - self.host.untimed_cycles());
                     continue;
                 }
             }
@@ -209,7 +180,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         Ok(())
     }
 
-    fn happen(&mut self, now: Cycle, event: Event) {
+    pub(crate) fn happen(&mut self, now: Cycle, event: Event) {
         self.engine.begin(event);
         match event {
             Event::WaveStart(wave) => self.start_wave(now, wave),
@@ -232,12 +203,15 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::Timer(station, class) => self.timer_due(now, station, class),
             Event::Deadline(station) => self.deadline_due(now, station),
             Event::Launch => self.begin_kernel(now),
-            Event::Dispatch => self.dispatch(now),
+            Event::Dispatch => {
+                let Machine { engine, reports, session, cores, .. } = self;
+                self.kernels.dispatch(engine, reports, session, cores);
+            }
             Event::Host => self.host_issue(now),
         }
     }
 
-    fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
+    pub(crate) fn finish(mut self, cycles: Cycle) -> Result<Finished, RunError> {
         let (noc, dram) = (self.network.traffic(), self.memory.traffic());
         let dropped = self.reports.tally.counts.dropped_messages;
         if let (Some(drop), 0) = (&self.options.drop, dropped) {
@@ -262,7 +236,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             tally: self.reports.tally,
             noc: self.network.into_noc(),
             dram,
-            kernels: self.kernels.times,
+            kernels: self.kernels.into_times(),
             coverage: self.stations.fabric().coverage().clone(),
             events: self.engine.events(),
         })
@@ -276,27 +250,10 @@ pub(crate) struct Finished {
     pub(crate) answer: kernel::Answer,
     pub(crate) tally: Tally,
     pub(crate) noc: Noc,
-    pub(crate) dram: crate::memory::dram::DramTraffic,
+    pub(crate) dram: DramTraffic,
     pub(crate) kernels: Vec<KernelTime>,
     pub(crate) coverage: proto::Coverage,
     pub(crate) events: u64,
-}
-
-impl Cu {
-    fn new(system: &System) -> Cu {
-        Cu {
-            free_slots: (0..system.cu.wavefront_slots).rev().collect(),
-            groups: 0,
-            lds_bytes: 0,
-            lds_free_at: 0,
-        }
-    }
-
-    /// A wavefront has left its slot.
-    fn free(&mut self, slot: u32) {
-        let behind = self.free_slots.partition_point(|&other| other > slot);
-        self.free_slots.insert(behind, slot);
-    }
 }
 
 /// The machine as programs see it.
@@ -310,21 +267,4 @@ pub fn kernel_shape(system: &System) -> kernel::Shape {
         work_groups_per_cu: system.cu.work_group_slots,
         lds_bytes_per_cu: u32::try_from(system.lds.bytes).unwrap_or(u32::MAX),
     }
-}
-
-/// Who is busy in the eyes of [`Watch`], beside wavefronts.
-const HOST_IS_BUSY: u32 = u32::MAX;
-const LAUNCH_IS_BUSY: u32 = u32::MAX - 1;
-
-/// Who an instruction belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
-    Wave(u32),
-    Host(OpId),
-    /// The beginning or end of a kernel on a compute unit or for the machine.
-    Kernel(KernelId),
-    /// The release of all kernels so far to the host.
-    Release,
-    /// A work-group that changes its compute unit.
-    Group(u32),
 }

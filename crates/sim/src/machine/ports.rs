@@ -2,9 +2,9 @@
 
 use proto::{Agent, LineData, Load, Op, Slot};
 
-use super::access::{Instr, scatter_values};
-use super::{Machine, Owner};
+use super::Machine;
 use crate::cores::coalesce::LinePart;
+use crate::cores::operands::{changes, scatter_values};
 use crate::engine::Event;
 use crate::ports::{Flight, LineAsk};
 use crate::queue::Cycle;
@@ -16,7 +16,7 @@ use crate::stations::timed::Origin;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
-    pub(super) fn ask_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
+    pub(crate) fn ask_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.places_pages {
             self.touch(instr, parts);
@@ -30,12 +30,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// of the compute unit, or, if it is the host, as if pages were interleaved.
     #[cold]
     fn touch(&mut self, instr: u32, parts: &[LinePart]) {
-        let Some(owner) = self.instrs.get(instr).map(|instr| instr.owner) else { return };
-        let cus_per_chiplet = self.system.cu.count / self.system.chiplets;
-        let chiplet = match owner {
-            Owner::Wave(wave) => Some((self.waves[wave as usize].at.cu / cus_per_chiplet) as u16),
-            _ => None,
-        };
+        let chiplet = self.cores.chiplet(instr);
         for part in parts {
             let chiplet = chiplet.unwrap_or_else(|| self.stations.homes().in_turn(part.line));
             self.stations.fabric_mut().touch(part.line, chiplet);
@@ -43,7 +38,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Queues a request that has no line.
-    pub(super) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
+    pub(crate) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.ports.queue_order(&mut self.engine, station, instr) {
             self.serve(now, station);
@@ -53,7 +48,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Where an instruction of an agent enters: the protocol says so.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
-        let key = self.instrs.get(instr)?.ask.key();
+        let key = self.cores.instr(instr)?.ask.key();
         let entry = self.stations.entry(agent, key);
         entry.map_err(|why| self.engine.violate(why)).ok()
     }
@@ -79,12 +74,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Presents a request to its station.
     #[inline(never)]
     fn present(&mut self, now: Cycle, station: StationId, ask: LineAsk) {
-        let Some(instr) = self.instrs.get(ask.instr) else { return };
+        let Some(instr) = self.cores.instr(ask.instr) else { return };
         if instr.ask.op == Op::Load && !instr.ask.order.is_atomic() && self.answer_hit(now, station, &ask) {
             return;
         }
-        let Some(instr) = self.instrs.get(ask.instr) else { return };
-        let request = self.build_request(instr, &ask.part);
+        let Some(instr) = self.cores.instr(ask.instr) else { return };
+        let request = self.cores.request(&self.session, instr, &ask.part);
         if request.is_atomic_access() {
             self.reports.tally.atomic_request(request.line);
         }
@@ -105,7 +100,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// [`Machine::carry_out`] and [`Machine::answer`] do for it.
     #[inline]
     fn answer_hit(&mut self, now: Cycle, station: StationId, ask: &LineAsk) -> bool {
-        let Some(instr) = self.instrs.get_mut(ask.instr) else { return false };
+        let Some(instr) = self.cores.instr_mut(ask.instr) else { return false };
         let load = Load { key: instr.ask.key(), line: ask.part.line, mask: ask.part.mask };
         let hit = self.stations.hit(now, &mut self.reports, station, &load);
         let Some((bytes, at)) = hit else { return false };
@@ -139,7 +134,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return self.engine.violate(why);
         };
         self.reports.tally.counts.answers += 1;
-        let Some(instr) = self.instrs.get_mut(flight.instr) else { return };
+        let Some(instr) = self.cores.instr_mut(flight.instr) else { return };
         instr.answered(at, || flight.spent.until(at, trail));
         if let (Some(data), Some(op)) = (data, instr.op) {
             let mut ops = self.session.ops();
@@ -157,18 +152,4 @@ impl<Pr: Probe> Machine<'_, Pr> {
             self.engine.at(instr.done_at, Event::Complete(flight.instr));
         }
     }
-}
-
-/// Did a read-modify-write with these old bytes change any word? The operands
-/// still stand where the old values will go.
-fn changes(instr: &Instr, op: &kernel::Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
-    if !matches!(instr.ask.op, Op::Rmw(_)) {
-        return false;
-    }
-    let lanes = kernel::Mask(part.lanes);
-    lanes.iter().any(|lane| {
-        let Some(rmw) = op.rmw(lane) else { return false };
-        let old = old.read((op.addr(lane).0 & (line_bytes - 1)) as usize, op.width);
-        rmw.apply(old, op.value(lane)) != old
-    })
 }

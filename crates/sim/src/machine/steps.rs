@@ -21,7 +21,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Tells a station that so many ticks have passed.
-    pub(super) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
+    pub(crate) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
         self.stations.pass(station, elapsed);
         self.carry_out(now, station, Origin::Timer, Trail::default());
     }
@@ -34,7 +34,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Carries out what the last step of a station did.
     #[inline(never)]
-    pub(super) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
+    pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
         let mut out = self.stations.take_out();
         self.stations.count(&mut self.reports, station, &out.uses);
         if let Some(why) = out.violation.take() {
@@ -107,7 +107,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Gives every station its first input. It takes no time.
-    pub(super) fn give_first_inputs(&mut self) {
+    pub(crate) fn give_first_inputs(&mut self) {
         for station in self.stations.numbers() {
             if self.stations.start(station) {
                 self.carry_out(0, station, Origin::Timer, Trail::default());

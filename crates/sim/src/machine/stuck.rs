@@ -6,9 +6,10 @@ use kernel::OpId;
 use proto::words::counted;
 use proto::{LineAddr, Slot};
 
-use super::access::{Instr, Phase, describe};
-use super::wave::Stage;
-use super::{Machine, Owner};
+use super::Machine;
+use crate::cores::instr::{Instr, Owner, Phase};
+use crate::cores::operands::describe;
+use crate::cores::wave::{Stage, Wave};
 use crate::reports::error::{Awaited, Cause, RunError, Stuck, Wait};
 use crate::reports::history::Past;
 use crate::reports::probe::{Probe, WaveAt};
@@ -25,8 +26,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let mut lines = BTreeSet::new();
         let mut waits = Vec::new();
         waits.extend(self.host_waits(&mut lines));
-        for wave in 0..self.waves.len() as u32 {
-            waits.extend(self.wave_waits(wave, cause, &mut lines));
+        for (number, wave) in self.cores.waves() {
+            waits.extend(self.wave_waits(number, wave, cause, &mut lines));
         }
         RunError::Stuck(Box::new(Stuck {
             cause,
@@ -40,7 +41,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn host_waits(&self, lines: &mut BTreeSet<LineAddr>) -> Option<Wait> {
-        let id = self.host.waits_for?;
+        let id = self.host.waits_for()?;
         let ops = self.session.ops();
         let op = ops.get(id);
         let site = op.site.to_string();
@@ -48,7 +49,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             kernel::Action::Launch(kernel) => Awaited::Kernel(self.session.launch(kernel).name.clone()),
             _ => {
                 let owner = Owner::Host(id);
-                match self.instrs.iter().find(|(_, instr)| instr.owner == owner) {
+                match self.cores.instrs().find(|(_, instr)| instr.owner == owner) {
                     Some((number, instr)) => self.answer_waits(number, instr, describe(op), lines),
                     None => Awaited::Turn,
                 }
@@ -57,10 +58,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Wait { who: format!("host program `{}`", self.session.program()), what, site })
     }
 
-    fn wave_waits(&self, number: u32, cause: Cause, lines: &mut BTreeSet<LineAddr>) -> Option<Wait> {
-        let wave = &self.waves[number as usize];
-        let is_live = wave.task.is_some() || wave.ended;
-        if !is_live {
+    fn wave_waits(
+        &self,
+        number: u32,
+        wave: &Wave,
+        cause: Cause,
+        lines: &mut BTreeSet<LineAddr>,
+    ) -> Option<Wait> {
+        if !wave.is_live() {
             return None;
         }
         let who = self.wave_in_words(wave.at);
@@ -69,8 +74,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             _ => wave.waits_for,
         };
         let mine = |instr: &&(u32, &Instr)| instr.1.owner == Owner::Wave(number);
-        let of_op = self.instrs.iter().filter(|i| mine(&i)).find(|(_, instr)| instr.op == awaited);
-        let oldest = || self.instrs.iter().filter(|i| mine(&i)).min_by_key(|(_, instr)| instr.issued_at);
+        let of_op = self.cores.instrs().filter(|i| mine(&i)).find(|(_, instr)| instr.op == awaited);
+        let oldest = || self.cores.instrs().filter(|i| mine(&i)).min_by_key(|(_, instr)| instr.issued_at);
         let ops = self.session.ops();
         let site = awaited
             .map(|id| ops.get(id).site.to_string())
@@ -80,7 +85,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let Some((_, instr)) = found
             && instr.phase == Phase::BarrierWait
         {
-            let group = self.groups.get(wave.group)?;
+            let group = self.cores.group(wave.group)?;
             let arrived = group.at_barrier.len() as u32;
             let what = Awaited::Barrier { arrived, ended: group.ended, waves: group.waves };
             return Some(Wait { who, what, site });
@@ -176,11 +181,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn kernel_waits(&self) -> Vec<String> {
         let mut words = Vec::new();
-        if let Some(current) = &self.kernels.current {
+        if let Some(current) = self.kernels.current() {
             let grid = current.launch.grid;
             let name = &current.launch.name;
             words.push(format!("kernel `{name}` {}", current.describe()));
-            let left = grid.work_groups - current.next_group;
+            let left = current.groups_left();
             if left > 0 {
                 words.push(format!(
                     "kernel `{name}` waits for room on a compute unit: of {}, {left} not yet dispatched",
@@ -188,7 +193,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 ));
             }
         }
-        for launch in &self.kernels.queue {
+        for launch in self.kernels.waiting() {
             words.push(format!("kernel `{}` waits for the kernel before it", launch.name));
         }
         words

@@ -30,6 +30,13 @@ const TIMER_PERIODS: u64 = 4;
 /// A computation is long if so many of it are more than the patience.
 const LONG_TIMES: u64 = 4;
 
+/// Who is busy in the eyes of [`Watch`], beside wavefronts.
+pub(crate) const BUSY_HOST: u32 = u32::MAX;
+/// The command processor, which launches a kernel.
+pub(crate) const BUSY_LAUNCH: u32 = u32::MAX - 1;
+/// The first station; the others are below it.
+pub(crate) const BUSY_STATION: u32 = u32::MAX - 2;
+
 /// The cycles that a machine needs to show progress, whatever a user asks for.
 pub(crate) fn least_patience(system: &System) -> u64 {
     let noc = &system.noc;

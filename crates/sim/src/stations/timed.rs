@@ -13,7 +13,7 @@ use crate::engine::{Engine, Event};
 use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
-use crate::reports::progress::Watch;
+use crate::reports::progress::{BUSY_STATION, Watch};
 use crate::stations::fabric::{Fabric, LevelInfo, MessageId, Out, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
@@ -401,9 +401,6 @@ impl TimedStations {
         }
     }
 }
-
-/// Who is busy in the eyes of [`Watch`]: the first station; the others are below it.
-const BUSY_STATION: u32 = u32::MAX - 2;
 
 /// How long a station invalidates lines after a step.
 #[inline]

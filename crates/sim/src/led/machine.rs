@@ -3,12 +3,13 @@
 
 use proto::issue::{IssueId, Verdict};
 
-use super::access::{Phase, issue_op};
-use super::leader::Leader;
-use super::wave::Stage;
-use super::{Finished, Machine, Owner};
+use crate::cores::instr::{Owner, Phase};
+use crate::cores::operands::issue_op;
+use crate::cores::wave::Stage;
 use crate::engine::Event;
-use crate::follow::{End, FollowError, Issues, Move, Script, Step};
+use crate::led::leader::Leader;
+use crate::led::moves::{End, FollowError, Issues, Move, Script, Step};
+use crate::machine::{Finished, Machine};
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::error::RunError;
@@ -113,11 +114,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn choice(&self, event: Event) -> Choice {
         match event {
-            Event::Simd(unit) => match self.simds[unit as usize].running() {
+            Event::Simd(unit) => match self.cores.running(unit) {
                 Some(wave) => self.choice_of_wave(wave),
                 None => Choice::None,
             },
-            Event::Complete(number) => match self.instrs.get(number) {
+            Event::Complete(number) => match self.cores.instr(number) {
                 Some(instr) if instr.phase == Phase::BarrierWait => match (instr.owner, instr.op) {
                     (Owner::Wave(wave), Some(op))
                         if self.session.ops().get(op).semantics.order.acquires() =>
@@ -158,7 +159,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn choice_of_wave(&self, wave: u32) -> Choice {
-        let Stage::Arithmetic(Some(op)) = self.waves[wave as usize].stage else { return Choice::Last };
+        let Stage::Arithmetic(Some(op)) = self.cores.wave(wave).stage else { return Choice::Last };
         let ops = self.session.ops();
         let op = ops.get(op);
         // A barrier that releases nothing is reached without asking anybody.
@@ -166,12 +167,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if is_silent { Choice::None } else { self.issues(wave) }
     }
 
-    pub(super) fn is_last(&self, event: Event) -> bool {
+    pub(crate) fn is_last(&self, event: Event) -> bool {
         matches!(self.choice(event), Choice::Last)
     }
 
     fn issues(&self, wave: u32) -> Choice {
-        let at = self.waves[wave as usize].at;
+        let at = self.cores.wave(wave).at;
         Choice::Of(Move::Issue(Issues::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
@@ -182,9 +183,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return None;
         }
         if let Event::Simd(unit) = event
-            && let Some(wave) = self.simds[unit as usize].running()
+            && let Some(wave) = self.cores.running(unit)
         {
-            let wave = &self.waves[wave as usize];
+            let wave = self.cores.wave(wave);
             let Stage::Arithmetic(Some(op)) = wave.stage else { return None };
             let op = issue_op(self.session.ops().get(op), IssueId(wave.next_issue));
             if wave.issue.clone().offer(op) == Verdict::Hold {

@@ -1,0 +1,47 @@
+//! Local memory: what an access does, and how many turns it takes.
+
+use kernel::{Action, Placed, Posted};
+
+use crate::cores::coalesce::bank_turns;
+
+/// How many turns the banks need.
+pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
+    let words = op.width.bytes().div_ceil(4) as u32;
+    match op.placed {
+        Placed::Nowhere | Placed::Single(_) => words.div_ceil(banks).max(1),
+        // Consecutive words fill the banks one after the other.
+        Placed::Unit(_) if op.width.bytes() >= 4 => (op.exec.count() * words).div_ceil(banks),
+        Placed::Unit(_) | Placed::Gather => {
+            let offsets = core::array::from_fn(|lane| op.addr(lane).0);
+            let shares = matches!(op.action, Action::Load);
+            bank_turns(&offsets, op.exec.0, op.width, banks, shares)
+        }
+    }
+}
+
+/// Performs an access of all its lanes, lowest first. Did a byte change?
+pub(super) fn perform(op: &mut Posted, lds: &mut [u8]) -> bool {
+    let mut changed = false;
+    let bytes = op.width.bytes();
+    for lane in op.exec.iter() {
+        let at = op.addr(lane).0 as usize;
+        // The kernel's handle checks indices; what lies beyond is not there.
+        let Some(place) = lds.get_mut(at..at + bytes) else { continue };
+        let mut word = [0u8; 8];
+        word[..bytes].copy_from_slice(place);
+        let old = u64::from_le_bytes(word);
+        let new = match op.action {
+            Action::Store => op.value(lane),
+            Action::Rmw { .. } => op.rmw(lane).map_or(old, |rmw| rmw.apply(old, op.value(lane))),
+            _ => old,
+        };
+        if new != old {
+            changed = true;
+            place.copy_from_slice(&new.to_le_bytes()[..bytes]);
+        }
+        if !matches!(op.action, Action::Store) {
+            op.set_value(lane, old);
+        }
+    }
+    changed
+}

@@ -1,0 +1,229 @@
+//! What an operation says, in words, ranges, lines and bytes.
+
+use kernel::{Action, LANES_MAX, Packed, Placed, Posted, Session, Space};
+use proto::issue::{IssueId, IssueKind, IssueOp};
+use proto::{LineData, Op, Request, RmwKind, Width};
+
+use crate::cores::coalesce::{Coalescer, LinePart};
+use crate::cores::instr::Instr;
+use crate::queue::Cycle;
+use crate::reports::progress::Watch;
+
+/// The words that describe an operation.
+pub(crate) fn describe(op: &Posted) -> &'static str {
+    match (op.action, op.space) {
+        (Action::Load, Space::Global) => "load",
+        (Action::Store, Space::Global) => "store",
+        (Action::Rmw { .. }, Space::Global) => "atomic",
+        (Action::Load, Space::Lds) => "local load",
+        (Action::Store, Space::Lds) => "local store",
+        (Action::Rmw { .. }, Space::Lds) => "local atomic",
+        (Action::Fence, _) => "fence",
+        (Action::Barrier, _) => "barrier",
+        (Action::HostWrite | Action::HostRead, _) => "copy",
+        (Action::Launch(_), _) => "launch",
+    }
+}
+
+/// Puts the operands of a part's lanes where they belong in the line.
+#[inline]
+pub(crate) fn gather_operands(
+    data: &Packed,
+    address: impl Fn(usize) -> u64,
+    width: Width,
+    part: &LinePart,
+    line_bytes: u64,
+    to: &mut LineData,
+) {
+    let bytes = width.bytes();
+    if let Some(offset) = part.run {
+        let (first, count) = (part.lanes.trailing_zeros() as usize, part.lanes.count_ones() as usize);
+        let offset = usize::from(offset);
+        to.0[offset..offset + count * bytes].copy_from_slice(&data.0[first * bytes..(first + count) * bytes]);
+        return;
+    }
+    let mut left = part.lanes;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let offset = (address(lane) & (line_bytes - 1)) as usize;
+        to.0[offset..offset + bytes].copy_from_slice(&data.0[lane * bytes..(lane + 1) * bytes]);
+    }
+}
+
+/// Puts the bytes of a line where the part's lanes expect them.
+#[inline]
+pub(crate) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, from: &[u8]) {
+    let bytes = op.width.bytes();
+    if let Some(offset) = part.run {
+        let (first, count) = (part.lanes.trailing_zeros() as usize, part.lanes.count_ones() as usize);
+        let offset = usize::from(offset);
+        op.data.0[first * bytes..(first + count) * bytes]
+            .copy_from_slice(&from[offset..offset + count * bytes]);
+        return;
+    }
+    let mut left = part.lanes;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let offset = (op.addr(lane).0 & (line_bytes - 1)) as usize;
+        op.data.0[lane * bytes..(lane + 1) * bytes].copy_from_slice(&from[offset..offset + bytes]);
+    }
+}
+
+/// The first and last byte that an operation may touch. Local memory lies
+/// beyond every global address.
+fn extent(op: &Posted) -> (u64, u64) {
+    let bytes = op.width.bytes() as u64;
+    let (first, last) = match op.placed {
+        Placed::Nowhere => return (0, 0),
+        Placed::Single(at) => (at.0, at.0),
+        Placed::Unit(base) => {
+            let lane = |lane: Option<usize>| base.0 + lane.unwrap_or(0) as u64 * bytes;
+            (lane(op.exec.first()), lane(op.exec.last()))
+        }
+        Placed::Gather => {
+            let mut range = (u64::MAX, 0);
+            for (lane, &address) in op.addrs().iter().enumerate() {
+                if op.exec.has(lane) {
+                    range = (range.0.min(address), range.1.max(address));
+                }
+            }
+            range
+        }
+    };
+    let space = if op.space == Space::Lds { 1 << 63 } else { 0 };
+    (first | space, (last + bytes - 1) | space)
+}
+
+pub(crate) fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
+    let kind = match op.action {
+        Action::Load => IssueKind::Load,
+        Action::Store => IssueKind::Store,
+        Action::Rmw { .. } => IssueKind::Rmw,
+        _ => IssueKind::Fence,
+    };
+    let (first, last) = extent(op);
+    IssueOp { id, kind, order: op.semantics.order, first, last }
+}
+
+/// The request for one line of an instruction, with its operands.
+pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_bytes: u64) -> Request {
+    let mut request = instr.ask.request(part);
+    if matches!(request.op, Op::Store | Op::Rmw(_)) {
+        let width = instr.ask.width;
+        if let Some(kept) = &instr.kept {
+            let address = |lane: usize| kept.addresses[lane];
+            gather_operands(&kept.data, address, width, part, line_bytes, &mut request.data);
+        } else if let Some(id) = instr.op {
+            let ops = session.ops();
+            let op = ops.get(id);
+            let address = |lane: usize| op.addr(lane).0;
+            gather_operands(&op.data, address, width, part, line_bytes, &mut request.data);
+            if let Op::Rmw(rmw) = &mut request.op
+                && matches!(rmw.kind, RmwKind::CompareExchange { .. })
+            {
+                *rmw = op.rmw(part.lanes.trailing_zeros() as usize).unwrap_or(*rmw);
+            }
+        }
+    }
+    request
+}
+
+/// Splits an access into line requests.
+pub(crate) fn split(coalescer: &mut Coalescer, op: &Posted, parts: &mut Vec<LinePart>) {
+    let lanes = op.exec.0;
+    let is_rmw = matches!(op.action, Action::Rmw { .. });
+    let compares = matches!(op.action, Action::Rmw { kind: RmwKind::CompareExchange { .. }, .. });
+    match op.placed {
+        Placed::Nowhere => {}
+        Placed::Single(at) => coalescer.unit_stride(
+            at.0.wrapping_sub((lanes.trailing_zeros() as usize * op.width.bytes()) as u64),
+            lanes & lanes.wrapping_neg(),
+            op.width,
+            parts,
+        ),
+        Placed::Unit(base) if !compares && is_run(lanes) => {
+            coalescer.unit_stride(base.0, lanes, op.width, parts);
+        }
+        Placed::Gather if !is_rmw => coalescer.gather(op.addrs(), lanes, op.width, parts),
+        Placed::Unit(_) | Placed::Gather => {
+            let addresses = core::array::from_fn(|lane| op.addr(lane).0);
+            if !is_rmw {
+                return coalescer.gather(&addresses, lanes, op.width, parts);
+            }
+            let expected = |lane| match op.rmw(lane).map(|rmw| rmw.kind) {
+                Some(RmwKind::CompareExchange { expected }) => expected,
+                _ => 0,
+            };
+            let tags: Option<[u64; LANES_MAX]> = compares.then(|| core::array::from_fn(expected));
+            coalescer.words(&addresses, lanes, op.width, tags.as_ref(), parts);
+        }
+    }
+}
+
+/// Are the lanes without gap?
+#[inline]
+fn is_run(lanes: u64) -> bool {
+    let run = lanes >> (lanes.trailing_zeros() & 63);
+    run & run.wrapping_add(1) == 0
+}
+
+/// The values that a load takes from a store, if the store writes every word.
+pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LANES_MAX]> {
+    let mut values = [0; LANES_MAX];
+    for lane in load.exec.iter() {
+        let address = load.addr(lane).0;
+        values[lane] = match (&store.kept, store.op) {
+            (Some(kept), _) if store.ask.width == load.width => {
+                let mut lanes = (0..LANES_MAX).rev();
+                let lane = lanes.find(|&l| kept.exec.has(l) && kept.addresses[l] == address)?;
+                kept.data.get(lane, load.width)
+            }
+            (None, Some(id)) if store.ask.width == load.width => {
+                let from = ops.get(id);
+                let lanes = (0..LANES_MAX).rev().find(|&l| from.exec.has(l) && from.addr(l).0 == address)?;
+                from.value(lanes)
+            }
+            _ => return None,
+        };
+    }
+    Some(values)
+}
+
+/// Does the wavefront do what it did before?
+pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
+    let operand = |lane| match op.action {
+        Action::Store | Action::Rmw { .. } => op.value(lane),
+        _ => 0,
+    };
+    let site = (op.site.line(), op.site.column());
+    match op.action {
+        Action::Load | Action::Store | Action::Rmw { .. } => {
+            for lane in op.exec.iter() {
+                watch.examine(now, (wave, site, op.addr(lane).0, operand(lane)));
+            }
+        }
+        _ => watch.examine(now, (wave, site)),
+    }
+}
+
+/// Did a read-modify-write with these old bytes change any word? The operands
+/// still stand where the old values will go.
+pub(crate) fn changes(
+    instr: &Instr,
+    op: &Posted,
+    part: &LinePart,
+    old: &LineData,
+    line_bytes: u64,
+) -> bool {
+    if !matches!(instr.ask.op, Op::Rmw(_)) {
+        return false;
+    }
+    let lanes = kernel::Mask(part.lanes);
+    lanes.iter().any(|lane| {
+        let Some(rmw) = op.rmw(lane) else { return false };
+        let old = old.read((op.addr(lane).0 & (line_bytes - 1)) as usize, op.width);
+        rmw.apply(old, op.value(lane)) != old
+    })
+}

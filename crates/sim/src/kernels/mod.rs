@@ -1,0 +1,321 @@
+//! Kernels: launched one after the other, in the order of their launches, and
+//! dispatched work-group by work-group as the machine has room.
+//!
+//! A kernel begins with an acquire for the whole GPU and one on each compute
+//! unit, and ends with a release on each. The release of the whole GPU to the
+//! host follows at once, or when the host next accesses memory, as the machine
+//! has it.
+
+pub(crate) mod host;
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use kernel::rng::Rng;
+use kernel::{Launch, OpId, Placement, Session};
+use proto::{Agent, Boundary, KernelId};
+
+use crate::config::{EndOfKernel, System};
+use crate::cores::Cores;
+use crate::engine::{Engine, Event};
+use crate::queue::Cycle;
+use crate::reports::Reports;
+use crate::reports::attribution::Cause;
+use crate::reports::outcome::KernelTime;
+use crate::reports::probe::Probe;
+use crate::reports::progress::BUSY_LAUNCH;
+
+/// How far a kernel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The command processor prepares it.
+    Launching,
+    /// The requests of a boundary are under way.
+    Boundary(Boundary),
+    /// Work-groups run.
+    Running,
+}
+
+/// The kernel that is launched, runs or ends.
+#[derive(Debug)]
+pub(crate) struct Current {
+    pub(crate) launch: Rc<Launch>,
+    pub(crate) step: Step,
+    next_group: u32,
+    live_groups: u32,
+    /// Boundary requests not yet answered.
+    due: u32,
+    is_dispatching: bool,
+    from: Cycle,
+}
+
+impl Current {
+    /// Where it stands, in words.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self.step {
+            Step::Launching => "is being launched",
+            Step::Boundary(Boundary::BeginMachine | Boundary::BeginCus) => {
+                "waits for the acquire at its beginning"
+            }
+            Step::Running => "runs",
+            Step::Boundary(Boundary::EndCus | Boundary::EndMachine) => "waits for the release at its end",
+        }
+    }
+
+    /// How many work-groups are not yet dispatched.
+    pub(crate) fn groups_left(&self) -> u32 {
+        self.launch.grid.work_groups - self.next_group
+    }
+}
+
+/// What follows a step of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing yet.
+    Wait,
+    /// A boundary.
+    Boundary(Boundary),
+    /// The kernel has ended, and this operation of the host with it.
+    Ended(OpId),
+}
+
+/// Kernels and their dispatch.
+#[derive(Debug)]
+pub(crate) struct Kernels<'a> {
+    system: &'a System,
+    queue: VecDeque<Rc<Launch>>,
+    current: Option<Current>,
+    times: Vec<KernelTime>,
+    /// The order in which compute units are tried.
+    order: Vec<u32>,
+    next_cu: usize,
+    waves_started: u64,
+    /// Draws the start skew; none for seed 0.
+    skew: Option<Rng>,
+    /// The last kernel, if it has not been released to the host.
+    unreleased: Option<KernelId>,
+}
+
+/// Wavefronts start up to so many cycles later, as the seed wants.
+const SKEW_CYCLES: u64 = 16;
+
+impl<'a> Kernels<'a> {
+    pub(crate) fn new(system: &'a System, seed: u64) -> Kernels<'a> {
+        let mut order: Vec<u32> = (0..system.cu.count).collect();
+        let mut rng = Rng::new(seed);
+        if seed != 0 {
+            for last in (1..order.len()).rev() {
+                order.swap(last, rng.below(last as u64 + 1) as usize);
+            }
+        }
+        Kernels {
+            system,
+            queue: VecDeque::new(),
+            current: None,
+            times: Vec::new(),
+            order,
+            next_cu: 0,
+            waves_started: 0,
+            skew: (seed != 0).then_some(rng),
+            unreleased: None,
+        }
+    }
+
+    /// Does no kernel run or wait?
+    pub(crate) fn is_idle(&self) -> bool {
+        self.current.is_none() && self.queue.is_empty()
+    }
+
+    /// The kernel that is launched, runs or ends.
+    pub(crate) fn current(&self) -> Option<&Current> {
+        self.current.as_ref()
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> Option<KernelId> {
+        self.current.as_ref().map(|current| current.launch.kernel)
+    }
+
+    /// The kernels that wait for it.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Launch> {
+        self.queue.iter().map(|launch| &**launch)
+    }
+
+    /// When the kernels ran that have ended.
+    pub(crate) fn into_times(self) -> Vec<KernelTime> {
+        self.times
+    }
+
+    /// The last kernel, if it has not been released to the host.
+    pub(crate) fn unreleased(&self) -> Option<KernelId> {
+        self.unreleased
+    }
+
+    /// The same; from now on it is being released.
+    pub(crate) fn take_unreleased(&mut self) -> Option<KernelId> {
+        self.unreleased.take()
+    }
+
+    /// The host launches a kernel, which runs after those before it.
+    pub(crate) fn launch<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        launch: Rc<Launch>,
+    ) {
+        self.queue.push_back(launch);
+        if self.current.is_none() {
+            self.begin_next(engine, reports);
+        }
+    }
+
+    fn begin_next<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) {
+        let Some(launch) = self.queue.pop_front() else { return };
+        let now = engine.now();
+        self.current = Some(Current {
+            launch,
+            step: Step::Launching,
+            next_group: 0,
+            live_groups: 0,
+            due: 0,
+            is_dispatching: false,
+            from: now,
+        });
+        reports.watch.progress(now);
+        reports.times.launching(now);
+        let launch = u64::from(self.system.launch.kernel_cycles);
+        reports.watch.busy(now, BUSY_LAUNCH, launch);
+        engine.at(now + launch, Event::Launch);
+    }
+
+    /// The kernel comes to a boundary. Says which kernel it is, and who makes requests.
+    pub(crate) fn come_to(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
+        let current = self.current.as_mut()?;
+        current.step = Step::Boundary(step);
+        let agents: Vec<_> = step.agents(self.system.cu.count as u16).collect();
+        current.due = agents.len() as u32;
+        Some((current.launch.kernel, agents))
+    }
+
+    /// A request at a boundary is answered. Was it the last one?
+    pub(crate) fn answered(&mut self) -> bool {
+        let Some(current) = &mut self.current else { return false };
+        current.due -= 1;
+        current.due == 0
+    }
+
+    /// All requests at a boundary are answered.
+    pub(crate) fn step_done<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+    ) -> Next {
+        let Some(current) = &mut self.current else { return Next::Wait };
+        let now = engine.now();
+        match current.step {
+            Step::Launching | Step::Running => Next::Wait,
+            Step::Boundary(Boundary::BeginMachine) => Next::Boundary(Boundary::BeginCus),
+            Step::Boundary(Boundary::BeginCus) => {
+                reports.times.step_done(now, Cause::Acquire);
+                let grid = current.launch.grid;
+                current.step = Step::Running;
+                if grid.work_groups == 0 || grid.waves == 0 {
+                    return Next::Boundary(Boundary::EndCus);
+                }
+                current.is_dispatching = true;
+                engine.at(now, Event::Dispatch);
+                Next::Wait
+            }
+            Step::Boundary(Boundary::EndCus) if self.system.launch.end_of_kernel == EndOfKernel::System => {
+                Next::Boundary(Boundary::EndMachine)
+            }
+            Step::Boundary(Boundary::EndCus) => {
+                self.unreleased = Some(current.launch.kernel);
+                self.end(engine, reports)
+            }
+            Step::Boundary(Boundary::EndMachine) => self.end(engine, reports),
+        }
+    }
+
+    fn end<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) -> Next {
+        let Some(current) = self.current.take() else { return Next::Wait };
+        let now = engine.now();
+        reports.times.step_done(now, Cause::Release);
+        let name = current.launch.name.clone();
+        reports.tally.counts.kernels += 1;
+        reports.watch.progress(now);
+        reports.probe.kernel(&name, current.from, now);
+        self.times.push(KernelTime { name, from: current.from, until: now });
+        self.begin_next(engine, reports);
+        Next::Ended(current.launch.op)
+    }
+
+    /// Places the next work-group, if there is room for it.
+    #[inline(never)]
+    pub(crate) fn dispatch<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        session: &Session,
+        cores: &mut Cores<'_>,
+    ) {
+        let Some(current) = &mut self.current else { return };
+        current.is_dispatching = false;
+        let launch = current.launch.clone();
+        let grid = launch.grid;
+        if current.next_group == grid.work_groups {
+            return;
+        }
+        let number = current.next_group;
+        let Some(cu) = self.find_room(cores, &launch) else { return };
+        let Some(current) = &mut self.current else { return };
+        current.next_group += 1;
+        current.live_groups += 1;
+        let now = engine.now();
+        if current.next_group < grid.work_groups {
+            current.is_dispatching = true;
+            let interval = u64::from(self.system.launch.work_group_interval_cycles);
+            engine.at(now + interval, Event::Dispatch);
+        }
+        reports.tally.counts.work_groups += 1;
+        let group = cores.admit(cu, number, &grid);
+        for wave in 0..grid.waves {
+            let placed = cores.place(session, &launch, (cu, group), wave, self.waves_started);
+            let Some(slot) = placed else { return };
+            self.waves_started += 1;
+            let skew = self.skew.as_mut().map_or(0, |rng| rng.below(SKEW_CYCLES));
+            let start = now + u64::from(self.system.launch.wavefront_cycles) + skew;
+            engine.at(start, Event::WaveStart(slot));
+        }
+    }
+
+    /// The compute unit that takes the next work-group.
+    fn find_room(&mut self, cores: &Cores<'_>, launch: &Launch) -> Option<u32> {
+        let has_room = |cu: u32| cores.has_room(cu, &launch.grid);
+        match launch.grid.placement {
+            Placement::Pack => (0..self.system.cu.count).find(|&cu| has_room(cu)),
+            Placement::Spread => {
+                let count = self.order.len();
+                let mut tried = (0..count).map(|i| (self.next_cu + i) % count);
+                let at = tried.find(|&at| has_room(self.order[at]))?;
+                self.next_cu = (at + 1) % count;
+                Some(self.order[at])
+            }
+        }
+    }
+
+    /// A wavefront has retired, and perhaps its work-group has ended. Says whether the
+    /// kernel has run.
+    pub(crate) fn wave_left(&mut self, engine: &mut Engine, has_group_ended: bool) -> bool {
+        let Some(current) = &mut self.current else { return false };
+        current.live_groups -= u32::from(has_group_ended);
+        if current.groups_left() == 0 {
+            return current.live_groups == 0;
+        }
+        if !current.is_dispatching {
+            current.is_dispatching = true;
+            engine.at(engine.now(), Event::Dispatch);
+        }
+        false
+    }
+}

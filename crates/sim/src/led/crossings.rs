@@ -1,0 +1,116 @@
+//! What crosses from a core to another station than that of its plain loads, or back,
+//! in a machine that is led.
+
+use proto::issue::IssueId;
+use proto::{Agent, PlanKey};
+
+use crate::cores::instr::{Instr, Owner, Phase};
+use crate::engine::Event;
+use crate::led::moves::{Issues, Move};
+use crate::machine::Machine;
+use crate::queue::Cycle;
+use crate::reports::probe::Probe;
+
+/// What crosses from a core to another station than that of its plain loads, or
+/// back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossing {
+    from: u32,
+    to: u32,
+    issues: Issues,
+    age: IssueId,
+}
+
+/// Where what crosses is held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Crosser {
+    /// Among the events.
+    Answer(usize),
+    /// Among the requests that cores have kept back.
+    Request(usize),
+}
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// Does the request of this instruction enter another station than plain loads
+    /// of the same agent do? So from that one to the other.
+    fn apart(&self, instr: &Instr) -> Option<(Issues, u32, u32)> {
+        if instr.is_forwarded {
+            return None;
+        }
+        let (issues, agent) = match instr.owner {
+            Owner::Wave(wave) => {
+                let at = self.cores.wave(wave).at;
+                (Issues::Wave { work_group: at.work_group, wave: at.wave }, Agent::Cu(at.cu as u16))
+            }
+            Owner::Host(_) => (Issues::Host, Agent::Host(0)),
+            Owner::Group(group) => {
+                let work_group = self.cores.group(group)?.number;
+                (Issues::Wave { work_group, wave: 0 }, Agent::Cu(self.cores.cu_of(group)? as u16))
+            }
+            Owner::Kernel(_) | Owner::Release => return None,
+        };
+        let home = self.stations.entry(agent, PlanKey::PLAIN_LOAD).ok()?;
+        let asked = self.stations.entry(agent, instr.ask.key()).ok()?;
+        (home != asked).then_some((issues, home, asked))
+    }
+
+    /// The way of an answer from another station.
+    pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
+        let Event::Complete(number) = event else { return None };
+        let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
+        let (issues, home, asked) = self.apart(instr)?;
+        Some(Crossing { from: asked, to: home, issues, age: instr.issue })
+    }
+
+    /// The way of a request to another station.
+    fn crossing_of_kept(&self, number: u32) -> Option<Crossing> {
+        let instr = self.cores.instr(number)?;
+        let (issues, home, asked) = self.apart(instr)?;
+        Some(Crossing { from: home, to: asked, issues, age: instr.issue })
+    }
+
+    /// A request that its core has kept back goes out. Does it wait for its move?
+    pub(crate) fn keeps_back(&mut self, number: u32) -> bool {
+        if self.leader.is_none() || self.crossing_of_kept(number).is_none() {
+            return false;
+        }
+        self.leader.as_mut().is_some_and(|leader| {
+            leader.kept.push(number);
+            true
+        })
+    }
+
+    /// The moves of what crosses. Those of one thread on one way are numbered by age.
+    pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, Crosser)> {
+        let Some(leader) = &self.leader else { return Vec::new() };
+        let answers = held.iter().enumerate();
+        let answers = answers.filter_map(|(at, &event)| Some((self.crossing(event)?, Crosser::Answer(at))));
+        let kept = leader.kept.iter().enumerate();
+        let kept = kept.filter_map(|(at, &n)| Some((self.crossing_of_kept(n)?, Crosser::Request(at))));
+        let mut all: Vec<(Crossing, Crosser)> = answers.chain(kept).collect();
+        all.sort_by_key(|(crossing, _)| crossing.age.0);
+        let way = |c: &Crossing| (c.from, c.to, c.issues);
+        let moves = all.iter().enumerate().map(|(at, (crossing, crosser))| {
+            let nth = all[..at].iter().filter(|(other, _)| way(other) == way(crossing)).count() as u32;
+            let Crossing { from, to, issues, .. } = *crossing;
+            (Move::Cross { from, to, issues, nth }, *crosser)
+        });
+        moves.collect()
+    }
+
+    /// Makes a move by which something crosses.
+    pub(crate) fn make_cross(&mut self, now: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
+        let (_, crosser) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;
+        match crosser {
+            Crosser::Answer(at) => {
+                let event = held.remove(at);
+                self.happen(now, event);
+            }
+            Crosser::Request(at) => {
+                let instr = self.leader.as_mut()?.kept.remove(at);
+                self.send_kept(now, instr);
+            }
+        }
+        Some("")
+    }
+}

@@ -1,0 +1,192 @@
+//! Wavefronts in the machine: what their operations ask of ports, and how those end.
+
+use kernel::OpId;
+use proto::Order;
+use proto::issue::IssueId;
+
+use super::Machine;
+use crate::cores::instr::{Instr, Owner, Phase};
+use crate::cores::wave::Stage;
+use crate::cores::{Issued, Retired};
+use crate::queue::Cycle;
+use crate::reports::probe::Probe;
+
+impl<Pr: Probe> Machine<'_, Pr> {
+    /// A wavefront takes its first step.
+    #[inline(never)]
+    pub(super) fn start_wave(&mut self, now: Cycle, number: u32) {
+        self.reports.probe.wave_start(now, self.cores.wave(number).at);
+        self.reports.watch.progress(now);
+        self.reports.times.started(now, number);
+        self.poll_wave(now, number);
+    }
+
+    /// Lets a wavefront's program run until it waits.
+    fn poll_wave(&mut self, now: Cycle, number: u32) {
+        let Machine { cores, engine, reports, session, .. } = self;
+        let retired = cores.poll(engine, reports, session, number);
+        self.retire(now, retired);
+    }
+
+    /// Goes on in a wavefront.
+    fn next_instruction(&mut self, now: Cycle, number: u32) {
+        let Machine { cores, engine, reports, session, .. } = self;
+        let retired = cores.go_on(engine, reports, session, number);
+        self.retire(now, retired);
+    }
+
+    #[inline]
+    fn retire(&mut self, now: Cycle, retired: Option<Retired>) {
+        if let Some(Retired { at, group }) = retired {
+            self.wave_left(now, at, group);
+        }
+    }
+
+    /// A SIMD unit has done the arithmetic before an operation.
+    #[inline(never)]
+    pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
+        let ended = self.cores.end_arithmetic(now, &mut self.reports, number);
+        let Some((wave, op)) = ended else { return };
+        if let Some(op) = op {
+            self.offer(now, wave, op);
+        }
+        self.next_instruction(now, wave);
+        self.cores.next_arithmetic(&mut self.engine, &mut self.reports, &self.session, number);
+    }
+
+    /// Offers an operation, whose arithmetic is done, to the issue rule.
+    fn offer(&mut self, now: Cycle, number: u32, id: OpId) {
+        let Machine { cores, engine, reports, session, .. } = self;
+        match cores.offer(engine, reports, session, number, id) {
+            Issued::Here => {}
+            Issued::Lines { instr } => {
+                let parts = self.cores.take_parts();
+                self.ask_lines(now, self.cores.agent(number), instr, &parts);
+                self.cores.reuse_parts(parts);
+            }
+            Issued::Order { instr } => self.ask_order(now, self.cores.agent(number), instr),
+            // First it releases, if it is to.
+            Issued::Barrier { instr, order } if order.releases() => {
+                self.ask_fence(now, instr, Order::Release, Phase::BarrierRelease);
+            }
+            Issued::Barrier { instr, .. } => self.cores.arrive_at_barrier(&mut self.engine, instr),
+            Issued::Buffered => self.accept_early(now, number, id),
+        }
+    }
+
+    /// The issue rule let a wavefront go on before its store was sent.
+    fn accept_early(&mut self, now: Cycle, number: u32, id: OpId) {
+        self.session.ops().complete(id);
+        let wave = self.cores.wave_mut(number);
+        if wave.waits_for == Some(id) {
+            wave.waits_for = None;
+            self.poll_wave(now, number);
+        }
+    }
+
+    fn ask_fence(&mut self, now: Cycle, instr: u32, order: Order, phase: Phase) {
+        if let Some(wave) = self.cores.fence(instr, order, phase) {
+            self.ask_order(now, self.cores.agent(wave), instr);
+        }
+    }
+
+    /// Sends a store that waited in its wavefront's buffer.
+    fn send_buffered(&mut self, now: Cycle, number: u32, issue: IssueId) {
+        let Some(instr) = self.cores.unbuffer(number, issue) else { return };
+        if !self.keeps_back(instr) {
+            self.send_kept(now, instr);
+        }
+    }
+
+    /// Sends what a core has kept back.
+    pub(crate) fn send_kept(&mut self, now: Cycle, instr: u32) {
+        let agent = match self.cores.instr(instr).map(|instr| instr.owner) {
+            Some(Owner::Wave(wave)) => self.cores.agent(wave),
+            Some(Owner::Group(group)) => return self.send_for_group(now, group, instr),
+            _ => return,
+        };
+        if let Some(parts) = self.cores.take_kept(instr) {
+            self.ask_lines(now, agent, instr, &parts);
+        }
+    }
+
+    /// All of an instruction's requests are answered.
+    #[inline(never)]
+    pub(crate) fn complete(&mut self, now: Cycle, number: u32) {
+        let Some(instr) = self.cores.instr_mut(number) else { return };
+        instr.close_phase();
+        match instr.phase {
+            Phase::BarrierRelease => return self.cores.arrive_at_barrier(&mut self.engine, number),
+            Phase::BarrierWait => return self.behind_barrier(now, number),
+            _ => {}
+        }
+        let Some(instr) = self.cores.remove(number) else { return };
+        if !matches!(instr.owner, Owner::Host(_)) {
+            instr.count_wait(now, &mut self.reports.tally.counts);
+        }
+        match instr.owner {
+            Owner::Wave(wave) => self.complete_in_wave(now, wave, &instr),
+            Owner::Host(op) => self.host_completed(now, op),
+            Owner::Kernel(_) => self.boundary_done(now),
+            Owner::Release => self.released_to_host(),
+            Owner::Group(group) => self.group_moved(now, group),
+        }
+    }
+
+    /// All wavefronts have come to a barrier; the one of this instruction goes on, after
+    /// it has acquired, if it is to.
+    fn behind_barrier(&mut self, now: Cycle, number: u32) {
+        self.reports.tally.counts.barriers += 1;
+        let Some(instr) = self.cores.instr_mut(number) else { return };
+        let Some(op) = instr.op else { return };
+        let order = self.session.ops().get(op).semantics.order;
+        if order.acquires() {
+            return self.ask_fence(now, number, Order::Acquire, Phase::BarrierAcquire);
+        }
+        instr.phase = Phase::BarrierAcquire;
+        self.complete(now, number);
+    }
+
+    fn complete_in_wave(&mut self, now: Cycle, number: u32, instr: &Instr) {
+        let wave = self.cores.wave_mut(number);
+        if !matches!(wave.stage, Stage::Arithmetic(_)) {
+            let times = &mut self.reports.times;
+            times.held_up(now, number, instr.access_cause(), instr.issued_at, &instr.spent);
+        }
+        wave.outstanding -= 1;
+        if let Some(id) = instr.op {
+            let mut ops = self.session.ops();
+            let op = ops.get(id);
+            if op.reads()
+                && let Some(last) = &mut wave.last
+                && last.site == op.site
+            {
+                last.value = op.exec.first().map(|lane| op.value(lane));
+            }
+            self.reports.probe.complete(wave.at, op, instr.issued_at, now);
+            if matches!(instr.phase, Phase::BarrierAcquire) {
+                self.reports.probe.barrier(now, wave.at);
+            }
+            ops.complete(id);
+        }
+        if let Some(next) = wave.issue.completed(instr.issue) {
+            self.send_buffered(now, number, next);
+        }
+        self.op_completed(now, number, instr.op);
+    }
+
+    /// Goes on in a wavefront after one of its operations is complete.
+    fn op_completed(&mut self, now: Cycle, number: u32, op: Option<OpId>) {
+        let wave = self.cores.wave_mut(number);
+        if let Stage::Held(held) = wave.stage {
+            wave.stage = Stage::Idle;
+            self.offer(now, number, held);
+        }
+        let wave = self.cores.wave_mut(number);
+        if op.is_some() && wave.waits_for == op {
+            wave.waits_for = None;
+            return self.poll_wave(now, number);
+        }
+        self.next_instruction(now, number);
+    }
+}
