@@ -210,13 +210,7 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
 
 /// Did a read-modify-write with these old bytes change any word? The operands
 /// still stand where the old values will go.
-pub(crate) fn changes(
-    instr: &Instr,
-    op: &Posted,
-    part: &LinePart,
-    old: &LineData,
-    line_bytes: u64,
-) -> bool {
+pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
     if !matches!(instr.ask.op, Op::Rmw(_)) {
         return false;
     }

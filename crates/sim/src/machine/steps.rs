@@ -48,17 +48,19 @@ impl<Pr: Probe> Machine<'_, Pr> {
             }
         }
         let trail = trail.at_bank(leaving.queued);
-        let departure = Departure { from: station, at: leaving.sends, trail };
-        for sent in out.sends.drain(..) {
-            if self.network.send(&mut self.engine, &mut self.reports, &departure, &sent) {
+        let clock = self.stations.clock(station);
+        let departure = Departure { from: station, at: leaving.sends, clock, trail };
+        for sent in &out.sends {
+            if self.network.send(&mut self.engine, &mut self.reports, &departure, sent) {
                 self.stations.lose(sent.message);
             }
         }
-        for op in out.memory.drain(..) {
+        out.sends.clear();
+        for op in &out.memory {
             let Machine { engine, reports, network, stations, .. } = self;
-            let op = (op, stations.clock(station));
             self.memory.send(engine, reports, network, stations.homes(), &departure, op);
         }
+        out.memory.clear();
         if !out.spends.is_empty() {
             self.ports.turn(now, station, trail, out.spends.drain(..));
         }

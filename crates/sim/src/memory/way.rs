@@ -146,7 +146,7 @@ impl MainMemory {
         }
     }
 
-    /// Sends an operation, at that time of its sender's clock.
+    /// Sends an operation.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -154,7 +154,7 @@ impl MainMemory {
         network: &mut Network,
         homes: &Homes,
         departure: &Departure,
-        (op, clock): (MemoryOp, i64),
+        op: &MemoryOp,
     ) {
         let (now, station, memory) = (engine.now(), departure.from, network.memory());
         let way = self.ways[station as usize].cycles;
@@ -169,9 +169,9 @@ impl MainMemory {
             }
         }
         reports.tally.counts.memory_ops += 1;
-        let reply = MemoryReply { op, data: LineData::default() };
-        let transit = MemoryTransit { station, place, trail: departure.trail, clock, reply };
-        let number = self.operations.insert(transit);
+        let Departure { trail, clock, .. } = *departure;
+        let reply = MemoryReply { op: *op, data: LineData::default() };
+        let number = self.operations.insert(MemoryTransit { station, place, trail, clock, reply });
         let event = if place.is_some() { Event::MemoryDepart(number) } else { Event::MemoryStart(number) };
         engine.at(leave, event);
     }
@@ -189,7 +189,7 @@ impl MainMemory {
         let Some(place) = transit.place else { return };
         let bytes = network.bytes_of(request_message(&transit.reply.op.access).1);
         let from = network.place(transit.station);
-        let (arrives, queued) = network.cross(engine.now(), from, place, bytes, reports.probe);
+        let (arrives, queued) = network.cross(engine.now(), (from, place), bytes, reports.probe);
         transit.trail = transit.trail.at_noc(queued);
         engine.at(arrives, Event::MemoryStart(number));
     }
@@ -272,7 +272,7 @@ impl MainMemory {
             return;
         }
         let to = network.place(station);
-        let (arrives, queued) = network.cross(now, place, to, bytes, reports.probe);
+        let (arrives, queued) = network.cross(now, (place, to), bytes, reports.probe);
         transit.trail = transit.trail.at_noc(queued);
         engine.at(arrives, Event::MemoryDone(number));
     }

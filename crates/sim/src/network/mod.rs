@@ -41,6 +41,8 @@ pub(crate) struct Departure {
     pub(crate) from: StationId,
     /// When it may leave, if nothing before it leaves later.
     pub(crate) at: Cycle,
+    /// The station's own clock, if it has one.
+    pub(crate) clock: i64,
     pub(crate) trail: Trail,
 }
 
@@ -191,12 +193,12 @@ impl Network {
         reports: &mut Reports<'_, Pr>,
         number: u32,
     ) {
-        let Some(&Transit { from, to, name, line, bytes, .. }) = self.transits.get(number) else { return };
+        let Some(transit) = self.transits.get_mut(number) else { return };
+        let Transit { from, to, name, line, bytes, .. } = *transit;
+        let places = (self.stands[from as usize].place, self.stands[to as usize].place);
         let sent = engine.now();
-        let (arrives, queued) = self.cross(sent, self.place(from), self.place(to), bytes, reports.probe);
-        if let Some(transit) = self.transits.get_mut(number) {
-            transit.trail = transit.trail.at_noc(queued);
-        }
+        let (arrives, queued) = cross(&mut self.noc, sent, places, bytes, reports.probe);
+        transit.trail = transit.trail.at_noc(queued);
         reports.probe.message(&MessageSeen { name, from, to, line, bytes, sent, arrives });
         engine.at(arrives, Event::Arrive(number));
     }
@@ -207,14 +209,11 @@ impl Network {
     pub(crate) fn cross(
         &mut self,
         now: Cycle,
-        from: NocNode,
-        to: NocNode,
+        places: (NocNode, NocNode),
         bytes: u32,
         probe: &mut impl Probe,
     ) -> (Cycle, u64) {
-        let queued = self.noc.traffic().queue_cycles;
-        let arrives = self.noc.send(now, from, to, bytes, |link| probe.link(link));
-        (arrives, self.noc.traffic().queue_cycles - queued)
+        cross(&mut self.noc, now, places, bytes, probe)
     }
 
     /// A message has arrived.
@@ -233,6 +232,19 @@ impl Network {
     pub(crate) fn delivered(&mut self, bytes: u32) {
         self.noc.delivered(bytes);
     }
+}
+
+#[inline]
+fn cross(
+    noc: &mut Noc,
+    now: Cycle,
+    (from, to): (NocNode, NocNode),
+    bytes: u32,
+    probe: &mut impl Probe,
+) -> (Cycle, u64) {
+    let queued = noc.traffic().queue_cycles;
+    let arrives = noc.send(now, from, to, bytes, |link| probe.link(link));
+    (arrives, noc.traffic().queue_cycles - queued)
 }
 
 /// By station: the number of the first one that stands at the same place.
