@@ -11,11 +11,12 @@ mod chiplets;
 mod core;
 mod level;
 mod memory;
-mod number;
+pub(crate) mod number;
 mod timer;
 
+pub use crate::network::noc::LinkSpec;
 pub use check::Problem;
-pub use chiplets::{LinkSpec, PagePlacement, PageSpec};
+pub use chiplets::{PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use level::{LevelSpec, Per};
 pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};

@@ -47,25 +47,3 @@ impl Default for PageSpec {
         PageSpec { bytes: 4096, placement: PagePlacement::default() }
     }
 }
-
-/// The links between chiplets: one in each direction between any two. Where a
-/// machine file says nothing they are those of an MCM-GPU (Arunkumar et al., ISCA
-/// 2017) at 1 GHz: 32 cycles, 768 GB/s, 0.54 pJ a bit.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LinkSpec {
-    /// From one chiplet's network to the other's.
-    #[serde(deserialize_with = "number::whole_u32")]
-    pub latency_cycles: u32,
-    /// What a link carries each cycle, in one direction.
-    #[serde(deserialize_with = "number::positive_u32")]
-    pub bytes_per_cycle: u32,
-    /// Energy of a byte that crosses.
-    pub byte_pj: f64,
-}
-
-impl Default for LinkSpec {
-    fn default() -> Self {
-        LinkSpec { latency_cycles: 32, bytes_per_cycle: 768, byte_pj: 4.32 }
-    }
-}

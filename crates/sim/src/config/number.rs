@@ -41,13 +41,13 @@ impl Visitor<'_> for Whole {
 }
 
 /// A `u32` above zero.
-pub(super) fn positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+pub(crate) fn positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let value = from.deserialize_u64(Whole { min: 1, max: u64::from(u32::MAX) })?;
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
 /// A `u32`, zero allowed.
-pub(super) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+pub(crate) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let value = from.deserialize_u64(Whole { min: 0, max: u64::from(u32::MAX) })?;
     Ok(u32::try_from(value).expect("the range was checked"))
 }
