@@ -128,3 +128,38 @@ impl Engine {
         self.failure.take()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_and_deadlines_keep_no_machine_busy_and_an_event_does_until_it_begins() {
+        let mut engine = Engine::new(0);
+        engine.at(5, Event::Timer(0, TimerClass::Drain));
+        engine.at(6, Event::Deadline(0));
+        assert!(engine.is_quiet());
+        engine.at(4, Event::Launch);
+        assert!(!engine.is_quiet());
+        let (when, event) = engine.next().unwrap();
+        engine.put_back(when, event);
+        assert!(!engine.is_quiet(), "it was taken, and did not begin");
+        let (_, event) = engine.next().unwrap();
+        engine.begin(event);
+        assert!(engine.is_quiet());
+        let (_, timer) = engine.next().unwrap();
+        engine.begin(timer);
+        assert!(engine.is_quiet() && engine.now() == 5);
+    }
+
+    #[test]
+    fn the_first_failure_is_kept() {
+        let mut engine = Engine::new(7);
+        engine.violate("first".to_owned());
+        engine.fail(RunError::Machine("second".to_owned()));
+        assert!(
+            matches!(engine.take_failure(), Some(RunError::Violation { why, seed: 7, .. }) if why == "first")
+        );
+        assert!(!engine.has_failed());
+    }
+}

@@ -254,3 +254,44 @@ fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
     let sites = (0..).zip(stations).map(|(at, station)| *first.entry(site(station)).or_insert(at));
     sites.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proto::Per;
+
+    use super::*;
+    use crate::reports::counters::Tally;
+    use crate::reports::progress::Watch;
+
+    #[test]
+    fn messages_of_a_station_leave_in_order_but_for_the_one_to_lose() {
+        let system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
+        let level = LevelInfo {
+            name: "l1".to_owned(),
+            per: Per::Cu,
+            count: 8,
+            has_lines: true,
+            miss_registers: 0,
+            height: 1,
+            beside: None,
+        };
+        let station = |index| StationInfo { name: format!("L1[{index}]"), level: 0, index };
+        let drop = DropMessage { name: "Get".to_owned(), nth: 2 };
+        let stations: Vec<_> = (0..8).map(station).collect();
+        let mut network = Network::new(&system, &[level], &stations, Some(drop)).unwrap();
+        let (mut engine, mut probe) = (Engine::new(0), ());
+        let tally = Tally::new(core::iter::empty());
+        let mut reports = Reports::new(&mut probe, tally, Watch::new(1), 0, 64);
+        let mut send = |name, to, at| {
+            let sent = Sent { to, message: 0, name, payload_bytes: 4, line: None, is_access: false };
+            let departure = Departure { from: 0, at, clock: 0, trail: Trail::default() };
+            network.send(&mut engine, &mut reports, &departure, &sent)
+        };
+        let lost = [send("Get", 1, 10), send("Get", 1, 20), send("Put", 2, 5), send("Get", 1, 12)];
+        assert_eq!(lost, [false, true, false, false]);
+        let events = core::iter::from_fn(|| engine.next()).map(|(when, _)| when);
+        assert_eq!(events.collect::<Vec<_>>(), [10, 10, 12]);
+        let counts = &reports.tally.counts;
+        assert_eq!((counts.dropped_messages, counts.dropped_bytes), (1, u64::from(network.bytes_of(4))));
+    }
+}

@@ -245,3 +245,58 @@ impl Ports {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proto::{Op, Per};
+
+    use super::*;
+
+    /// The port of a station with one miss register.
+    fn ports() -> Ports {
+        let system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
+        let level = LevelInfo {
+            name: "l1".to_owned(),
+            per: Per::Cu,
+            count: 1,
+            has_lines: true,
+            miss_registers: 1,
+            height: 1,
+            beside: None,
+        };
+        let station = StationInfo { name: "L1[0]".to_owned(), level: 0, index: 0 };
+        Ports::new(&system, &[level], &[station])
+    }
+
+    #[test]
+    fn a_full_port_takes_the_next_request_after_an_answer() {
+        let (mut ports, mut engine) = (ports(), Engine::new(0));
+        for instr in 0..5 {
+            assert!(ports.queue_order(&mut engine, 0, instr), "the port is free");
+        }
+        ports.begin(0, 0);
+        let mut slots = Vec::new();
+        while let Some(LineAsk { instr, part, .. }) = ports.take(0) {
+            slots.push(ports.fly(0, Flight { instr, part, spent: Spent::new(0, Op::Fence, 0) }));
+        }
+        assert_eq!(slots.len(), FLIGHTS_PER_MISS_REGISTER);
+        ports.end(&mut engine, 0);
+        assert!(engine.is_quiet(), "only an answer makes room");
+        assert!(!ports.queue_order(&mut engine, 0, 5), "requests keep their order");
+        assert_eq!(ports.answer(&mut engine, 0, slots[1]).map(|flight| flight.instr), Some(1));
+        assert!(ports.answer(&mut engine, 0, slots[1]).is_none(), "it is answered once");
+        assert!(matches!(engine.next(), Some((1, Event::Port(0)))));
+        assert!(ports.due(&mut engine, 0));
+        assert_eq!(ports.take(0).map(|ask| ask.instr), Some(4));
+    }
+
+    #[test]
+    fn a_station_that_invalidates_lines_takes_no_request_meanwhile() {
+        let (mut ports, mut engine) = (ports(), Engine::new(0));
+        assert!(ports.queue_order(&mut engine, 0, 0));
+        ports.delay(0, 0, 30);
+        assert!(!ports.due(&mut engine, 0));
+        assert!(matches!(engine.next(), Some((30, Event::Port(0)))));
+        assert!(ports.due(&mut engine, 0));
+    }
+}
