@@ -16,7 +16,7 @@ use crate::mutants::rows::RowSet;
 use crate::programs::claim::{Claim, Promise, Silence};
 use crate::programs::test::{Machines, Test};
 use crate::search::engine::Limits;
-use crate::search::{Asked, Explores, Fault, Found, Violation};
+use crate::search::{Asked, Explorer, Fault, Found, Violation};
 use crate::subject::Subject;
 use crate::verify::{Finding, Options};
 
@@ -79,7 +79,7 @@ const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 pub(crate) struct Explorers<'a> {
     subject: &'a Subject,
     mutation: Option<Mutation>,
-    all: Vec<Box<dyn Explores>>,
+    all: Vec<Explorer>,
 }
 
 impl<'a> Explorers<'a> {
@@ -89,12 +89,12 @@ impl<'a> Explorers<'a> {
     }
 
     /// The explorer of the machine within these bounds.
-    pub(crate) fn within(&mut self, bounds: Bounds) -> &mut dyn Explores {
+    pub(crate) fn within(&mut self, bounds: Bounds) -> &mut Explorer {
         let at = self.all.iter().position(|explorer| explorer.bounds() == bounds).unwrap_or_else(|| {
-            self.all.push(self.subject.explorer(bounds, self.mutation));
+            self.all.push(Explorer::new(self.subject, bounds, self.mutation));
             self.all.len() - 1
         });
-        &mut *self.all[at]
+        &mut self.all[at]
     }
 }
 
