@@ -11,15 +11,15 @@
 //! so, and by cycles behind the last move.
 
 use kernel::Program;
-use proto::{LineAddr, Mutation, Protocol, TimerClass, Way};
+use proto::{LineAddr, Mutation, TimerClass, Way};
 
 use crate::config::System;
 use crate::error::RunError;
-use crate::fabric::Fabric as _;
 use crate::machine::{Ended, Machine, RunOptions};
 use crate::outcome::Outcome;
 use crate::queue::Cycle;
-use crate::run::{outcome, stations};
+use crate::run::outcome;
+use crate::subject::Subject;
 
 /// Who issues an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ pub enum FollowError {
     },
 }
 
-/// Runs `program` on `system` under protocol `P`, and makes these moves in this
+/// Runs `program` on `system` under a protocol, and makes these moves in this
 /// order. Each cache has one set. Without kernels in the script, every wavefront
 /// stands before its first operation then. The kernels must end with arithmetic, so
 /// that none has ended before the moves are over, or before a move ends it. Where
@@ -203,7 +203,8 @@ pub enum FollowError {
 ///
 /// # Errors
 /// As [`crate::run`]; and if a move is not open when its turn comes.
-pub fn follow<P: Protocol>(
+pub fn follow(
+    subject: &Subject,
     system: &System,
     program: Program,
     mutation: Option<Mutation>,
@@ -211,10 +212,10 @@ pub fn follow<P: Protocol>(
 ) -> Result<Followed, FollowError> {
     // Every step is shown.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
-    let mut stations = stations::<P>(system, &options)?;
+    let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
     let mut probe = ();
-    let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
+    let machine = Machine::new(system, program, &options, &mut probe, stations)?;
     let led = machine.follow(script)?;
     let end = match led.end {
         Ended::Over(finished) => End::Over(Box::new(outcome(system, *finished))),

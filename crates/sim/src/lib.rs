@@ -35,7 +35,9 @@ mod run;
 pub mod sample;
 mod slab;
 mod stuck;
+mod subject;
 
 pub use machine::{DropMessage, OtherScope, RunOptions, kernel_shape};
 pub use outcome::{KernelTime, Outcome};
-pub use run::{counter_names, run};
+pub use run::{counter_names, run, run_subject};
+pub use subject::Subject;
