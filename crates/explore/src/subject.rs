@@ -3,15 +3,14 @@
 use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
 
 use crate::machine::stations;
-use crate::stress;
+use crate::stress::stations as stressed;
 
 /// Makes the stations of a machine whose lines live there. The arrays are those of
 /// the program's kernels.
 type Make =
     fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
 /// Makes stations that are put under stress.
-type MakeStressed =
-    fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stress::stations::Stations>, String>;
+type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stressed::Stations>, String>;
 
 /// What verification needs of a protocol.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +43,7 @@ impl Subject {
             is_clocked: P::CLOCKED,
             rebased: P::REBASED,
             stations: stations::of::<P>,
-            stressed: stress::stations::of::<P>,
+            stressed: stressed::of::<P>,
         }
     }
 

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use litmus::program::{Instr, Program, ThreadId};
+use litmus::program::{Instr, Program};
 use proto::{AccessMode, Agent, ArrayId, ArrayUse, Boundary, KernelId, LineAddr, PlanKey, Slot};
 
 use crate::machine::controllers::{Controllers, Told};
@@ -295,15 +295,6 @@ pub(crate) fn controllers(
         Some(at) => Ok(learnt.swap_remove(at)),
         None => Controllers::new(subject, topology, homes, mutation, &steps.kernels).map_err(Unsupported),
     }
-}
-
-/// The threads of a program by stage, as a trace or a report names them.
-pub(crate) fn in_words(placement: &Placement) -> String {
-    let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
-    for (thread, &stage) in placement.stages.iter().enumerate() {
-        stages.entry(stage).or_default().push(format!("P{}", ThreadId(thread as u8).0));
-    }
-    stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
 }
 
 #[cfg(test)]

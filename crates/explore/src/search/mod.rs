@@ -1,6 +1,7 @@
 //! Explores programs on a bounded machine, and says what was found.
 
 pub(crate) mod engine;
+pub(crate) mod fault;
 pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod store;
@@ -8,7 +9,7 @@ pub(crate) mod store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use litmus::program::{LocId, Program, Value};
+use litmus::program::{LocId, Program};
 use proto::words::counted;
 use proto::{Mutation, PlanKey, RowId};
 
@@ -20,51 +21,11 @@ use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Placement, Unsupported};
 use crate::machine::{Machine, Wrote};
 use crate::subject::Subject;
+pub use fault::{Fault, Violation, show};
+
 use engine::{Incomplete, Limits, Searched, System};
 use replay::Replay;
 use store::{StateId, Store};
-
-/// What is held against a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// Something that the protocol itself says cannot happen.
-    Impossible,
-    /// Nothing can move, and the program is not over.
-    Deadlock,
-    /// The program is over, and something is still under way.
-    Unquiet,
-    /// It ends as it must not.
-    Outcome,
-    /// It never ends, and nobody is to blame.
-    Livelock,
-    /// A byte was read that was never written there.
-    ThinAir,
-    /// The address that a thread read is outside the program's memory.
-    Astray,
-}
-
-impl Fault {
-    pub(crate) const ALL: [Fault; 7] = [
-        Fault::Impossible,
-        Fault::Deadlock,
-        Fault::Unquiet,
-        Fault::Outcome,
-        Fault::Livelock,
-        Fault::ThinAir,
-        Fault::Astray,
-    ];
-}
-
-/// What must not be, with the moves that lead there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// What kind.
-    pub fault: Fault,
-    /// What is wrong, in words.
-    pub why: String,
-    /// How to get there.
-    pub moves: Vec<Move>,
-}
 
 /// What is asked of a program.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,15 +115,6 @@ impl System for Run<'_> {
     fn bytes(&self) -> usize {
         self.machine.bytes()
     }
-}
-
-/// An outcome in words: `0:r1=1; x=2;`.
-#[must_use]
-pub fn show(program: &Program, outcome: &[Value]) -> String {
-    let terms = program.state_terms();
-    let values = terms.iter().zip(outcome);
-    let values = values.map(|(&term, &v)| format!("{}={};", program.term_name(term), program.value_name(v)));
-    values.collect::<Vec<_>>().join(" ")
 }
 
 /// Explores programs, one after the other, on one bounded machine. What the controllers

@@ -14,7 +14,7 @@ use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Unsupported, WORD};
 use crate::machine::play::Halt;
-use crate::search::{Fault, show};
+use crate::search::fault::{Fault, show};
 
 /// A step of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::programs::test::{Machines, Test};
 use crate::search::engine::Limits;
 use crate::search::{Asked, Explorer, Fault, Found, Violation};
 use crate::subject::Subject;
-use crate::verify::{Finding, Options};
+use crate::verify::options::Options;
 
 /// A test on a machine in a placement, as it went.
 #[derive(Clone, Debug)]
@@ -59,6 +59,21 @@ pub(crate) struct Tested {
     pub(crate) unsupported: Option<String>,
     /// True if a run had no preemptions on a machine that has them.
     pub(crate) unpreempted: bool,
+}
+
+/// Something that must not be, with all that is needed to make it again.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The index of the test.
+    pub test: usize,
+    /// The index of its placement.
+    pub placement: usize,
+    /// The machine.
+    pub bounds: Bounds,
+    /// The claims that it is against.
+    pub models: Vec<String>,
+    /// What it is.
+    pub violation: Violation,
 }
 
 /// What is not covered when somebody has it end.

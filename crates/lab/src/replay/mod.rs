@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use explore::trace::{Obstacle, Verdict};
 use explore::{Fault, LEFT_OUT, Replay, STUCK, StagedKernel, Subject, Trace, overwritten, show};
 use litmus::program::{Program, Term, Value};
-use proto::{Agent, Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
+use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
 use sim::follow::{End, FollowError, Followed, Issues, LedKernel, Move, Script, follow};
 
@@ -328,12 +328,4 @@ fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
     }
     let outcome: Vec<Value> = program.state_terms().into_iter().map(value).collect();
     (format!("it ends with {}", show(program, &outcome)), Some(outcome))
-}
-
-/// Who plays a thread.
-fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
-    match agent {
-        Agent::Host(_) => Issues::Host,
-        _ => Issues::Wave { work_group, wave },
-    }
 }
