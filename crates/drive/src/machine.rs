@@ -5,8 +5,8 @@ use crate::nodes::{At, Nodes, serve};
 use crate::plain::{Ahead, Plain, Stage, Under};
 use crate::record::Record;
 use proto::{
-    Effects, Key, LineAddr, LineData, MemoryOp, MemoryReply, Node as _, Protocol, Request, SetIndex, Slot,
-    Station, Way,
+    Agent, Boundary, Effects, KernelId, Key, LineAddr, LineData, MemoryOp, MemoryReply, Node as _, PlanKey,
+    Protocol, Request, SetIndex, Slot, Station, Way,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,14 +86,30 @@ impl<P: Protocol> Machine<P> {
 }
 
 impl<P: Protocol> Stage for Machine<P> {
-    type Protocol = P;
     type Request = Request;
     type Msg = P::Msg;
     type Reply = MemoryReply;
     type Data = LineData;
 
-    fn nodes(&self) -> &Nodes<P> {
-        &self.nodes
+    fn count(&self) -> At {
+        self.stations.len() as At
+    }
+
+    fn is_clocked(&self) -> bool {
+        P::CLOCKED
+    }
+
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
+        self.nodes.entry(agent, key)
+    }
+
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String> {
+        self.nodes.boundary(step, kernel, host_has_written)
     }
 
     fn write(&mut self, request: &Request) -> Request {

@@ -2,9 +2,9 @@
 //! which it was sent, until nothing is left.
 
 use crate::interpreter::Told;
-use crate::nodes::{At, Nodes};
+use crate::nodes::At;
 use core::fmt::Debug;
-use proto::{Agent, Boundary, KernelId, PlanKey, Protocol, Request, Slot, Symbol as _, TimerClass, Way};
+use proto::{Agent, Boundary, KernelId, PlanKey, Request, Slot, Symbol as _, TimerClass, Way};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -25,8 +25,6 @@ pub type Under<S> = Told<<S as Stage>::Request, <S as Stage>::Msg, <S as Stage>:
 
 /// Where stations and memory are kept: as values, or as numbers of values.
 pub trait Stage {
-    /// The protocol.
-    type Protocol: Protocol;
     /// A request.
     type Request: Debug;
     /// A message.
@@ -35,8 +33,25 @@ pub trait Stage {
     type Reply: Debug;
     /// The bytes of a line.
     type Data: Clone + Debug;
-    /// The controllers.
-    fn nodes(&self) -> &Nodes<Self::Protocol>;
+    /// How many controllers there are.
+    fn count(&self) -> At;
+    /// Does the protocol look at the clock?
+    fn is_clocked(&self) -> bool;
+    /// Where an operation of an agent goes.
+    ///
+    /// # Errors
+    /// If the machine has no such controller.
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
+    /// The requests of a step of a kernel's boundary, and where they go.
+    ///
+    /// # Errors
+    /// If an agent has no entry.
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// A request, as it is kept here.
     fn write(&mut self, request: &Request) -> Self::Request;
     /// Tells a station something and puts ahead what it does. Memory serves at
@@ -105,7 +120,7 @@ impl<S: Stage> Plain<S> {
     /// # Errors
     /// The rule that the protocol violates.
     pub fn start(&mut self) -> Result<(), Arc<str>> {
-        let count = self.stage.nodes().ids().len() as At;
+        let count = self.stage.count();
         (0..count).try_for_each(|at| self.stage.tell(at, Told::Start, &mut self.ahead))
     }
 
@@ -125,7 +140,7 @@ impl<S: Stage> Plain<S> {
         host_has_written: bool,
     ) -> Result<(), Arc<str>> {
         for step in steps {
-            for (_, at, request) in self.stage.nodes().boundary(step, kernel, host_has_written)? {
+            for (_, at, request) in self.stage.boundary(step, kernel, host_has_written)? {
                 self.ask_at(at, &request)?;
             }
         }
@@ -138,7 +153,7 @@ impl<S: Stage> Plain<S> {
     /// # Errors
     /// The rule that the protocol violates, or that the request gets no answer.
     pub fn ask(&mut self, agent: Agent, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
-        let at = self.stage.nodes().entry(agent, PlanKey::of(request))?;
+        let at = self.stage.entry(agent, PlanKey::of(request))?;
         self.ask_at(at, request)
     }
 
@@ -156,7 +171,7 @@ impl<S: Stage> Plain<S> {
                 continue;
             }
             let periodic = self.periodic();
-            if periodic.is_none() && !S::Protocol::CLOCKED {
+            if periodic.is_none() && !self.stage.is_clocked() {
                 break;
             }
             self.pass_time()?;
@@ -195,10 +210,10 @@ impl<S: Stage> Plain<S> {
 
     /// A tick passes for all nodes. Nothing is on its way.
     fn pass_time(&mut self) -> Result<(), Arc<str>> {
-        if !S::Protocol::CLOCKED {
+        if !self.stage.is_clocked() {
             return Ok(());
         }
-        let count = self.stage.nodes().ids().len() as At;
+        let count = self.stage.count();
         (0..count).try_for_each(|at| self.stage.tell(at, Told::Tick(1), &mut self.ahead))
     }
 

@@ -25,11 +25,11 @@
 //!   `controllers` tells stations things, and remembers what they did.
 //!
 //! ```
-//! use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
+//! use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 //! use proto::WritePolicy::Combining;
 //! let (_, text) = explore::corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
 //! let program = litmus::parse::parse(text)?;
-//! let mut explorer = Explorer::<zoo::vi::Vi>::new(Bounds::new(Combining, Combining), None);
+//! let mut explorer = Explorer::new(&Subject::of::<zoo::vi::Vi>(), Bounds::new(Combining, Combining), None);
 //! let placement = Placement::spread(&program);
 //! let found = explorer
 //!     .explore(&program, &placement, &Asked::default(), &mut Limits::default())
@@ -62,7 +62,7 @@ pub use mutants::rows::RowName;
 pub use programs::{Programs, claim, corpus};
 pub use search::engine::{Incomplete, Limits};
 pub use search::replay::{End, LEFT_OUT, Replay, STUCK, Step};
-pub use search::{Asked, Explorer, Explores, Fault, Found, Violation, show};
+pub use search::{Asked, Explorer, Fault, Found, Violation, show};
 pub use subject::Subject;
 pub use trace::{Trace, chart};
 pub use verify::results;

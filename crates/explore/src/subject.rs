@@ -1,9 +1,16 @@
 //! A protocol, whichever it is: so that all that verifies is compiled once.
 
-use proto::{Info, Mutation, PlansView, Protocol, TableView};
+use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
 
-use crate::machine::bounds::Bounds;
-use crate::search::{Explorer, Explores};
+use crate::machine::stations;
+use crate::stress::stations as stressed;
+
+/// Makes the stations of a machine whose lines live there. The arrays are those of
+/// the program's kernels.
+type Make =
+    fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
+/// Makes stations that are put under stress.
+type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stressed::Stations>, String>;
 
 /// What verification needs of a protocol.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +21,14 @@ pub struct Subject {
     pub tables: fn() -> Vec<TableView>,
     /// Its plans.
     pub plans: fn() -> Vec<PlansView>,
-    explorer: fn(Bounds, Option<Mutation>) -> Box<dyn Explores>,
+    /// Its kinds of controller.
+    pub(crate) kinds: &'static [Kind],
+    /// Does it look at the clock?
+    pub(crate) is_clocked: bool,
+    /// How its logical times are rebased; see [`Protocol::REBASED`].
+    pub(crate) rebased: Option<u32>,
+    pub(crate) stations: Make,
+    pub(crate) stressed: MakeStressed,
 }
 
 impl Subject {
@@ -25,7 +39,11 @@ impl Subject {
             info: P::INFO,
             tables: P::tables,
             plans: P::plans,
-            explorer: |bounds, mutation| Box::new(Explorer::<P>::new(bounds, mutation)),
+            kinds: P::KINDS,
+            is_clocked: P::CLOCKED,
+            rebased: P::REBASED,
+            stations: stations::of::<P>,
+            stressed: stressed::of::<P>,
         }
     }
 
@@ -40,11 +58,5 @@ impl Subject {
             }
         }
         zoo::with(name, Of)
-    }
-
-    /// A machine within these bounds, with a seeded fault if one is given.
-    #[must_use]
-    pub fn explorer(&self, bounds: Bounds, mutation: Option<Mutation>) -> Box<dyn Explores> {
-        (self.explorer)(bounds, mutation)
     }
 }

@@ -5,7 +5,7 @@ mod toys;
 use std::collections::BTreeSet;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores as _, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use proto::parts::Host;
 use proto::{Agent, Channels, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
@@ -50,10 +50,10 @@ fn an_older_store_may_arrive_last_where_channels_keep_no_order() {
     let program = &*test.program();
     let placement = Placement::spread(program);
     let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Combining);
-    let mut vi = Explorer::<zoo::vi::Vi>::new(bounds, None);
+    let mut vi = Explorer::new(&Subject::of::<zoo::vi::Vi>(), bounds, None);
     let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
     assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![2]])));
-    let mut loose = Explorer::<Loose>::new(bounds, None);
+    let mut loose = Explorer::new(&Subject::of::<Loose>(), bounds, None);
     let found =
         loose.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
     assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![1], vec![2]])));

@@ -8,7 +8,7 @@
 use explore::claim::Claim;
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
-use explore::{Asked, Bounds, Explorer, Explores, Fault, Found, Limits, Placement, Subject, Trace, chart};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Subject, Trace, chart};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Found
     let promise = promise.expect("the model speaks of it");
     let asked = Asked { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
     assert!(asked.allowed.is_some(), "it is free of races");
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
@@ -125,7 +125,7 @@ fn scopes_are_no_hints_to_hlrc_where_a_fence_meets_a_release() {
             agents: vec![proto::Agent::Cu(0), proto::Agent::Cu(1)],
             ..Placement::spread(&program)
         };
-        let mut explorer = Explorer::<P>::new(BOUNDS, None);
+        let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
         let found = explorer.explore(&program, &apart, &asked, &mut Limits::default()).expect("supported");
         found.violation.is_some_and(|violation| violation.fault == Fault::Outcome)
     }

@@ -4,7 +4,7 @@
 
 use explore::claim::Claim;
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores, Fault, Found, Limits, Outcome, Placement, corpus};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, Subject, corpus};
 use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;
@@ -87,7 +87,9 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
     let explore = |placement: &Placement, mutation, asked: &Asked<'_>| -> Option<Found> {
-        Explorer::<P>::new(bounds, mutation).explore(&program, placement, asked, &mut Limits::default()).ok()
+        Explorer::new(&Subject::of::<P>(), bounds, mutation)
+            .explore(&program, placement, asked, &mut Limits::default())
+            .ok()
     };
     test.placements.iter().any(|placement| {
         let all = Asked { allowed: None, may_block: promise.may_block };

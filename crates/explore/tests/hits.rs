@@ -5,7 +5,7 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
 use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Load, NodeId, Op, PlanKey,
@@ -112,7 +112,7 @@ fn why<P: Protocol>() -> Option<(Fault, String)> {
     // Both words in one line.
     let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
     found.expect("it fits").violation.map(|violation| (violation.fault, violation.why))
 }

@@ -2,7 +2,7 @@
 //! support synchronization between different scopes, of which one holds the
 //! other, without being asked for it? Asked of every protocol that looks at scopes.
 
-use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement, corpus, show};
+use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject, corpus, show};
 use litmus::generate::{Bound, Kind, LevelBound, cycles, programs};
 use litmus::hrf::{self, Model, Options, Reading};
 use litmus::program::{Instr, Level, Program, Value};
@@ -105,8 +105,8 @@ fn wrong<'a, P: Protocol>(
     mutation: Option<Mutation>,
 ) -> Vec<String> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut evicting = Explorer::<P>::new(combining.evicting(), mutation);
-    let mut tight = Explorer::<P>::new(combining.tight(), mutation);
+    let mut evicting = Explorer::new(&Subject::of::<P>(), combining.evicting(), mutation);
+    let mut tight = Explorer::new(&Subject::of::<P>(), combining.tight(), mutation);
     let mut wrong = Vec::new();
     for asks in asked {
         let is_small = asks.orders_data && asks.program.threads.len() == 2;

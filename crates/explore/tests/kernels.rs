@@ -2,7 +2,7 @@
 //! it must read what the host has written.
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores, Found, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
 /// Leaves copies of its line wherever the protocol keeps them. The command
@@ -25,7 +25,7 @@ fn explore<P: Protocol>(mutation: Option<Mutation>) -> Found {
     let test = Test::read("read", READ).expect("it is a test");
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::<P>::new(bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
     let placement = Placement::spread(program);
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")

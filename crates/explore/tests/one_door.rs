@@ -4,7 +4,7 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, End, Explorer, Explores as _, Limits, Move, Placement};
+use explore::{Asked, Bounds, End, Explorer, Limits, Move, Placement, Subject};
 use proto::parts::Host;
 use proto::{Agent, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
@@ -54,7 +54,7 @@ fn a_work_group_is_resumed_beside_the_compute_unit_that_it_left() {
     let program = &*test.program();
     let placement = Placement::spread(program);
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).preempting(1);
-    let mut explorer = Explorer::<OneDoor>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<OneDoor>(), bounds, None);
     let moves = [Move::Preempt { thread: 0 }, Move::Resume { thread: 0, cu: 1 }];
     let drawn = explorer.replay(program, &placement, &moves).expect("supported");
     assert_eq!(drawn.end, End::Goes);

@@ -7,7 +7,7 @@
 //! with one fingerprint would be counted once: that could hide a difference of
 //! one, and cannot make two counts equal by itself.
 
-use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use litmus::generate::{self, Bound, Kind};
 use litmus::program::{
     Access, BinaryOp, Builder, Dialect, Expr, Instr, Level, LocId, Order, Program, Prop, RmwOp, Scopes, Term,
@@ -340,7 +340,7 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     let (states, ends) = plain::<P>(program, placement, bounds);
     // Threads that wait for one another wait for ever.
     let asked = Asked { allowed: None, may_block: true };
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found =
         explorer.explore(program, placement, &asked, &mut Limits::default()).expect("a supported program");
     assert!(found.incomplete.is_none() && !found.throttled);

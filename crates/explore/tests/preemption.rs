@@ -6,7 +6,7 @@ use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
 use explore::verify::{self, Finding, Options, Status, Test, Verification};
-use explore::{Asked, Bounds, End, Fault, Found, Limits, Move, Placement, Subject, Trace, corpus};
+use explore::{Asked, Bounds, End, Explorer, Fault, Found, Limits, Move, Placement, Subject, Trace, corpus};
 use litmus::program::{Instr, Level, Program, ThreadId};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, WritePolicy};
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> F
     let allowed = claim.promise(program, &mut || false).expect("it is asked").allowed.expect("no race");
     let asked = Asked { allowed: Some(&allowed), may_block: false };
     let placement = Placement::spread(program).paired(program);
-    let mut explorer = subject.explorer(COMBINING.preempting(preemptions), mutation);
+    let mut explorer = Explorer::new(&subject, COMBINING.preempting(preemptions), mutation);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
@@ -177,7 +177,7 @@ fn a_preemption_is_moves_of_a_trace_that_comes_out_again() {
 fn replay(program: &Program, moves: &[Move]) -> End {
     let subject = Subject::named("vi").expect("a protocol");
     let placement = Placement::spread(program);
-    let mut explorer = subject.explorer(COMBINING.preempting(1), None);
+    let mut explorer = Explorer::new(&subject, COMBINING.preempting(1), None);
     explorer.replay(program, &placement, moves).expect("supported").end
 }
 
@@ -212,7 +212,7 @@ fn the_threads_of_a_work_group_are_preempted_together() {
     let program = &*test.program();
     let placement = Placement::spread(program);
     let subject = Subject::named("vi").expect("a protocol");
-    let mut explorer = subject.explorer(COMBINING.evicting().preempting(2), None);
+    let mut explorer = Explorer::new(&subject, COMBINING.evicting().preempting(2), None);
     let drawn = explorer.replay(program, &placement, &[Move::Preempt { thread: 0 }]).expect("supported");
     assert_eq!(drawn.steps[0].text, "P0 and P1: preempted");
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
@@ -234,7 +234,7 @@ fn work_groups_that_meet_at_a_barrier_are_not_preempted() {
     let placement = Placement::spread(&program).together();
     let subject = Subject::named("vi").expect("a protocol");
     let explore = |preemptions: u8| {
-        let mut explorer = subject.explorer(COMBINING.preempting(preemptions), None);
+        let mut explorer = Explorer::new(&subject, COMBINING.preempting(preemptions), None);
         explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default())
     };
     assert_eq!(explore(0).expect("they share a compute unit").violation, None);

@@ -2,7 +2,7 @@
 //! be mapped to it.
 
 use explore::claim::{Claim, Promise, Silence};
-use explore::{Asked, Explorer, Explores, Fault, Limits, Placement, corpus, verify};
+use explore::{Asked, Explorer, Fault, Limits, Placement, Subject, corpus, verify};
 use litmus::program::Program;
 use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
@@ -77,7 +77,7 @@ fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Optio
     let asked = Asked { allowed: Some(&allowed), may_block: true };
     let placement = Placement::spread(program);
     verify::machines().into_iter().find_map(|bounds| {
-        let mut explorer = Explorer::<P>::new(bounds, mutation);
+        let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
         let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
         assert_eq!(found.incomplete, None);
         found.violation.map(|violation| violation.fault)

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use explore::claim::{Claim, Promise, Silence};
 use explore::verify::{self, Test};
-use explore::{Asked, Bounds, Explorer, Explores, Fault, Found, Limits, Outcome, Placement, corpus, show};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, Subject, corpus, show};
 use litmus::program::{Program, Term};
 use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
@@ -52,7 +52,7 @@ fn promises<P: Protocol>(program: &Program) -> Vec<(Claim, Promise)> {
 }
 
 fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds) -> Found {
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
     found.expect("the machine has all that it needs")
 }

@@ -3,8 +3,7 @@
 
 use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{
-    Asked, Bounds, End, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Placement, Subject,
-    corpus,
+    Asked, Bounds, End, Explorer, Fault, Found, Incomplete, Limits, Move, Placement, Subject, corpus,
 };
 use litmus::program::Program;
 use proto::{Change, Mutation, OpClass, Plans, Protocol, Symbol, WritePolicy};
@@ -20,7 +19,7 @@ fn program(path: &str) -> Program {
 fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> Found {
     let program = program(path);
     let placement = Placement::spread(&program).paired(&program);
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     explorer.explore(&program, &placement, &Asked::default(), limits).expect("a supported program")
 }
 
@@ -53,7 +52,7 @@ fn everything_found_is_the_same_for_any_number_of_workers() {
         let mut limits = Limits { workers, ..Limits::default() };
         let program = litmus::parse::parse(PING_PONG).expect("it is a test");
         let placement = Placement::spread(&program).paired(&program);
-        let mut explorer = Explorer::<Vi>::new(COMBINING.evicting().in_full(), None);
+        let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING.evicting().in_full(), None);
         let asked = Asked { allowed: None, may_block: true };
         let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
         (found.states, found.transitions, found.depth, found.outcomes, found.rows, found.parts)
@@ -69,7 +68,7 @@ fn a_counterexample_is_the_same_for_any_number_of_workers() {
     let of = |workers| {
         let program = program("hrf/fig6.litmus");
         let placement = Placement::spread(&program).paired(&program);
-        let mut explorer = Explorer::<Vi>::new(COMBINING.evicting(), None);
+        let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING.evicting(), None);
         let nothing = std::collections::BTreeSet::new();
         let asked = Asked { allowed: Some(&nothing), may_block: false };
         let mut limits = Limits { workers, ..Limits::default() };
@@ -89,7 +88,7 @@ fn memory_that_answers_at_once_changes_no_verdict() {
         for placement in &test.placements {
             for bounds in [COMBINING.tight(), Bounds::new(WritePolicy::Through, WritePolicy::Through)] {
                 let of = |bounds| {
-                    let mut explorer = Explorer::<Vi>::new(bounds, None);
+                    let mut explorer = Explorer::new(&Subject::of::<Vi>(), bounds, None);
                     let mut limits = Limits::default();
                     explorer.explore(&test.program(), placement, &Asked::default(), &mut limits)
                 };
@@ -220,11 +219,12 @@ fn the_papers_programs_hold_on_vi_and_some_of_them_are_synchronized() {
 fn a_protocol_that_never_flushes_fails() {
     let program = program("hrf/fig6.litmus");
     let placement = Placement::spread(&program);
-    let good = Explorer::<Vi>::new(COMBINING, None)
+    let good = Explorer::new(&Subject::of::<Vi>(), COMBINING, None)
         .explore(&program, &placement, &Asked::default(), &mut Limits::default())
         .expect("a supported program");
     let change = Change::DropStep { step: Step::Flush.index() as u8 };
-    let mut explorer = Explorer::<Vi>::new(COMBINING, Some(Mutation { table: L1Plans::ID, change }));
+    let mut explorer =
+        Explorer::new(&Subject::of::<Vi>(), COMBINING, Some(Mutation { table: L1Plans::ID, change }));
     let asked = Asked { allowed: Some(&good.outcomes), may_block: false };
     let found =
         explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("a supported program");
@@ -239,7 +239,7 @@ fn a_protocol_that_never_flushes_fails() {
 fn a_move_that_is_not_open_is_refused_with_its_name() {
     let program = program("hrf/fig6.litmus");
     let placement = Placement::spread(&program);
-    let mut explorer = Explorer::<Vi>::new(COMBINING, None);
+    let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING, None);
     let moves = [Move::Deliver { from: 0, to: 2, nth: 0 }];
     let replay = explorer.replay(&program, &placement, &moves).expect("a supported program");
     let why = "move 1, `deliver 0 2 0`, is not open; open is `issue 0`";
@@ -258,7 +258,7 @@ fn the_commutative_hint_reaches_the_plans_of_a_protocol() {
     for (suffix, commutative) in [("", false), ("_commutative", true)] {
         let program = litmus::parse::parse(&text(suffix)).expect("it is a test");
         let placement = Placement::spread(&program).paired(&program);
-        let mut explorer = Explorer::<Vi>::new(COMBINING, None);
+        let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING, None);
         let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
         let keys = found.expect("supported").keys;
         assert!(keys.iter().any(|key| key.op == OpClass::Update && key.commutative == commutative));

@@ -1,6 +1,7 @@
 //! Random episodes on large machines: protocols that are right pass, those that
 //! are not are found out.
 
+use explore::Subject;
 use explore::stress::{Failure, Options, Stressed, stress};
 use proto::{Change, Level, Mutation, OpClass, Order, PlanKey, Plans, Protocol, RowView, Symbol as _};
 use zoo::Visit;
@@ -51,7 +52,7 @@ struct Unchanged;
 impl Visit for Unchanged {
     type Output = Stressed;
     fn visit<P: Protocol>(self) -> Stressed {
-        stress::<P>(&options(None)).expect("it claims a model that episodes are made for")
+        stress(&Subject::of::<P>(), &options(None)).expect("it claims a model that episodes are made for")
     }
 }
 
@@ -85,7 +86,7 @@ impl Visit for OnChiplets {
     type Output = Stressed;
     fn visit<P: Protocol>(self) -> Stressed {
         let options = Options { episodes: 64, chiplets: self.0, ..options(None) };
-        stress::<P>(&options).expect("it claims a model that episodes are made for")
+        stress(&Subject::of::<P>(), &options).expect("it claims a model that episodes are made for")
     }
 }
 
@@ -109,7 +110,7 @@ fn a_release_that_does_not_flush_is_found_on_four_chiplets_in_the_same_way_again
 }
 
 fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
-    stress::<P>(options).expect("episodes are made for it").failure
+    stress(&Subject::of::<P>(), options).expect("episodes are made for it").failure
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn the_rules_of_the_model_decide_what_is_right() {
         failure::<ViTargeted>(&Options { model: Some("hrf-indirect"), episodes: 20_000, ..options(None) });
     let found = found.expect("a chain through a peer");
     assert!(found.program.len() >= 3, "{found}");
-    let refused = stress::<Vi>(&Options { model: Some("ptx-7.5"), ..options(None) });
+    let refused = stress(&Subject::of::<Vi>(), &Options { model: Some("ptx-7.5"), ..options(None) });
     let expected = "expected one of hrf-direct, hrf-indirect, opencl, opencl-rsp, drf";
     assert_eq!(refused, Err(format!("no episodes are made for the model `ptx-7.5`, {expected}")));
 }
@@ -184,13 +185,13 @@ fn the_rules_of_the_model_decide_what_is_right() {
 #[test]
 fn what_is_found_does_not_depend_on_how_many_run_at_once() {
     for mutation in [None, Some(without(Step::Flush))] {
-        let of = |jobs| stress::<Vi>(&Options { jobs, ..options(mutation) });
+        let of = |jobs| stress(&Subject::of::<Vi>(), &Options { jobs, ..options(mutation) });
         assert_eq!(of(1), of(3));
     }
 }
 
 #[test]
 fn who_is_stopped_says_how_far_it_has_come() {
-    let found = stress::<Vi>(&Options { stop: &|| true, ..options(None) }).expect("known");
+    let found = stress(&Subject::of::<Vi>(), &Options { stop: &|| true, ..options(None) }).expect("known");
     assert_eq!(found, Stressed::default());
 }

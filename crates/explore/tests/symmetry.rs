@@ -3,7 +3,7 @@
 //! have as many states, outcomes that differ in names alone, and the same verdict.
 
 use explore::claim::Claim;
-use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
 use litmus::generate::{Bound, Generated, Kind, Op, Skeleton, programs};
 use litmus::program::{Term, Value};
 use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
@@ -154,7 +154,8 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
     let chosen: BTreeSet<Skeleton> = chosen.into_iter().collect();
     let claim = Claim::of(model).expect("a known model");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorers = [bounds.evicting(), bounds.tight()].map(|b| Explorer::<P>::new(b, mutation));
+    let mut explorers =
+        [bounds.evicting(), bounds.tight()].map(|b| Explorer::new(&Subject::of::<P>(), b, mutation));
     let mut seen: BTreeMap<Skeleton, Vec<Seen>> = BTreeMap::new();
     let mut names = 0;
     for made in programs(&bound(false)) {

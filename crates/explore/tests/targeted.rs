@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test};
-use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Placement, Subject, corpus, show};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject, corpus, show};
 use litmus::program::Program;
 use proto::WritePolicy;
 use zoo::vi_targeted::ViTargeted;
@@ -28,7 +28,7 @@ fn figure_6_fails_hrf_indirect() {
     let allowed = allowed("hrf-indirect").expect("the chain orders the accesses");
     let asked = Asked { allowed: Some(&allowed), may_block: false };
     for bounds in [COMBINING, COMBINING.evicting()] {
-        let mut explorer = Explorer::<ViTargeted>::new(bounds, None);
+        let mut explorer = Explorer::new(&Subject::of::<ViTargeted>(), bounds, None);
         let found =
             explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("supported");
         let violation = found.violation.expect("the third work-item misses the store of the first");

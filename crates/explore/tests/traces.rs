@@ -7,9 +7,7 @@ use explore::claim::Claim;
 use explore::mutants;
 use explore::trace::{Obstacle, Verdict};
 use explore::verify::{self, Finding, Options, Test};
-use explore::{
-    Asked, Bounds, End, Explorer, Explores, Fault, Limits, Move, Subject, Trace, Violation, corpus,
-};
+use explore::{Asked, Bounds, End, Explorer, Fault, Limits, Move, Subject, Trace, Violation, corpus};
 use proto::{Protocol, WritePolicy};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::Vi;
@@ -99,7 +97,7 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
         for mutant in mutants::all(&subject) {
-            let mut explorer = subject.explorer(COMBINING, Some(mutant.mutation));
+            let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.mutation));
             let mut limits = Limits { states_max: 20_000, ..Limits::default() };
             let program = test.program();
             let found = explorer.explore(&program, &test.placements[0], &Asked::default(), &mut limits);
@@ -158,7 +156,7 @@ fn who_is_led_astray_is_found_and_led_again() {
     let mutant = mutant.expect("it can be seeded");
     let apart = test.placements.iter().position(|placement| placement.agents[0] != placement.agents[1]);
     let (program, placement) = (test.program(), apart.expect("at two caches"));
-    let mut explorer = subject.explorer(COMBINING, Some(mutant.mutation));
+    let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.mutation));
     let mut explore = |allowed| {
         let asked = Asked { allowed, may_block: false };
         explorer.explore(&program, &test.placements[placement], &asked, &mut Limits::default())
@@ -266,7 +264,7 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
     let asked = Asked { allowed: allowed.as_ref(), may_block: false };
     let placement = tests[0].placements[0].clone();
-    let mut explorer = Explorer::<ViTargeted>::new(COMBINING, None);
+    let mut explorer = Explorer::new(&Subject::of::<ViTargeted>(), COMBINING, None);
     let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut Limits::default());
     let violation = found.expect("supported").violation.expect("it fails");
     let models = vec![String::from("hrf-indirect")];

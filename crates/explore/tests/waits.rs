@@ -3,7 +3,7 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
 use proto::parts::Host;
 use proto::{
     Agent, Controller, Cx, Disposition, Info, Input, NodeId, PlanKey, Protocol, Sharing, WritePolicy,
@@ -69,12 +69,12 @@ fn a_controller_that_an_input_changes_before_it_waits_is_reported() {
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
     let placement = Placement::spread(program);
-    let mut explorer = Explorer::<Memory>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<Memory>(), bounds, None);
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
     let violation = found.expect("it fits").violation.expect("the second load waits for the register");
     assert_eq!(violation.fault, Fault::Impossible);
     assert!(violation.why.contains("must wait, and changed something"), "{}", violation.why);
-    let mut vi = Explorer::<zoo::vi::Vi>::new(bounds, None);
+    let mut vi = Explorer::new(&Subject::of::<zoo::vi::Vi>(), bounds, None);
     let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default());
     assert_eq!(found.expect("it fits").violation, None);
 }

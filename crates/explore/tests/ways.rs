@@ -1,7 +1,7 @@
 //! Who waits for a way has it, although waiting threads take or pin the only
 //! one again and again: in an L1 of one line, and in a bank of one line.
 
-use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use proto::{Protocol, WritePolicy};
 
 /// A store needs the way that the peer's flag stands in. The peer dirties the
@@ -60,7 +60,7 @@ fn nobody_starves<P: Protocol>(text: &str) {
     let program = litmus::parse::parse(text).expect("it is a test");
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
     let bounds = Bounds { banks: 1, ..combining };
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(&program);
     let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
     let found = found.expect("supported");

@@ -14,9 +14,10 @@ use lab::{Comparison, Error, Record, Row};
 
 use crate::Failure;
 use crate::args::CompareArguments;
+use crate::bar::bar;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bar, bytes, energy, grouped};
+use crate::table::{Side, Table, bytes, energy, grouped};
 
 /// Letters of the longest bar.
 const BAR_LETTERS: usize = 24;

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::args::{ListArguments, Subject};
-use crate::list::{COLUMNS, text};
 use crate::output::write_json;
 use crate::table::{Side, Table, grouped};
+
+/// No list is wider.
+pub(crate) const COLUMNS: usize = 100;
 
 /// Shows the one of that name.
 pub(crate) fn detail(
@@ -141,4 +143,14 @@ fn settings(place: &str, settings: &[Value]) -> Table {
         table.row(["none".to_owned()]);
     }
     table
+}
+
+/// A value as a cell.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
 }

@@ -5,6 +5,7 @@
 //! results are the business of `lab`.
 
 mod args;
+mod bar;
 mod clock;
 mod compare;
 mod detail;

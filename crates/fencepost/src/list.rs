@@ -9,12 +9,9 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::args::{ListArguments, Subject};
-use crate::detail::detail;
+use crate::detail::{COLUMNS, detail, text};
 use crate::output::write_json;
 use crate::table::{Side, Table, counted};
-
-/// No list is wider.
-pub(crate) const COLUMNS: usize = 100;
 
 pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let entries = match arguments.subject {
@@ -60,15 +57,5 @@ fn origin(entry: &Value) -> String {
     match entry["path"].as_str() {
         Some(path) if path != "built in" => path.to_owned(),
         _ => text(&entry["source"]).split([',', ';', '(']).next().unwrap_or_default().trim().to_owned(),
-    }
-}
-
-/// A value as a cell.
-pub(crate) fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
-        Value::Null => String::new(),
-        other => other.to_string(),
     }
 }

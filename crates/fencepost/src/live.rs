@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use terminal_size::{Width, terminal_size_of};
 
-use crate::table::bar;
+use crate::bar::bar;
 
 /// How often the line is drawn. A command that ends sooner never shows it.
 const REDRAW: Duration = Duration::from_millis(100);

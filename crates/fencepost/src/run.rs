@@ -15,10 +15,11 @@ use serde::Serialize;
 
 use crate::Failure;
 use crate::args::RunArguments;
+use crate::bar::bar;
 use crate::clock::Stopwatch;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bar, bytes, counted, energy, grouped, plural};
+use crate::table::{Side, Table, bytes, counted, energy, grouped, plural};
 
 /// Kernels shown one by one; more are summed up.
 const KERNELS_SHOWN: usize = 12;

@@ -3,6 +3,7 @@
 pub(crate) use proto::words::{grouped, plural};
 use std::io::{self, Write};
 
+use crate::bar::{bar, eighths_of, is_bar};
 use crate::output;
 
 /// A number with its noun: "1 run", "2,000 runs".
@@ -15,9 +16,6 @@ const NARROWEST: usize = 12;
 
 /// No bar is made shorter, if it was longer.
 const SHORTEST_BAR: usize = 4;
-
-/// The parts of a letter of a bar, by eighths from one on.
-const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// To which side a column leans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,32 +160,6 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A bar of at most `width` letters for a share between zero and one, in
-/// eighths of a letter. Never empty for a share above zero.
-pub(crate) fn bar(share: f64, width: usize) -> String {
-    if !share.is_finite() || share <= 0.0 {
-        return String::new();
-    }
-    let eighths = ((share.min(1.0) * width as f64 * 8.0).round() as usize).max(1);
-    let mut bar = "█".repeat(eighths / 8);
-    if !eighths.is_multiple_of(8) {
-        bar.push(EIGHTHS[eighths % 8 - 1]);
-    }
-    bar
-}
-
-fn is_bar(cell: &str) -> bool {
-    !cell.is_empty() && cell.chars().all(|letter| EIGHTHS.contains(&letter))
-}
-
-/// The length of a bar.
-fn eighths_of(bar: &str) -> usize {
-    bar.chars()
-        .filter_map(|letter| EIGHTHS.iter().position(|part| *part == letter))
-        .map(|part| part + 1)
-        .sum()
-}
-
 /// A size in the unit that leaves one to three digits before the point.
 pub(crate) fn bytes(count: u64) -> String {
     scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
@@ -278,15 +250,6 @@ mod tests {
         let mut out = Vec::new();
         table.within(20).write(&mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "accesses hits misses\n   1,000    7    993\n");
-    }
-
-    #[test]
-    fn bars_grow_with_their_share_and_never_leave_their_room() {
-        assert_eq!(bar(1.0, 4), "████");
-        assert_eq!(bar(7.0, 4), "████");
-        assert_eq!(bar(0.5, 4), "██");
-        assert_eq!(bar(0.001, 4), "▏");
-        assert_eq!(bar(0.0, 4) + &bar(f64::NAN, 4) + &bar(-1.0, 4), "");
     }
 
     #[test]

@@ -8,10 +8,11 @@ use lab::{Account, Difference, report};
 
 use crate::Failure;
 use crate::args::WhyArguments;
+use crate::bar::bar;
 use crate::compare::{failure, perform};
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bar, counted, grouped};
+use crate::table::{Side, Table, counted, grouped};
 
 /// Letters of the longest bar.
 const BAR_LETTERS: usize = 24;

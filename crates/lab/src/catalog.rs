@@ -7,6 +7,7 @@ use zoo::Visit;
 
 use crate::error::Error;
 use crate::origin;
+use crate::paper::built_in::{self, PAPERS};
 use crate::place::Place;
 use crate::scenario::Scenario;
 
@@ -266,19 +267,6 @@ pub struct PaperEntry {
     pub experiments: bool,
 }
 
-const PAPERS: [(&str, &str); 5] = [
-    ("hlrc", include_str!("../../../claims/hlrc.toml")),
-    ("hrf", include_str!("../../../claims/hrf.toml")),
-    ("stc", include_str!("../../../claims/stc.toml")),
-    ("dalmia", include_str!("../../../claims/dalmia.toml")),
-    ("hechtman", include_str!("../../../claims/hechtman.toml")),
-];
-
-/// The claims of a paper, as their file has them; empty if there is none.
-pub(crate) fn claims_text(paper: &str) -> &'static str {
-    PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, text)| text)
-}
-
 #[derive(Deserialize)]
 struct PaperFile {
     paper: String,
@@ -329,7 +317,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
 pub fn papers() -> Result<Vec<PaperEntry>, Error> {
     let entry = |(name, text): &(&'static str, &'static str)| {
         let file = paper_file(name, text)?;
-        let experiments = crate::paper::names().contains(name);
+        let experiments = built_in::names().contains(name);
         Ok(PaperEntry { name, summary: file.paper, claims: file.claim.len(), experiments })
     };
     PAPERS.iter().map(entry).collect()

@@ -1,4 +1,4 @@
-//! A name for bytes that no other bytes have.
+//! Names for bytes that no other bytes have.
 
 use sha2::{Digest as _, Sha256};
 
@@ -12,4 +12,21 @@ pub(crate) fn of(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").ok();
     }
     text
+}
+
+/// Letters of a task's name.
+pub(crate) const ID_LETTERS: usize = 32;
+
+/// A name for all that determines a result.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TaskId(pub(crate) String);
+
+impl TaskId {
+    /// The name of a task that is described by `text`.
+    #[must_use]
+    pub fn of(text: &str) -> TaskId {
+        let mut id = of(text.as_bytes());
+        id.truncate(ID_LETTERS);
+        TaskId(id)
+    }
 }

@@ -71,7 +71,7 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
 /// Runs a program on a machine under the protocol of that name.
 ///
 /// # Errors
-/// As [`sim::run`].
+/// As [`sim::run_subject`].
 ///
 /// # Panics
 /// If there is no such protocol.
@@ -82,23 +82,21 @@ pub fn program_on<Pr: Probe>(
     options: RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let job = Job { system, program, options, probe };
-    zoo::with(protocol, job).expect("a name of the list of protocols")
+    let subject = timed(protocol).expect("a name of the list of protocols");
+    sim::run_subject(&subject, system, program, &options, probe)
 }
 
-struct Job<'a, Pr> {
-    system: &'a System,
-    program: Program,
-    options: RunOptions,
-    probe: &'a mut Pr,
-}
-
-impl<Pr: Probe> zoo::Visit for Job<'_, Pr> {
-    type Output = Result<Outcome, RunError>;
-
-    fn visit<P: Protocol>(self) -> Self::Output {
-        sim::run::<P, Pr>(self.system, self.program, &self.options, self.probe)
+/// What the timing needs of the protocol of that name. No other code here is compiled
+/// once a protocol.
+pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
+    struct Of;
+    impl zoo::Visit for Of {
+        type Output = sim::Subject;
+        fn visit<P: Protocol>(self) -> sim::Subject {
+            sim::Subject::of::<P>()
+        }
     }
+    zoo::with(protocol, Of)
 }
 
 /// Is it the question that is wrong, and not the program?

@@ -2,15 +2,14 @@
 
 use core::num::NonZeroU64;
 
-use proto::Protocol;
 use serde::Serialize;
-use sim::config::System;
 use sim::probe::Probe;
 use sim::sample::{LEVELS, Sample};
 
 use crate::error::{Error, printable};
 use crate::experiment::Experiment;
 use crate::record::Record;
+use crate::run::timed;
 use crate::table::{Column, Values};
 
 /// Values of counters at the end of each interval of a run.
@@ -40,9 +39,9 @@ impl Series {
     /// # Errors
     /// A name that the machine does not have, or that is there twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
-        let known = Names { system: &experiment.system };
-        let known =
-            zoo::with(experiment.scenario.protocol, known).expect("a name of the list of protocols")?;
+        let subject = timed(experiment.scenario.protocol).expect("a name of the list of protocols");
+        let known = sim::counter_names(&subject, &experiment.system)
+            .map_err(|error| Error::Impossible(error.to_string()))?;
         let mut counters: Vec<String> = Vec::new();
         for name in names {
             let counter = counter(name.trim(), &known)?;
@@ -129,18 +128,6 @@ impl Probe for Series {
         }
         self.cycles.push(sample.cycle);
         self.values.push(self.counters.iter().map(|name| sample.count(name)).collect());
-    }
-}
-
-struct Names<'a> {
-    system: &'a System,
-}
-
-impl zoo::Visit for Names<'_> {
-    type Output = Result<Vec<String>, Error>;
-
-    fn visit<P: Protocol>(self) -> Self::Output {
-        sim::counter_names::<P>(self.system).map_err(|error| Error::Impossible(error.to_string()))
     }
 }
 

@@ -11,33 +11,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::digest;
+use crate::digest::{self, ID_LETTERS};
 use crate::error::{Error, printable};
 use crate::paper::Task;
 use crate::results::Measured;
 
+pub use crate::digest::TaskId;
+
 mod columns;
 
-/// Letters of a task's name, and of the digest behind it.
-const ID_LETTERS: usize = 32;
+/// Letters of a digest in a file's name.
 const DIGEST_LETTERS: usize = 16;
 const ENDING: &str = ".parquet";
 /// The ending of a file that is being written.
 const UNFINISHED: &str = ".unfinished";
-
-/// A name for all that determines a result.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TaskId(String);
-
-impl TaskId {
-    /// The name of a task that is described by `text`.
-    #[must_use]
-    pub fn of(text: &str) -> TaskId {
-        let mut id = digest::of(text.as_bytes());
-        id.truncate(ID_LETTERS);
-        TaskId(id)
-    }
-}
 
 /// A folder of results.
 #[derive(Debug)]

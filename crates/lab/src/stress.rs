@@ -1,5 +1,6 @@
 //! A protocol under stress, and what is wrong with what came of it.
 
+use explore::Subject;
 use explore::stress::{self, Options, Stressed};
 use proto::words::{grouped, plural};
 
@@ -8,21 +9,8 @@ use proto::words::{grouped, plural};
 /// # Errors
 /// A sentence: there is no such protocol, or what is asked of it cannot be made.
 pub fn stress(protocol: &str, options: &Options<'_>) -> Result<Stressed, String> {
-    let stressed = zoo::with(protocol, Stress { options });
-    let stressed = stressed.ok_or_else(|| String::from("there is no such protocol")).flatten();
-    stressed.map_err(|why| format!("{protocol}: {why}"))
-}
-
-struct Stress<'a> {
-    options: &'a Options<'a>,
-}
-
-impl zoo::Visit for Stress<'_> {
-    type Output = Result<Stressed, String>;
-
-    fn visit<P: proto::Protocol>(self) -> Self::Output {
-        stress::stress::<P>(self.options)
-    }
+    let subject = Subject::named(protocol).ok_or_else(|| format!("{protocol}: there is no such protocol"))?;
+    stress::stress(&subject, options).map_err(|why| format!("{protocol}: {why}"))
 }
 
 /// What is not as it must be: an episode fails, or not all of them ran.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use explore::{Asked, Bounds, Explorer, Explores, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use lab::litmus::{LOCATIONS, REGISTERS, program};
 use lab::run::program_on;
 use lab::systems::Systems;
@@ -48,7 +48,7 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
 fn explored<P: Protocol>(test: &Program) -> Option<BTreeSet<Vec<Value>>> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let bounds = Bounds { core: IssueRule::Gpu, ..combining };
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let asked = Asked { allowed: None, may_block: true };
     let mut limits = Limits { states_max: 300_000, ..Limits::default() };
     let found = explorer.explore(test, &Placement::spread(test), &asked, &mut limits).ok()?;

@@ -114,7 +114,7 @@ macro_rules! protocol_nodes {
             fn start(&mut self, cx: &mut $crate::Cx<'_, $protocol>) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::start(c, cx) ),+ }
             }
-            #[inline]
+            // Not inlined: controllers are compiled with their protocol, once for all drivers.
             fn step(
                 &mut self,
                 input: $crate::Input<'_, Msg>,

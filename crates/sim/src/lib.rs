@@ -36,4 +36,5 @@ pub use network::noc;
 pub use options::{DropMessage, OtherScope, RunOptions};
 pub use reports::outcome::{KernelTime, Outcome};
 pub use reports::{attribution, energy, error, perfetto, probe, sample};
-pub use run::{counter_names, run};
+pub use run::{counter_names, run, run_subject};
+pub use stations::subject::Subject;

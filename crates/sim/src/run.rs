@@ -1,7 +1,7 @@
 //! Runs a program on a machine under a protocol.
 
 use kernel::Program;
-use proto::{Homes, Protocol};
+use proto::Protocol;
 
 use crate::config::System;
 use crate::machine::{Finished, Machine};
@@ -13,9 +13,23 @@ use crate::reports::energy::{Energy, EnergyUses, NocUnit};
 use crate::reports::error::RunError;
 use crate::reports::outcome::Outcome;
 use crate::reports::probe::Probe;
-use crate::stations::fabric::{Fabric as _, Stations};
+use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under protocol `P`, watched by `probe`.
+/// Runs `program` on `system` under protocol `P`, watched by `probe`: [`run_subject`]
+/// of the protocol.
+///
+/// # Errors
+/// The same.
+pub fn run<P: Protocol, Pr: Probe>(
+    system: &System,
+    program: Program,
+    options: &RunOptions,
+    probe: &mut Pr,
+) -> Result<Outcome, RunError> {
+    run_subject(&Subject::of::<P>(), system, program, options, probe)
+}
+
+/// Runs `program` on `system` under a protocol, watched by `probe`.
 ///
 /// The run depends on nothing but these arguments. The caller checks
 /// [`Outcome::answer`] against a reference.
@@ -24,14 +38,15 @@ use crate::stations::fabric::{Fabric as _, Stations};
 /// If the machine cannot be built or the protocol cannot run on it, the
 /// program does something wrong or does not get to its end, the protocol
 /// reaches an impossible row, or the counters of the run do not add up.
-pub fn run<P: Protocol, Pr: Probe>(
+pub fn run_subject<Pr: Probe>(
+    subject: &Subject,
     system: &System,
     program: Program,
     options: &RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let stations = stations::<P>(system, options)?;
-    let machine = Machine::new(system, program, options, probe, Box::new(stations))?;
+    let stations = (subject.stations)(system, options)?;
+    let machine = Machine::new(system, program, options, probe, stations)?;
     Ok(outcome(system, machine.run()?))
 }
 
@@ -40,23 +55,11 @@ pub fn run<P: Protocol, Pr: Probe>(
 ///
 /// # Errors
 /// If the protocol cannot run on the machine.
-pub fn counter_names<P: Protocol>(system: &System) -> Result<Vec<String>, RunError> {
-    let stations = stations::<P>(system, &RunOptions::default())?;
+pub fn counter_names(subject: &Subject, system: &System) -> Result<Vec<String>, RunError> {
+    let stations = (subject.stations)(system, &RunOptions::default())?;
     let tally = Tally::new(stations.levels().into_iter().map(|level| level.name));
     let counters = tally.entries(&NocTraffic::default(), &DramTraffic::default()).into_keys();
     Ok(counters.chain(crate::reports::sample::LEVELS.map(str::to_owned)).collect())
-}
-
-/// Where lines live.
-pub(crate) fn homes(system: &System) -> Homes {
-    let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
-    Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())
-}
-
-/// The stations of a protocol on a machine.
-pub(crate) fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Stations<P>, RunError> {
-    let settings = system.settings::<P>().map_err(RunError::Machine)?;
-    Stations::new(&system.topology(), &settings, homes(system), options).map_err(RunError::Machine)
 }
 
 pub(crate) fn outcome(system: &System, finished: Finished) -> Outcome {

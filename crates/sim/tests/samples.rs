@@ -96,7 +96,7 @@ fn each_level_is_of_what_its_name_says() {
 #[test]
 fn the_names_of_counters_are_known_before_a_run() {
     let system = system("hlrc-8cu");
-    let names = sim::counter_names::<Hlrc>(&system).unwrap();
+    let names = sim::counter_names(&sim::Subject::of::<Hlrc>(), &system).unwrap();
     let mut kept = Kept { every: 1000, samples: Vec::new() };
     sim::run::<Hlrc, _>(&system, histogram(2048), &RunOptions::default(), &mut kept).unwrap();
     let counters = &kept.samples.last().unwrap().counters;

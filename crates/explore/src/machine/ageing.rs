@@ -6,13 +6,13 @@
 //! the slowest clock ticks, and is brought to the clock of a node where it leaves or
 //! reaches it. So a tick of a part is a function of the part in either case.
 
-use proto::{Channels, Protocol};
+use proto::Channels;
 
 use crate::machine::controllers::Told;
 use crate::machine::known::FAULT;
 use crate::machine::{Found, Machine, Part};
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     pub(crate) fn learn_tick(&mut self, part: u32) {
         if self.known.tick(part).is_some() {
             return;
@@ -63,7 +63,7 @@ impl<P: Protocol> Machine<P> {
         part.out.iter_mut().for_each(|(_, msg)| *msg = controllers.aged_message(*msg, 1));
         part.ops.iter_mut().for_each(|(_, op)| *op = controllers.aged_op(station, *op, 1));
         part.replies.iter_mut().for_each(|(_, reply)| *reply = controllers.aged_reply(station, *reply, 1));
-        if P::INFO.channels == Channels::Unordered {
+        if self.controllers.subject.info.channels == Channels::Unordered {
             part.out.sort_unstable();
         }
     }

@@ -1,8 +1,6 @@
 //! The owners of words that cross between two nodes. A trace names a word by its place;
 //! a replay with the timing needs the thread and the operation.
 
-use proto::Protocol;
-
 use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
 use crate::machine::moves::Move;
@@ -19,7 +17,7 @@ pub struct Crosser {
 
 /// Keeps the operations that are under way in the order in which they were issued:
 /// each by its thread and its name there.
-pub(crate) fn note_ages<P: Protocol>(machine: &Machine<P>, state: &[u32], ages: &mut Vec<(u8, u8)>) {
+pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8)>) {
     let parts = state[..machine.known.nodes].iter().map(|&part| machine.part(part));
     let threads = parts.flat_map(|part| part.threads.iter());
     let pending: Vec<(u8, u8)> =
@@ -31,12 +29,7 @@ pub(crate) fn note_ages<P: Protocol>(machine: &Machine<P>, state: &[u32], ages: 
 }
 
 /// Whose it is that crosses.
-pub(crate) fn crosser<P: Protocol>(
-    machine: &Machine<P>,
-    state: &[u32],
-    mv: Move,
-    ages: &[(u8, u8)],
-) -> Option<Crosser> {
+pub(crate) fn crosser(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u8)]) -> Option<Crosser> {
     let Move::Cross { from, to, nth } = mv else { return None };
     let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);
     let wires = part.wires.iter().filter(|(other, _)| *other == to);

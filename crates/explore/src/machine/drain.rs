@@ -9,10 +9,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use drive::{Ahead, At, Nodes, Plain, Stage};
+use drive::{Ahead, At, Plain, Stage};
 use proto::{
     Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, LineAddr, LineData, Op, Order, PlanKey,
-    Protocol, Request, RowId, Scope, Slot, Symbol as _, TimerClass, Way,
+    Request, RowId, Scope, Slot, Symbol as _, TimerClass, Way,
 };
 
 use crate::machine::controllers::{Controllers, Told};
@@ -51,22 +51,38 @@ pub(crate) struct Rest {
 }
 
 /// A machine whose stations and lines are numbers.
-struct Numbers<'a, P: Protocol> {
-    controllers: &'a mut Controllers<P>,
+struct Numbers<'a> {
+    controllers: &'a mut Controllers,
     stations: Vec<u32>,
     lines: Vec<u32>,
     rows: &'a mut BTreeSet<RowId>,
 }
 
-impl<P: Protocol> Stage for Numbers<'_, P> {
-    type Protocol = P;
+impl Stage for Numbers<'_> {
     type Request = u32;
     type Msg = u32;
     type Reply = u32;
     type Data = u32;
 
-    fn nodes(&self) -> &Nodes<P> {
-        &self.controllers.nodes
+    fn count(&self) -> At {
+        self.stations.len() as At
+    }
+
+    fn is_clocked(&self) -> bool {
+        self.controllers.subject.is_clocked
+    }
+
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
+        self.controllers.entry(agent, key).map(At::from)
+    }
+
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String> {
+        self.controllers.boundary(step, kernel, host_has_written)
     }
 
     fn write(&mut self, request: &Request) -> u32 {
@@ -100,8 +116,8 @@ impl<P: Protocol> Stage for Numbers<'_, P> {
 }
 
 /// The stations and the lines of memory when the kernel has ended.
-pub(crate) fn end<P: Protocol>(
-    controllers: &mut Controllers<P>,
+pub(crate) fn end(
+    controllers: &mut Controllers,
     slot: u32,
     kernel: KernelId,
     rest: Rest,
@@ -120,8 +136,8 @@ pub(crate) fn end<P: Protocol>(
 
 /// The host writes every line behind the end of a kernel, and another kernel
 /// begins: each compute unit must read what the host has written.
-pub(crate) fn next_kernel<P: Protocol>(
-    controllers: &mut Controllers<P>,
+pub(crate) fn next_kernel(
+    controllers: &mut Controllers,
     slot: u32,
     kernel: KernelId,
     rest: Rest,
@@ -130,7 +146,7 @@ pub(crate) fn next_kernel<P: Protocol>(
     let mask = ByteMask::full(usize::from(controllers.topology().line_bytes));
     let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
     let mut rows = BTreeSet::new();
-    let has_arrays = !controllers.nodes.world().kernels.is_empty();
+    let has_arrays = !controllers.kernels().is_empty();
     let of = |line: usize| {
         let array = if has_arrays { array_of(LineAddr(line as u64)) } else { ArrayId(0) };
         (line, array)
@@ -157,12 +173,12 @@ pub fn overwritten(cu: u16) -> String {
 }
 
 /// What is left of a program is carried out in one order.
-fn plain<'a, P: Protocol>(
-    controllers: &'a mut Controllers<P>,
+fn plain<'a>(
+    controllers: &'a mut Controllers,
     slot: u32,
     rest: Rest,
     rows: &'a mut BTreeSet<RowId>,
-) -> Plain<Numbers<'a, P>> {
+) -> Plain<Numbers<'a>> {
     let Rest { stations, timers, lines } = rest;
     Plain::new(Numbers { controllers, stations, lines, rows }, Slot(slot), timers)
 }

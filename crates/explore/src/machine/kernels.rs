@@ -8,14 +8,15 @@
 
 use std::collections::BTreeMap;
 
-use litmus::program::{Instr, Program, ThreadId};
-use proto::{AccessMode, Agent, ArrayId, ArrayUse, Boundary, KernelId, LineAddr, PlanKey, Protocol, Slot};
+use litmus::program::{Instr, Program};
+use proto::{AccessMode, Agent, ArrayId, ArrayUse, Boundary, KernelId, LineAddr, PlanKey, Slot};
 
 use crate::machine::controllers::{Controllers, Told};
 use crate::machine::known::{Does, Local};
 use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported, Word};
 use crate::machine::{Found, Machine, Part};
+use crate::subject::Subject;
 
 /// The most stages of a program.
 const STAGES_MAX: usize = 16;
@@ -221,12 +222,12 @@ impl Part {
     }
 }
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     /// The part at the beginning of its step: which of its agents have a request
     /// to make?
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
-            let asked = self.controllers.nodes.boundary(step, kernel, written)?;
+            let asked = self.controllers.boundary(step, kernel, written)?;
             for (agent, (_, at, _)) in asked.iter().enumerate() {
                 part.todo |= u16::from(*at == u32::from(part.node)) << agent;
             }
@@ -280,29 +281,20 @@ impl<P: Protocol> Machine<P> {
 }
 
 /// The controllers of a machine with a program's kernels.
-pub(crate) fn controllers<P: Protocol>(
+pub(crate) fn controllers(
+    subject: &Subject,
     topology: &proto::Topology,
     homes: proto::Homes,
     steps: &Steps,
     mutation: Option<proto::Mutation>,
-    learnt: &mut Vec<Controllers<P>>,
-) -> Result<Controllers<P>, Unsupported> {
-    let is_it = |learnt: &Controllers<P>| {
-        learnt.topology() == topology && learnt.nodes.world().kernels == steps.kernels.as_slice()
-    };
+    learnt: &mut Vec<Controllers>,
+) -> Result<Controllers, Unsupported> {
+    let is_it =
+        |learnt: &Controllers| learnt.topology() == topology && learnt.kernels() == steps.kernels.as_slice();
     match learnt.iter().position(is_it) {
         Some(at) => Ok(learnt.swap_remove(at)),
-        None => Controllers::new(topology, homes, mutation, &steps.kernels).map_err(Unsupported),
+        None => Controllers::new(subject, topology, homes, mutation, &steps.kernels).map_err(Unsupported),
     }
-}
-
-/// The threads of a program by stage, as a trace or a report names them.
-pub(crate) fn in_words(placement: &Placement) -> String {
-    let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
-    for (thread, &stage) in placement.stages.iter().enumerate() {
-        stages.entry(stage).or_default().push(format!("P{}", ThreadId(thread as u8).0));
-    }
-    stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub(crate) mod preempt;
 pub(crate) mod rebase;
 pub(crate) mod slots;
 pub(crate) mod stages;
+pub(crate) mod stations;
 pub(crate) mod thread;
 pub(crate) mod threads;
 
@@ -35,10 +36,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, ThreadSet, Value};
-use proto::{Channels, Mutation, PlanKey, Protocol, Rmw, RowId, Slot, Topology};
+use proto::{Channels, Mutation, PlanKey, Rmw, RowId, Slot, Topology};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::subject::Subject;
 use bounds::Bounds;
 use controllers::{Controllers, Did, Told, Word};
 use drain::Rest;
@@ -88,8 +90,8 @@ pub(crate) enum Wrote {
 }
 
 /// A program on a machine.
-pub(crate) struct Machine<P: Protocol> {
-    pub(crate) controllers: Controllers<P>,
+pub(crate) struct Machine {
+    pub(crate) controllers: Controllers,
     pub(crate) code: Code,
     pub(crate) steps: Steps,
     pub(crate) slots: Slots,
@@ -132,24 +134,24 @@ pub(crate) type Found<T> = Result<T, Arc<str>>;
 /// The lines of memory, or why they never come to rest.
 type Drained = Found<Arc<[u32]>>;
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     /// Puts a program on a machine. What controllers have learnt on the same
     /// machine is taken from there.
     pub(crate) fn new(
-        program: &Program,
-        placement: &Placement,
-        bounds: Bounds,
-        mutation: Option<Mutation>,
-        learnt: &mut Vec<Controllers<P>>,
+        subject: &Subject,
+        (program, placement): (&Program, &Placement),
+        (bounds, mutation): (Bounds, Option<Mutation>),
+        learnt: &mut Vec<Controllers>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
         let topology = bounds.topology(placement.compute_units(), code.line_bytes);
-        let topology = Topology { hosts: placement.hosts(), ..topology }.of_kinds(P::KINDS);
+        let topology = Topology { hosts: placement.hosts(), ..topology }.of_kinds(subject.kinds);
         let steps = Steps::of(program, placement, &code.words, topology.cus)?;
-        let controllers = kernels::controllers(&topology, bounds.homes(&topology), &steps, mutation, learnt)?;
+        let controllers =
+            kernels::controllers(subject, &topology, bounds.homes(&topology), &steps, mutation, learnt)?;
         let groups = preempt::groups(program, placement, bounds.preemptions)?;
         let slots = Slots::new(&controllers, placement, bounds.preemptions).map_err(Unsupported)?;
-        let known = Known::new::<P>(controllers.nodes.ids().len(), &bounds);
+        let known = Known::new(subject, controllers.ids().len(), &bounds);
         Ok(Machine {
             controllers,
             code,
@@ -180,7 +182,7 @@ impl<P: Protocol> Machine<P> {
 
     /// Forgets all parts; lines that turned out to be shared stay so.
     pub(crate) fn again(&mut self) {
-        self.known = Known::new::<P>(self.known.nodes, &self.bounds);
+        self.known = Known::new(&self.controllers.subject, self.known.nodes, &self.bounds);
         self.parts = Interner::default();
         self.owners.clear();
         self.is_stale = false;
@@ -189,7 +191,7 @@ impl<P: Protocol> Machine<P> {
     /// The state before anything happened.
     pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
         let mut state = Vec::new();
-        for node in 0..self.controllers.nodes.ids().len() as u8 {
+        for node in 0..self.controllers.ids().len() as u8 {
             let mut threads = SmallVec::new();
             for thread in 0..self.code.program.threads.len() {
                 if self.slots.first(thread) == node {
@@ -307,7 +309,7 @@ impl<P: Protocol> Machine<P> {
             if self.known.info(part).is_none() {
                 self.learn_moves(part);
             }
-            if P::CLOCKED {
+            if self.controllers.subject.is_clocked {
                 self.learn_tick(part);
             }
         }
@@ -346,7 +348,7 @@ impl<P: Protocol> Machine<P> {
         for (_, msg) in &mut part.out {
             *msg = self.controllers.retimed_message(*msg, to);
         }
-        if P::INFO.channels == Channels::Unordered {
+        if self.controllers.subject.info.channels == Channels::Unordered {
             part.out.sort_unstable();
         }
         self.parts.number(part)
@@ -463,7 +465,7 @@ impl<P: Protocol> Machine<P> {
         let ahead = i32::from(part.ahead);
         let mut sent = |msg| if ahead > 0 { self.controllers.aged_message(msg, -ahead) } else { msg };
         part.out.extend(did.sends.iter().map(|&(to, msg)| (to, sent(msg))));
-        match P::INFO.channels {
+        match self.controllers.subject.info.channels {
             // A stable sort keeps the order of each channel.
             Channels::Fifo => part.out.sort_by_key(|(to, _)| *to),
             Channels::Unordered => part.out.sort_unstable(),

@@ -1,6 +1,6 @@
 //! The moves that a part offers.
 
-use proto::{Channels, Protocol, Symbol as _, TimerClass, Way};
+use proto::{Channels, Symbol as _, TimerClass, Way};
 
 use crate::machine::controllers::{Told, Word};
 use crate::machine::known::{Does, Local};
@@ -8,7 +8,7 @@ use crate::machine::moves::Move;
 use crate::machine::threads::Issued;
 use crate::machine::{Found, Machine, Part};
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     /// Finds the moves of a part.
     pub(crate) fn learn_moves(&mut self, number: u32) {
         let part = self.parts.thing(number).clone();
@@ -85,7 +85,7 @@ impl<P: Protocol> Machine<P> {
             let (to, msg) = part.out[at];
             let earlier = part.out[..at].iter().filter(|(other, _)| *other == to);
             let nth = earlier.clone().count() as u8;
-            let hidden = match P::INFO.channels {
+            let hidden = match self.controllers.subject.info.channels {
                 Channels::Fifo => nth > 0,
                 Channels::Unordered => earlier.clone().any(|&(_, other)| other == msg),
             };

@@ -1,6 +1,6 @@
 //! The request of an instruction.
 
-use litmus::program::{Expr, Instr, Level, RmwOp, ScopeId, Value};
+use litmus::program::{Expr, Instr, Level, RmwOp, ScopeId};
 use proto::issue::IssueKind;
 use proto::{
     ArrayId, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Width,
@@ -8,7 +8,7 @@ use proto::{
 
 use crate::machine::kernels::array_of;
 use crate::machine::placement::WORD;
-use crate::machine::thread::{Code, ThreadState, Trouble};
+use crate::machine::thread::{Code, ThreadState, Trouble, bits};
 
 impl Code {
     /// The request of the instruction, if it has come to its turn.
@@ -109,12 +109,6 @@ impl Code {
             level => Scope { level, instance: scope.instance },
         }
     }
-}
-
-/// The bits of a value in a word.
-pub(crate) fn bits(value: Value) -> Result<u64, String> {
-    let word = i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a word"))?;
-    Ok(u64::from(word.cast_unsigned()))
 }
 
 /// The read-modify-write of a cache for that operation; `None` if no cache performs it.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{Prop, Term, Value};
-use proto::{LineData, Protocol, Width};
+use proto::{LineData, Width};
 
 use crate::machine::Machine;
 
@@ -17,7 +17,7 @@ fn value(line: &LineData, offset: usize) -> Value {
 }
 
 /// Is nothing under way, but threads that wait for one another?
-pub(crate) fn is_at_rest<P: Protocol>(machine: &Machine<P>, state: &[u32]) -> bool {
+pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     state[..machine.known.nodes].iter().all(|&part| {
         let part = machine.part(part);
         let idle = |(_, thread): &(u8, u32)| machine.thread(*thread).pending.is_empty();
@@ -26,8 +26,8 @@ pub(crate) fn is_at_rest<P: Protocol>(machine: &Machine<P>, state: &[u32]) -> bo
 }
 
 /// The outcomes of a state in which the program has come to its end.
-pub(crate) fn of<P: Protocol>(
-    machine: &mut Machine<P>,
+pub(crate) fn of(
+    machine: &mut Machine,
     state: &[u32],
     outcomes: &mut BTreeSet<Outcome>,
 ) -> Result<(), Arc<str>> {

@@ -2,11 +2,11 @@
 
 use core::fmt;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
 use proto::{Agent, LineAddr};
 
-use crate::machine::kernels;
 use crate::machine::stages;
 
 /// What a machine cannot do of a program: no fault of either.
@@ -169,8 +169,17 @@ impl fmt::Display for Placement {
             }
         }
         write!(f, "; lines {:?}", self.lines)?;
-        if self.stages.is_empty() { Ok(()) } else { write!(f, "; {}", kernels::in_words(self)) }
+        if self.stages.is_empty() { Ok(()) } else { write!(f, "; {}", in_words(self)) }
     }
+}
+
+/// The threads of a program by stage, as a trace or a report names them.
+fn in_words(placement: &Placement) -> String {
+    let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
+    for (thread, &stage) in placement.stages.iter().enumerate() {
+        stages.entry(stage).or_default().push(format!("P{}", ThreadId(thread as u8).0));
+    }
+    stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
 }
 
 /// A word of memory: its line and the offset there.

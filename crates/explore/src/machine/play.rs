@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use proto::{Protocol, Symbol as _, TimerClass, Way};
+use proto::{Symbol as _, TimerClass, Way};
 
 use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
@@ -42,7 +42,7 @@ impl Sink for Offers {
     }
 }
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     /// The state after a move, of a state of which all is learnt.
     pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Result<Vec<u32>, Halt> {
         let mut offers = Offers { mv, next: None, fault: None, open: Vec::new() };

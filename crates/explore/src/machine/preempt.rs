@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use litmus::program::{Instr, Level, Program, ThreadId, ThreadSet};
-use proto::{Agent, Boundary, PlanKey, Protocol, Request};
+use proto::{Agent, Boundary, PlanKey, Request};
 use smallvec::SmallVec;
 
 use crate::machine::controllers::{Told, Word};
@@ -60,7 +60,7 @@ pub(crate) fn groups(
     Ok(groups)
 }
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     /// Does a thread of the part issue in its step?
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];

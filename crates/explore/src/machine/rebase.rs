@@ -12,7 +12,6 @@
 //! in time. Where two parts meet in a move, both are looked at from the earlier of
 //! the two.
 
-use proto::Protocol;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -146,7 +145,7 @@ impl Frames for Rebase {
     }
 }
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     fn rebase(&mut self) -> &mut Rebase {
         self.known.rebase.as_mut().expect("asked only where times are rebased")
     }
@@ -279,11 +278,11 @@ impl<P: Protocol> Machine<P> {
                 self.learn_rebased(&next);
             }
         }
-        if P::CLOCKED && self.bounds.skew_ticks > 0 {
+        if self.controllers.subject.is_clocked && self.bounds.skew_ticks > 0 {
             for node in 0..nodes {
                 self.learn_frames_apart(state, node);
             }
-        } else if P::CLOCKED {
+        } else if self.controllers.subject.is_clocked {
             let ticked: Option<Vec<u32>> = state[..nodes]
                 .iter()
                 .map(|&part| self.known.tick(part).map(|(after, _)| after).filter(|after| after & FAULT == 0))

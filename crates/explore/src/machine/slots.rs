@@ -1,7 +1,7 @@
 //! The slots of requests: each names the thread that asks, where it runs, and
 //! which of its requests it is. So an answer finds its way back.
 
-use proto::{Agent, PlanKey, Protocol, Slot};
+use proto::{Agent, PlanKey, Slot};
 
 use crate::machine::controllers::Controllers;
 use crate::machine::placement::Placement;
@@ -20,8 +20,8 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub(crate) fn new<P: Protocol>(
-        controllers: &Controllers<P>,
+    pub(crate) fn new(
+        controllers: &Controllers,
         placement: &Placement,
         preemptions: u8,
     ) -> Result<Slots, String> {

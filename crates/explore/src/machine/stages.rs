@@ -16,16 +16,14 @@ use litmus::program::{
 };
 use proto::{Agent, Order};
 
-use crate::machine::placement::Placement;
-
 /// The ways to spread the threads of a program over 2 to `kernels_max` stages.
-pub(crate) fn spread(program: &Program, placement: &Placement, kernels_max: u8) -> Vec<Vec<u8>> {
+pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Vec<Vec<u8>> {
     // A work-group is of one kernel.
     let mut units: Vec<_> = Vec::new();
     let of_thread: Vec<usize> = (0..program.threads.len())
         .map(|t| {
             let group = program.scopes.enclosing(ThreadId(t as u8), Level::WorkGroup);
-            let unit = match (placement.agents[t], group) {
+            let unit = match (agents[t], group) {
                 (Agent::Cu(_), Some(group)) => (None, Some(group)),
                 _ => (Some(t), None),
             };
@@ -141,6 +139,7 @@ fn begin_behind(thread: &mut litmus::program::Thread, instr: Instr) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::placement::Placement;
 
     fn program(threads: &str) -> Program {
         let text = format!("OPENCL staged\n{{ }}\n{threads}\nexists (x=1)\n");
@@ -155,11 +154,11 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
     fn a_work_group_is_of_one_kernel_and_kernels_come_in_both_orders() {
         let program = program(THREE);
         let placement = Placement::spread(&program);
-        assert_eq!(spread(&program, &placement, 1), Vec::<Vec<u8>>::new());
+        assert_eq!(spread(&program, &placement.agents, 1), Vec::<Vec<u8>>::new());
         let two = vec![vec![0, 1, 1], vec![1, 0, 0]];
-        assert_eq!(spread(&program, &placement, 2), two);
+        assert_eq!(spread(&program, &placement.agents, 2), two);
         // There are two work-groups, and so two kernels at most.
-        assert_eq!(spread(&program, &placement, 4), two);
+        assert_eq!(spread(&program, &placement.agents, 4), two);
         assert_eq!(cuts(4, 3), [[1, 2], [1, 3], [2, 3]]);
     }
 

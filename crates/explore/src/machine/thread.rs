@@ -6,7 +6,6 @@ use proto::{Agent, Issuer, LineData, Op, Request, Rmw, RmwKind, Width};
 use smallvec::SmallVec;
 
 use crate::machine::live;
-use crate::machine::operation::bits;
 use crate::machine::placement::{self, Placement, Unsupported, WORD, Word};
 
 /// The most operations of one thread that are under way at once.
@@ -434,4 +433,10 @@ fn targets(instr: &Instr) -> [Option<Reg>; 2] {
         Instr::Cas(cas) => [cas.dst, cas.success],
         _ => [None, None],
     }
+}
+
+/// The bits of a value in a word.
+pub(crate) fn bits(value: Value) -> Result<u64, String> {
+    let word = i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a word"))?;
+    Ok(u64::from(word.cast_unsigned()))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use litmus::program::Value;
-use proto::{LineData, Op, PlanKey, Protocol, Width};
+use proto::{LineData, Op, PlanKey, Width};
 
 use crate::machine::controllers::{Told, Word};
 use crate::machine::thread::{Offer, Stay, ThreadState, Trouble};
@@ -19,7 +19,7 @@ pub(crate) enum Issued {
     Elsewhere { rest: u32, to: u8, told: u32 },
 }
 
-impl<P: Protocol> Machine<P> {
+impl Machine {
     /// The thread issues its next operation, if it has one to issue.
     pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
         let (thread, state) = part.threads[at];

@@ -141,7 +141,7 @@ impl Test {
             all.extend(on_hosts(&program, &self.placements, spread.hosts));
         }
         let in_kernels = |placement: &Placement| {
-            let stages = stages::spread(&program, placement, spread.kernels).into_iter();
+            let stages = stages::spread(&program, &placement.agents, spread.kernels).into_iter();
             let placement = placement.clone();
             stages.map(move |stages| Placement { stages, ..placement.clone() })
         };

@@ -1,6 +1,7 @@
 //! Explores programs on a bounded machine, and says what was found.
 
 pub(crate) mod engine;
+pub(crate) mod fault;
 pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod store;
@@ -8,9 +9,9 @@ pub(crate) mod store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use litmus::program::{LocId, Program, Value};
+use litmus::program::{LocId, Program};
 use proto::words::counted;
-use proto::{Mutation, PlanKey, Protocol, RowId};
+use proto::{Mutation, PlanKey, RowId};
 
 use crate::machine::bounds::Bounds;
 use crate::machine::controllers::Controllers;
@@ -19,51 +20,12 @@ use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Placement, Unsupported};
 use crate::machine::{Machine, Wrote};
+use crate::subject::Subject;
+pub use fault::{Fault, Violation, show};
+
 use engine::{Incomplete, Limits, Searched, System};
 use replay::Replay;
 use store::{StateId, Store};
-
-/// What is held against a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// Something that the protocol itself says cannot happen.
-    Impossible,
-    /// Nothing can move, and the program is not over.
-    Deadlock,
-    /// The program is over, and something is still under way.
-    Unquiet,
-    /// It ends as it must not.
-    Outcome,
-    /// It never ends, and nobody is to blame.
-    Livelock,
-    /// A byte was read that was never written there.
-    ThinAir,
-    /// The address that a thread read is outside the program's memory.
-    Astray,
-}
-
-impl Fault {
-    pub(crate) const ALL: [Fault; 7] = [
-        Fault::Impossible,
-        Fault::Deadlock,
-        Fault::Unquiet,
-        Fault::Outcome,
-        Fault::Livelock,
-        Fault::ThinAir,
-        Fault::Astray,
-    ];
-}
-
-/// What must not be, with the moves that lead there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// What kind.
-    pub fault: Fault,
-    /// What is wrong, in words.
-    pub why: String,
-    /// How to get there.
-    pub moves: Vec<Move>,
-}
 
 /// What is asked of a program.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,15 +72,15 @@ pub struct Found {
 
 /// A machine and the outcomes found so far, each with the first state that
 /// shows it.
-struct Run<'a, P: Protocol> {
-    machine: Machine<P>,
+struct Run<'a> {
+    machine: Machine,
     outcomes: BTreeMap<Outcome, StateId>,
     allowed: Option<&'a BTreeSet<Outcome>>,
     may_block: bool,
     forbidden: Option<Outcome>,
 }
 
-impl<P: Protocol> System for Run<'_, P> {
+impl System for Run<'_> {
     fn known(&self) -> &Known {
         &self.machine.known
     }
@@ -155,75 +117,43 @@ impl<P: Protocol> System for Run<'_, P> {
     }
 }
 
-/// An outcome in words: `0:r1=1; x=2;`.
-#[must_use]
-pub fn show(program: &Program, outcome: &[Value]) -> String {
-    let terms = program.state_terms();
-    let values = terms.iter().zip(outcome);
-    let values = values.map(|(&term, &v)| format!("{}={};", program.term_name(term), program.value_name(v)));
-    values.collect::<Vec<_>>().join(" ")
-}
-
-/// Explores programs, one after the other, on one bounded machine.
-pub trait Explores {
-    /// The bounds.
-    fn bounds(&self) -> Bounds;
-
-    /// Explores a program.
-    ///
-    /// # Errors
-    /// If the machine has no means for something in the program.
-    fn explore(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        asked: &Asked<'_>,
-        limits: &mut Limits<'_>,
-    ) -> Result<Found, Unsupported>;
-
-    /// Makes the moves of a trace again.
-    ///
-    /// # Errors
-    /// If the machine has no means for something in the program.
-    fn replay(
-        &mut self,
-        program: &Program,
-        placement: &Placement,
-        moves: &[Move],
-    ) -> Result<Replay, Unsupported>;
-}
-
-/// An explorer of some protocol. What the controllers have done once is not done
-/// again for the next program.
-pub struct Explorer<P: Protocol> {
+/// Explores programs, one after the other, on one bounded machine. What the controllers
+/// have done once is not done again for the next program.
+pub struct Explorer {
+    subject: Subject,
     bounds: Bounds,
     mutation: Option<Mutation>,
     /// By the shape of the machine.
-    learnt: Vec<Controllers<P>>,
+    learnt: Vec<Controllers>,
 }
 
 /// What the controllers of one shape have learnt is dropped when it takes more.
 const LEARNT_BYTES_MAX: usize = 64 << 20;
 
-impl<P: Protocol> Explorer<P> {
-    /// A machine within these bounds, with a seeded fault if one is given.
+impl Explorer {
+    /// A machine of a protocol within these bounds, with a seeded fault if one is given.
     #[must_use]
-    pub fn new(bounds: Bounds, mutation: Option<Mutation>) -> Explorer<P> {
-        Explorer { bounds, mutation, learnt: Vec::new() }
+    pub fn new(subject: &Subject, bounds: Bounds, mutation: Option<Mutation>) -> Explorer {
+        Explorer { subject: *subject, bounds, mutation, learnt: Vec::new() }
     }
 
-    /// A program on the machine.
-    fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine<P>, Unsupported> {
-        Machine::new(program, placement, self.bounds, self.mutation, &mut self.learnt)
-    }
-}
-
-impl<P: Protocol> Explores for Explorer<P> {
-    fn bounds(&self) -> Bounds {
+    /// The bounds.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    fn explore(
+    /// A program on the machine.
+    fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine, Unsupported> {
+        let (program, bounds) = ((program, placement), (self.bounds, self.mutation));
+        Machine::new(&self.subject, program, bounds, &mut self.learnt)
+    }
+
+    /// Explores a program.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    pub fn explore(
         &mut self,
         program: &Program,
         placement: &Placement,
@@ -263,7 +193,11 @@ impl<P: Protocol> Explores for Explorer<P> {
         Ok(found)
     }
 
-    fn replay(
+    /// Makes the moves of a trace again.
+    ///
+    /// # Errors
+    /// If the machine has no means for something in the program.
+    pub fn replay(
         &mut self,
         program: &Program,
         placement: &Placement,
@@ -273,12 +207,7 @@ impl<P: Protocol> Explores for Explorer<P> {
     }
 }
 
-fn conclude<P: Protocol>(
-    run: &mut Run<'_, P>,
-    mut searched: Searched,
-    asked: &Asked<'_>,
-    limits: &mut Limits<'_>,
-) -> Found {
+fn conclude(run: &mut Run<'_>, mut searched: Searched, asked: &Asked<'_>, limits: &mut Limits<'_>) -> Found {
     let known = &run.machine.known;
     let store = &searched.store;
     let mut violation = searched.problem.take().map(|problem| {
@@ -318,7 +247,7 @@ fn conclude<P: Protocol>(
         depth: searched.depth,
         rows: core::mem::take(&mut run.machine.rows),
         keys: core::mem::take(&mut run.machine.keys),
-        altered: run.machine.controllers.altered,
+        altered: run.machine.controllers.is_altered(),
         preempted: run.machine.preempted,
         violation,
         forbidden: run.forbidden.take(),
@@ -360,7 +289,7 @@ fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
 const VALUES_MAX: usize = 4096;
 
 /// Says which byte was read that was never written there, if one was.
-fn thin_air<P: Protocol>(machine: &Machine<P>) -> Option<String> {
+fn thin_air(machine: &Machine) -> Option<String> {
     let program = &machine.code.program;
     let locs: BTreeSet<LocId> = machine.reads.iter().map(|(loc, _)| *loc).collect();
     for loc in locs {

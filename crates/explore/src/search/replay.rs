@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{LineAddr, LineView, Message as _, Op, Per, Protocol, Request, Symbol as _, TimerClass, Width};
+use proto::{LineAddr, LineView, Op, Per, Request, Symbol as _, TimerClass, Width};
 
 use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
@@ -14,7 +14,7 @@ use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Unsupported, WORD};
 use crate::machine::play::Halt;
-use crate::search::{Fault, show};
+use crate::search::fault::{Fault, show};
 
 /// A step of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub const LEFT_OUT: &str = "it comes to an end that the test leaves out";
 pub const STUCK: &str = "nothing can move any more, and the program is not over";
 
 /// Makes the moves of a trace again, on the machine of its program.
-pub(crate) fn of<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
+pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {
     // A move of memory means the same as in the search that made the trace once
     // it is known which lines are shared.
     for mv in moves {
@@ -133,7 +133,7 @@ pub(crate) fn of<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Resul
     }
 }
 
-fn replay<P: Protocol>(machine: &mut Machine<P>, moves: &[Move]) -> Result<Replay, Unsupported> {
+fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {
     let mut state = machine.start()?;
     let memory = machine.known.nodes;
     let mut lanes: Vec<String> = (0..memory as u8).map(|node| machine.controllers.node_name(node)).collect();
@@ -192,7 +192,7 @@ impl Sink for Nowhere {
     fn wait(&mut self, _mv: Move) {}
 }
 
-fn end<P: Protocol>(machine: &mut Machine<P>, state: &[u32]) -> End {
+fn end(machine: &mut Machine, state: &[u32]) -> End {
     machine.learn(state);
     match machine.known.expand(state, &mut Vec::new(), &mut Nowhere) {
         Expansion::End => {
@@ -207,7 +207,7 @@ fn end<P: Protocol>(machine: &mut Machine<P>, state: &[u32]) -> End {
     }
 }
 
-fn threads<P: Protocol>(machine: &Machine<P>, state: &[u32], lanes: &[String]) -> Vec<String> {
+fn threads(machine: &Machine, state: &[u32], lanes: &[String]) -> Vec<String> {
     let mut names = Vec::new();
     for (node, &part) in state[..machine.known.nodes].iter().enumerate() {
         let of = machine.part(part).threads.iter();
@@ -218,7 +218,7 @@ fn threads<P: Protocol>(machine: &Machine<P>, state: &[u32], lanes: &[String]) -
 }
 
 /// Where a move happens, and what it is.
-fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usize, usize), String) {
+fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), String) {
     let memory = machine.known.nodes;
     let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
     match mv {
@@ -241,9 +241,10 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
             let msg = part(lanes.0).and_then(|p| {
                 p.out.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, msg)| *msg)
             });
-            let text = msg.map(|msg| machine.controllers.msg_of(msg)).map(|msg| {
-                let line = msg.line().map(|line| format!(" {}", line_name(machine, line)));
-                format!("{}{}", msg.name(), line.unwrap_or_default())
+            let text = msg.map(|msg| {
+                let (name, line) = machine.controllers.message(msg);
+                let line = line.map(|line| format!(" {}", line_name(machine, line)));
+                format!("{name}{}", line.unwrap_or_default())
             });
             (lanes, text.unwrap_or_default())
         }
@@ -309,30 +310,30 @@ fn describe<P: Protocol>(machine: &Machine<P>, state: &[u32], mv: Move) -> ((usi
 }
 
 /// The threads that are preempted with a thread.
-fn group<P: Protocol>(machine: &Machine<P>, thread: u8) -> String {
+fn group(machine: &Machine, thread: u8) -> String {
     let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
     group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
 }
 
 /// A line by the names of its words.
-fn line_name<P: Protocol>(machine: &Machine<P>, line: LineAddr) -> String {
+fn line_name(machine: &Machine, line: LineAddr) -> String {
     let names: Vec<&str> = words(machine, line).map(|(loc, _)| name(machine, loc)).collect();
     format!("[{}]", names.join(" "))
 }
 
 /// The words of a line with their offsets.
-fn words<P: Protocol>(machine: &Machine<P>, line: LineAddr) -> impl Iterator<Item = (LocId, usize)> {
+fn words(machine: &Machine, line: LineAddr) -> impl Iterator<Item = (LocId, usize)> {
     let all = machine.code.words.iter().enumerate().map(|(at, word)| (LocId(at as u16), *word));
     all.filter(move |(loc, word)| word.line == line && machine.code.program.loc(*loc).physical == *loc)
         .map(|(loc, word)| (loc, word.offset))
 }
 
-fn name<P: Protocol>(machine: &Machine<P>, loc: LocId) -> &str {
+fn name(machine: &Machine, loc: LocId) -> &str {
     &machine.code.program.loc(loc).name
 }
 
 /// A request in words.
-fn asks<P: Protocol>(machine: &Machine<P>, request: &Request) -> String {
+fn asks(machine: &Machine, request: &Request) -> String {
     let order = match request.order {
         proto::Order::Plain => String::new(),
         order => {
@@ -352,7 +353,7 @@ fn asks<P: Protocol>(machine: &Machine<P>, request: &Request) -> String {
     }
 }
 
-fn answered<P: Protocol>(machine: &Machine<P>, thread: u8, request: u32, value: Option<Value>) -> String {
+fn answered(machine: &Machine, thread: u8, request: u32, value: Option<Value>) -> String {
     let asked = asks(machine, machine.controllers.request_of(request));
     match value {
         Some(value) => format!("P{thread}: {asked} reads {value}"),
@@ -361,19 +362,14 @@ fn answered<P: Protocol>(machine: &Machine<P>, thread: u8, request: u32, value: 
 }
 
 /// What caches hold now that they did not hold before.
-fn changes<P: Protocol>(
-    machine: &Machine<P>,
-    lanes: &[String],
-    before: &[u32],
-    after: &[u32],
-) -> Vec<String> {
+fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -> Vec<String> {
     let nodes = machine.known.nodes;
     let mut notes = Vec::new();
     for node in 0..nodes {
         let views = |part: u32| machine.controllers.views(machine.part(part).station);
         let (old, new) = (views(before[node]), views(after[node]));
-        let id = machine.controllers.nodes.ids()[node];
-        if P::KINDS[usize::from(id.kind)].per == Per::Host {
+        let id = machine.controllers.ids()[node];
+        if machine.controllers.subject.kinds[usize::from(id.kind)].per == Per::Host {
             continue;
         }
         for view in new.iter().filter(|view| !old.contains(view)) {
@@ -398,7 +394,7 @@ fn changes<P: Protocol>(
 }
 
 /// A line as a cache holds it: values, `*` for dirty ones, `-` for missing ones.
-fn held<P: Protocol>(machine: &Machine<P>, view: &LineView) -> String {
+fn held(machine: &Machine, view: &LineView) -> String {
     let values = words(machine, view.line).map(|(loc, offset)| {
         let mask = proto::ByteMask::range(offset, WORD);
         let dirty = if view.dirty.overlaps(mask) { "*" } else { "" };

@@ -28,6 +28,8 @@ pub(super) const FLAG_WORDS: usize = WAVES * FLAGS;
 /// Words that count: one of the device, and one of each work-group.
 pub(super) const FIRST_COUNTER: usize = DATA + FLAG_WORDS;
 pub(super) const COUNTERS: usize = 1 + CUS;
+/// Bytes of a word.
+pub(super) const WORD: usize = 4;
 /// All words.
 pub(super) const WORDS: usize = FIRST_COUNTER + COUNTERS;
 /// How many found values of an episode are checked, at least.

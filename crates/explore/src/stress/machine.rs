@@ -2,19 +2,19 @@
 //! can happen next happens in an order that a seed decides.
 
 use super::draws::Draws;
-use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORDS, cu};
+use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORD, WORDS, cu};
 use super::order::Program;
-use super::queues::Queues;
-use super::waves::{Wave, unfinished};
-use drive::{At, Driver, Nodes, Told};
+use super::stations::Stations;
+use super::under_way::{Event, UnderWay};
+use super::wave::Wave;
+use super::wrong::{Wrong, unfinished, wrong};
+use crate::subject::Subject;
+use drive::{At, Told};
 use proto::{
-    Agent, CacheShape, Channels, Effects, Homes, Key, Kind, LineAddr, LineData, MemoryOp, MemoryReply,
-    Message as _, Mutation, Node as _, PagePolicy, PlanKey, Protocol, Rank, Request, SetIndex, Slot,
-    Spending, Station, Symbol as _, TimerClass, Topology, Uses, Way, WritePolicy,
+    Agent, CacheShape, Channels, Homes, Kind, LineAddr, LineData, MemoryReply, Mutation, PagePolicy, PlanKey,
+    Rank, Request, SetIndex, Symbol as _, Topology, Way, WritePolicy,
 };
 
-/// Bytes of a word.
-pub(super) const WORD: usize = 4;
 /// A run with more events does not end.
 const EVENTS_MAX: u64 = 400_000;
 /// A tick passes with one event of 1, 2, 4, ...: so many paces.
@@ -65,34 +65,6 @@ fn lines(topology: &Topology) -> usize {
     (WORDS * WORD).div_ceil(usize::from(topology.line_bytes))
 }
 
-/// What can happen next. Nodes and wavefronts are numbers.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
-    /// A message arrives: the oldest, where channels keep order.
-    Deliver {
-        from: u8,
-        to: u8,
-    },
-    /// Memory does what a node has asked for first.
-    Memory(u8),
-    Timer(u8, TimerClass),
-    /// A node waits for a time.
-    Deadline(u8),
-    /// A node must give up a way of a set.
-    Need(u8, SetIndex),
-    /// A wavefront may go on.
-    Wave(u8),
-}
-
-/// What went wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    /// A sentence.
-    pub(super) what: String,
-    /// The wavefront and the step in its program, if it is about one.
-    pub(super) at: Option<(usize, usize)>,
-}
-
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ran {
@@ -101,89 +73,12 @@ pub(super) struct Ran {
     pub(super) events: u64,
 }
 
-/// What is under way, and what can happen next.
-struct UnderWay<P: Protocol> {
-    /// How many nodes there are.
-    count: usize,
-    /// By sender and receiver: the messages under way.
-    channels: Queues<(P::Msg, u64)>,
-    /// By node: what memory is to do for it. All that is on its way is here with
-    /// the time at which it was sent.
-    asked: Queues<(MemoryOp, u64)>,
-    /// By node: the timers that run, a bit a class.
-    timers: Vec<u8>,
-    ready: Vec<Event>,
-    /// How many of those are deadlines or timers that run for ever: nobody may be
-    /// waiting for them.
-    periodic: usize,
-    /// How many ticks have passed.
-    now: u64,
-    /// By node: the time that it waits for, if it waits for one.
-    due: Vec<Option<u64>>,
-    /// The last answers, until they are looked at.
-    replies: Vec<(Slot, Option<LineData>)>,
-}
-
-/// Everything that is set off can happen next.
-impl<P: Protocol> Driver<P> for UnderWay<P> {
-    fn victim(&mut self, _: At, _: &P::Node, _: SetIndex, _: &[Way]) -> Option<Way> {
-        None
-    }
-    fn touched(&mut self, _: At, _: &[Way]) {}
-    fn used(&mut self, _: At, _: &Uses) {}
-    #[inline]
-    fn sent(&mut self, from: At, to: At, msg: P::Msg) {
-        self.channels.push(from as usize * self.count + to as usize, (msg, self.now));
-        self.ready.push(Event::Deliver { from: from as u8, to: to as u8 });
-    }
-    #[inline]
-    fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
-        for op in ops.drain(..) {
-            self.asked.push(from as usize, (op, self.now));
-            self.ready.push(Event::Memory(from as u8));
-        }
-    }
-    #[inline]
-    fn armed(&mut self, at: At, class: TimerClass) {
-        let (timers, bit) = (&mut self.timers[at as usize], 1 << class.index());
-        if *timers & bit == 0 {
-            *timers |= bit;
-            self.periodic += usize::from(class.is_periodic());
-            self.ready.push(Event::Timer(at as u8, class));
-        }
-    }
-    #[inline]
-    fn blocked(&mut self, at: At, set: SetIndex) {
-        self.ready.push(Event::Need(at as u8, set));
-    }
-    fn spent(&mut self, _: At, _: &[(Slot, Spending)]) {}
-    #[inline]
-    fn answered(&mut self, _: At, answers: &mut Vec<(Slot, Option<LineData>)>) {
-        self.replies.append(answers);
-    }
-}
-
-impl<P: Protocol> UnderWay<P> {
-    /// A node must hear of the time then.
-    fn wait_until(&mut self, at: At, time: u64) {
-        let due = &mut self.due[at as usize];
-        if due.is_none() {
-            self.periodic += 1;
-            self.ready.push(Event::Deadline(at as u8));
-        }
-        *due = Some(due.map_or(time, |due| due.min(time)));
-    }
-}
-
-pub(super) struct Machine<P: Protocol> {
-    pub(super) nodes: Nodes<P>,
-    stations: Vec<Station<P>>,
-    /// By node: as it is before anything happened.
-    fresh: Vec<P::Node>,
+pub(super) struct Machine {
+    subject: Subject,
+    pub(super) stations: Box<dyn Stations>,
     /// By node: when it was last told how much time has passed.
     clocks: Vec<u64>,
-    fx: Effects<P::Msg>,
-    under_way: UnderWay<P>,
+    under_way: UnderWay,
     /// One in how many events brings a tick.
     pace: usize,
     /// The most sets that a cache has.
@@ -206,15 +101,19 @@ pub(super) struct Machine<P: Protocol> {
     has_ended: bool,
 }
 
-impl<P: Protocol> Machine<P> {
-    pub(super) fn new(topology: &Topology, mutation: Option<Mutation>) -> Result<Self, String> {
-        let nodes = Nodes::<P>::new(topology, homes(topology, 0), mutation)?;
-        let count = nodes.ids().len();
+impl Machine {
+    pub(super) fn new(
+        subject: &Subject,
+        topology: &Topology,
+        mutation: Option<Mutation>,
+    ) -> Result<Self, String> {
+        let stations = (subject.stressed)(topology, homes(topology, 0), mutation)?;
+        let count = stations.count() as usize;
         if count > usize::from(u8::MAX) {
             return Err(format!("it has {count} nodes, and at most {} can be stressed", u8::MAX));
         }
-        let stations: Vec<Station<P>> = (0..count as At).map(|at| nodes.fresh(at)).collect();
         Ok(Machine {
+            subject: *subject,
             sets_max: topology
                 .levels
                 .iter()
@@ -222,18 +121,7 @@ impl<P: Protocol> Machine<P> {
                 .map(|array| array.sets)
                 .max()
                 .unwrap_or(1),
-            fresh: stations.iter().map(|station| station.node.clone()).collect(),
-            under_way: UnderWay {
-                count,
-                channels: Queues::new(count * count),
-                asked: Queues::new(count),
-                timers: vec![0; count],
-                ready: Vec::new(),
-                periodic: 0,
-                now: 0,
-                due: vec![None; count],
-                replies: Vec::new(),
-            },
+            under_way: UnderWay::new(count),
             memory: vec![LineData::default(); lines(topology)],
             waves: vec![Wave::default(); WAVES],
             set: [0; FLAG_WORDS],
@@ -247,19 +135,17 @@ impl<P: Protocol> Machine<P> {
             has_ended: true,
             stations,
             clocks: vec![0; count],
-            fx: Effects::default(),
-            nodes,
         })
     }
 
     pub(super) fn topology(&self) -> &Topology {
-        self.nodes.topology()
+        self.stations.topology()
     }
 
     /// Where a request of a wavefront comes in.
     pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, Wrong> {
         let agent = cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
-        self.nodes.entry(agent, PlanKey::of(request)).map_err(wrong)
+        self.stations.entry(agent, PlanKey::of(request)).map_err(wrong)
     }
 
     /// A wavefront can go on.
@@ -269,22 +155,17 @@ impl<P: Protocol> Machine<P> {
 
     /// Everything as it is before anything happened.
     fn reset(&mut self, seed: u64) {
-        for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
-            station.begin_anew(fresh);
-        }
+        self.stations.begin_anew();
         if !self.has_ended {
-            self.under_way.channels.clear();
-            self.under_way.asked.clear();
-            self.under_way.timers.fill(0);
-            self.under_way.ready.clear();
-            self.under_way.periodic = 0;
+            self.under_way.clear();
             self.sleeping.fill(0);
             self.ending = 0;
         }
         self.memory.fill(LineData::default());
         self.clocks.fill(0);
-        if self.nodes.topology().chiplets > 1 {
-            *self.nodes.homes_mut() = homes(self.nodes.topology(), seed);
+        if self.stations.topology().chiplets > 1 {
+            let homes = homes(self.stations.topology(), seed);
+            self.stations.place(homes);
         }
         self.waves.fill_with(Wave::default);
         self.set.fill(0);
@@ -294,7 +175,7 @@ impl<P: Protocol> Machine<P> {
         self.draws = Draws::new(seed);
         self.under_way.due.fill(None);
         self.under_way.now = 0;
-        if P::CLOCKED {
+        if self.subject.is_clocked {
             self.pace = 1 << self.draws.below(PACES);
         }
     }
@@ -303,7 +184,7 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
         self.reset(seed);
         self.has_ended = false;
-        for node in 0..self.stations.len() as At {
+        for node in 0..self.stations.count() {
             self.tell(node, &Told::Start, program)?;
         }
         for (wave, steps) in program.threads.iter().enumerate() {
@@ -316,8 +197,8 @@ impl<P: Protocol> Machine<P> {
             return Err(unfinished(&self.waves, program, "nothing can happen any more"));
         }
         self.end_kernels(program)?;
-        if let Some(at) = self.stations.iter().position(|station| !station.is_quiet()) {
-            return Err(wrong(format!("{} is not at rest at the end", self.nodes.name(at as At))));
+        if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
+            return Err(wrong(format!("{} is not at rest at the end", self.stations.node_name(at))));
         }
         self.check_memory(program)?;
         self.has_ended = self.under_way.ready.is_empty();
@@ -331,7 +212,7 @@ impl<P: Protocol> Machine<P> {
             if self.ran.events > EVENTS_MAX {
                 return Err(unfinished(&self.waves, program, "nothing comes to an end"));
             }
-            if P::CLOCKED && self.draws.below(self.pace) == 0 {
+            if self.subject.is_clocked && self.draws.below(self.pace) == 0 {
                 self.under_way.now += 1;
             }
             let draw = self.draws.next();
@@ -339,7 +220,7 @@ impl<P: Protocol> Machine<P> {
             let event = self.under_way.ready.swap_remove(at as usize);
             self.happens(event, program)?;
             if draw & 0xff < WHIMS {
-                let node = self.draws.below(self.stations.len());
+                let node = self.draws.below(self.stations.count() as usize);
                 let sets = self.sets_max as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
                 self.give_up(node as At, set, program)?;
@@ -363,7 +244,7 @@ impl<P: Protocol> Machine<P> {
         match event {
             Event::Wave(wave) => self.issue(usize::from(wave), program),
             Event::Need(node, set) => {
-                let is_wanted = self.stations[usize::from(node)].parked_count(Key::Way(set)) > 0;
+                let is_wanted = self.stations.is_wanted(node.into(), set);
                 if is_wanted && !self.give_up(node.into(), set, program)? {
                     self.under_way.ready.push(event);
                 }
@@ -372,21 +253,21 @@ impl<P: Protocol> Machine<P> {
             Event::Deliver { from, to } => {
                 let channels = &mut self.under_way.channels;
                 let channel = usize::from(from) * self.under_way.count + usize::from(to);
-                let at = match P::INFO.channels {
+                let at = match self.subject.info.channels {
                     Channels::Fifo => 0,
                     Channels::Unordered => self.draws.below(channels.len(channel).max(1)),
                 };
-                let Some((mut msg, sent)) = channels.take(channel, at) else { return Ok(()) };
-                if P::CLOCKED {
-                    msg.age(ticks(self.under_way.now - sent));
+                let Some((msg, sent)) = channels.take(channel, at) else { return Ok(()) };
+                if self.subject.is_clocked {
+                    self.stations.age(msg, ticks(self.under_way.now - sent));
                 }
-                self.tell(to.into(), &Told::Message { from: from.into(), msg: &msg }, program)
+                self.tell(to.into(), &Told::Message { from: from.into(), msg }, program)
             }
             Event::Memory(node) => {
                 let Some((mut op, sent)) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
-                if P::CLOCKED {
+                if self.subject.is_clocked {
                     let elapsed = ticks(self.under_way.now - sent);
-                    self.stations[usize::from(node)].node.age_tag(&mut op.tag, elapsed);
+                    self.stations.age_tag(node.into(), &mut op.tag, elapsed);
                 }
                 let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
                 self.tell(node.into(), &Told::Memory { reply: &reply }, program)
@@ -416,10 +297,10 @@ impl<P: Protocol> Machine<P> {
     pub(super) fn tell(
         &mut self,
         at: At,
-        told: &Told<&Request, &P::Msg, &MemoryReply>,
+        told: &Told<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), Wrong> {
-        if P::CLOCKED {
+        if self.subject.is_clocked {
             self.catch_up(at, program)?;
         }
         self.tell_now(at, told, program)
@@ -436,14 +317,14 @@ impl<P: Protocol> Machine<P> {
     fn tell_now(
         &mut self,
         at: At,
-        told: &Told<&Request, &P::Msg, &MemoryReply>,
+        told: &Told<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), Wrong> {
-        let Machine { nodes, stations, fx, under_way, .. } = self;
-        let station = &mut stations[at as usize];
-        nodes.tell(station, at, told, fx, under_way).map_err(wrong)?;
-        if let (true, Some(left)) = (P::CLOCKED, station.next_deadline()) {
-            under_way.wait_until(at, under_way.now + u64::from(left));
+        self.stations.tell(at, told, &mut self.under_way).map_err(wrong)?;
+        if self.subject.is_clocked
+            && let Some(left) = self.stations.next_deadline(at)
+        {
+            self.under_way.wait_until(at, self.under_way.now + u64::from(left));
         }
         if self.under_way.replies.is_empty() {
             return Ok(());
@@ -457,17 +338,12 @@ impl<P: Protocol> Machine<P> {
 
     /// Gives up a way of the set, if there is one to be had.
     fn give_up(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
-        if P::CLOCKED {
+        if self.subject.is_clocked {
             // Which ways may be given up depends on the time.
             self.catch_up(node, program)?;
         }
         self.victims.clear();
-        let station = &self.stations[node as usize];
-        // A controller whose lines the machine does not declare has one set.
-        if set.0 >= self.nodes.level(station.id().kind).array.sets.max(1) {
-            return Ok(false);
-        }
-        station.node.victims(set, &mut self.victims);
+        self.stations.victims(node, set, &mut self.victims);
         let Some(lowest) = self.victims.iter().map(|(_, rank)| *rank).min() else { return Ok(false) };
         self.victims.retain(|(_, rank)| *rank == lowest);
         let (way, _) = self.victims[self.draws.below(self.victims.len())];
@@ -482,13 +358,10 @@ fn ticks(elapsed: u64) -> i32 {
     i32::try_from(elapsed).unwrap_or(i32::MAX)
 }
 
-pub(super) fn wrong(what: String) -> Wrong {
-    Wrong { what, at: None }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proto::Protocol as _;
     use std::collections::BTreeSet;
 
     #[test]

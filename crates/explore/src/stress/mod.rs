@@ -17,19 +17,25 @@ mod order;
 mod queues;
 mod rules;
 mod shrink;
+pub(crate) mod stations;
+mod under_way;
+mod wave;
 mod waves;
+mod wrong;
 
 use core::fmt;
 
 use proto::words::counted;
-use proto::{Mutation, Protocol, Setup, Symbol as _, Topology};
+use proto::{Homes, Mutation, Symbol as _, Topology};
 
 use crate::parallel::in_parallel;
+use crate::subject::Subject;
 use draws::Draws;
 use episode::{Episode, cu};
-use machine::{Machine, Ran, Wrong, topologies};
+use machine::{Machine, Ran, topologies};
 use order::Planner;
 use rules::Rules;
+use wrong::Wrong;
 
 /// How a protocol is put under stress.
 pub struct Options<'a> {
@@ -123,20 +129,20 @@ const CHUNK: u64 = 64;
 /// # Errors
 /// If no episodes are made for what the protocol claims, or it cannot be built
 /// for a machine.
-pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
-    let claimed: Vec<&str> = P::INFO.claims.iter().map(|claim| claim.model).collect();
+pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<Stressed, String> {
+    let claimed: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let rules = match options.model {
         Some(model) => Rules::of(&[model]),
         None => Rules::of(&claimed),
     }?;
-    let machines = topologies(P::KINDS, options.chiplets);
+    let machines = topologies(subject.kinds, options.chiplets);
     for machine in &machines {
-        Setup::<P>::new(machine)?;
+        (subject.stressed)(machine, Homes::new(machine, 1), None)?;
     }
     let chunks = options.episodes.div_ceil(CHUNK) as usize;
     let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);
     let found = in_parallel(options.jobs, chunks, || {
-        let mut tester = Tester::<P>::new(&machines, rules, options.mutation);
+        let mut tester = Tester::new(subject, &machines, rules, options.mutation);
         let failed = &failed;
         move |chunk| {
             let is_behind = chunk > failed.load(core::sync::atomic::Ordering::Relaxed);
@@ -167,18 +173,24 @@ pub fn stress<P: Protocol>(options: &Options<'_>) -> Result<Stressed, String> {
 }
 
 /// The machines on which episodes run, one after the other.
-struct Tester<'a, P: Protocol> {
+struct Tester<'a> {
+    subject: &'a Subject,
     topologies: &'a [Topology],
-    machines: Vec<Option<Machine<P>>>,
+    machines: Vec<Option<Machine>>,
     planner: Planner,
     rules: Rules,
     mutation: Option<Mutation>,
 }
 
-impl<'a, P: Protocol> Tester<'a, P> {
-    fn new(topologies: &'a [Topology], rules: Rules, mutation: Option<Mutation>) -> Self {
+impl<'a> Tester<'a> {
+    fn new(
+        subject: &'a Subject,
+        topologies: &'a [Topology],
+        rules: Rules,
+        mutation: Option<Mutation>,
+    ) -> Self {
         let machines = topologies.iter().map(|_| None).collect();
-        Tester { topologies, machines, planner: Planner::default(), rules, mutation }
+        Tester { subject, topologies, machines, planner: Planner::default(), rules, mutation }
     }
 
     fn chunk(&mut self, seed: u64, episodes: core::ops::Range<u64>) -> Result<Stressed, String> {
@@ -208,7 +220,7 @@ impl<'a, P: Protocol> Tester<'a, P> {
     fn run(&mut self, at: usize, episode: &Episode, order: u64) -> Result<Result<Ran, Wrong>, String> {
         let machine = match &mut self.machines[at] {
             Some(machine) => machine,
-            empty => empty.insert(Machine::new(&self.topologies[at], self.mutation)?),
+            empty => empty.insert(Machine::new(self.subject, &self.topologies[at], self.mutation)?),
         };
         Ok(machine.run(self.planner.plan(episode, self.rules), order))
     }

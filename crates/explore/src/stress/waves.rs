@@ -1,48 +1,23 @@
 //! The wavefronts of an episode: what they issue, what their answers must be,
 //! and what memory must have when their kernel has ended.
 
-use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORDS, cu};
-use super::machine::{Machine, WORD, Wrong, wrong};
+use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORD, WORDS, cu};
+use super::machine::Machine;
 use super::order::Program;
+use super::wave::UNDER_WAY_MAX;
+use super::wrong::{Wrong, wrong};
 use drive::Told;
 use proto::{
-    ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Protocol, Request,
-    Rmw, RmwKind, Scope, Slot, Width,
+    ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Request, Rmw,
+    RmwKind, Scope, Slot, Width,
 };
 
-/// Data accesses of a wavefront that may be under way at once.
-const UNDER_WAY_MAX: usize = 4;
 /// Who waits for a flag that is not set asks for it anyhow, so many times of 256.
 const IMPATIENCE: u64 = 64;
 /// The first slot of the ends of kernels.
 const ENDS: usize = WAVES * UNDER_WAY_MAX;
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Wave {
-    at: usize,
-    /// The places of the steps under way in its program.
-    under_way: [Option<u16>; UNDER_WAY_MAX],
-    /// Is it in the list of what can happen?
-    is_ready: bool,
-}
-
-impl Wave {
-    fn is_idle(&self) -> bool {
-        self.under_way.iter().all(Option::is_none)
-    }
-
-    pub(super) fn is_done(&self, steps: &[Step]) -> bool {
-        self.at >= steps.len() && self.is_idle()
-    }
-}
-
-pub(super) fn unfinished(waves: &[Wave], program: &Program, why: &str) -> Wrong {
-    let left = waves.iter().zip(&program.threads).position(|(wave, steps)| !wave.is_done(steps));
-    let at = left.map(|wave| (wave, waves[wave].at.min(program.threads[wave].len().saturating_sub(1))));
-    Wrong { what: format!("{why}, and not all wavefronts are done"), at }
-}
-
-impl<P: Protocol> Machine<P> {
+impl Machine {
     pub(super) fn wake(&mut self, wave: usize) {
         if !self.waves[wave].is_ready {
             self.waves[wave].is_ready = true;
@@ -179,7 +154,7 @@ impl<P: Protocol> Machine<P> {
     /// the host finds in memory what has been stored.
     pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
         for step in Boundary::END {
-            let requests = self.nodes.boundary(step, KernelId(0), true).map_err(wrong)?;
+            let requests = self.stations.boundary(step, KernelId(0)).map_err(wrong)?;
             for (at, (_, node, request)) in requests.iter().enumerate() {
                 self.ending |= 1 << at;
                 let slot = Slot((ENDS + at) as u32);

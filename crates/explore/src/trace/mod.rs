@@ -52,7 +52,7 @@ use crate::programs::test::Test;
 use crate::programs::twist::Twist;
 use crate::search::engine::Limits;
 use crate::search::replay::{End, Replay};
-use crate::search::{Asked, Fault, Violation};
+use crate::search::{Asked, Explorer, Fault, Violation};
 use crate::subject::Subject;
 use crate::verify::Finding;
 use crate::verify::reason;
@@ -222,7 +222,7 @@ impl Trace {
     /// # Errors
     /// If the machine has no means for something in the program.
     pub fn draw(&self, subject: &Subject) -> Result<Replay, Obstacle> {
-        let mut explorer = subject.explorer(self.bounds, self.mutation());
+        let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
         let replay = explorer.replay(&self.program, &self.placement, &self.violation.moves);
         replay.map_err(|error| Obstacle::Unfit(error.to_string()))
     }
@@ -313,7 +313,7 @@ impl Trace {
         stop: &dyn Fn() -> bool,
     ) -> Result<Replayed, Obstacle> {
         let mut limits = Limits { memory_bytes, stop: Box::new(stop), ..Limits::default() };
-        let mut explorer = subject.explorer(self.bounds, self.mutation());
+        let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
         // Waits were none of the question where a stray byte was the answer.
         let may_block = self.violation.fault == Fault::ThinAir;
         let asked = Asked { may_block, ..Asked::default() };

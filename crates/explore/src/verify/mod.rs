@@ -1,13 +1,13 @@
 //! Verifies a protocol: every test, on every machine and in every placement,
 //! against every claim.
 
+mod options;
 pub(crate) mod reason;
 pub mod results;
 pub(crate) mod run;
 pub(crate) mod trials;
 pub(crate) mod unproved;
 
-use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,52 +23,11 @@ use crate::parallel::pull;
 use crate::programs::claim::Claim;
 pub use crate::programs::test::{Machines, Spread, Test};
 use crate::programs::{Feed, Programs};
-use crate::search::Violation;
 use crate::subject::Subject;
+pub use options::{Options, Progress};
+pub use run::Finding;
+
 use run::{Explorers, Run};
-
-/// How a protocol is verified.
-pub struct Options<'a> {
-    /// The machines.
-    pub bounds: Vec<Bounds>,
-    /// How many tests are explored at once.
-    pub jobs: usize,
-    /// The bytes that all of them together may take.
-    pub memory_bytes: u64,
-    /// Are faults seeded afterwards?
-    pub mutants: bool,
-    /// Asked now and then, by all jobs; true ends everything.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Told now and then how many tests, and then how many mutants, are done.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
-}
-
-impl Options<'_> {
-    /// On these machines: one test at a time, a gigabyte, to the end, in silence, and
-    /// without faults.
-    #[must_use]
-    pub fn new(bounds: Vec<Bounds>) -> Options<'static> {
-        Options { bounds, jobs: 1, memory_bytes: 1 << 30, mutants: false, stop: &|| false, progress: &|_| {} }
-    }
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("bounds", &self.bounds)
-            .field("jobs", &self.jobs)
-            .finish_non_exhaustive()
-    }
-}
-
-/// How far a verification has come.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress {
-    /// So many tests of so many that there are so far.
-    Tests(usize, usize),
-    /// So many mutants of so many.
-    Mutants(usize, usize),
-}
 
 /// What is known of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,21 +50,6 @@ impl Status {
             Status::Refuted => "refuted",
         }
     }
-}
-
-/// Something that must not be, with all that is needed to make it again.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// The index of the test.
-    pub test: usize,
-    /// The index of its placement.
-    pub placement: usize,
-    /// The machine.
-    pub bounds: Bounds,
-    /// The claims that it is against.
-    pub models: Vec<String>,
-    /// What it is.
-    pub violation: Violation,
 }
 
 /// What is known of a protocol.

@@ -16,9 +16,9 @@ use crate::mutants::rows::RowSet;
 use crate::programs::claim::{Claim, Promise, Silence};
 use crate::programs::test::{Machines, Test};
 use crate::search::engine::Limits;
-use crate::search::{Asked, Explores, Fault, Found, Violation};
+use crate::search::{Asked, Explorer, Fault, Found, Violation};
 use crate::subject::Subject;
-use crate::verify::{Finding, Options};
+use crate::verify::options::Options;
 
 /// A test on a machine in a placement, as it went.
 #[derive(Clone, Debug)]
@@ -61,6 +61,21 @@ pub(crate) struct Tested {
     pub(crate) unpreempted: bool,
 }
 
+/// Something that must not be, with all that is needed to make it again.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The index of the test.
+    pub test: usize,
+    /// The index of its placement.
+    pub placement: usize,
+    /// The machine.
+    pub bounds: Bounds,
+    /// The claims that it is against.
+    pub models: Vec<String>,
+    /// What it is.
+    pub violation: Violation,
+}
+
 /// What is not covered when somebody has it end.
 const STOPPED: &str = "stopped before the end";
 
@@ -79,7 +94,7 @@ const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 pub(crate) struct Explorers<'a> {
     subject: &'a Subject,
     mutation: Option<Mutation>,
-    all: Vec<Box<dyn Explores>>,
+    all: Vec<Explorer>,
 }
 
 impl<'a> Explorers<'a> {
@@ -89,12 +104,12 @@ impl<'a> Explorers<'a> {
     }
 
     /// The explorer of the machine within these bounds.
-    pub(crate) fn within(&mut self, bounds: Bounds) -> &mut dyn Explores {
+    pub(crate) fn within(&mut self, bounds: Bounds) -> &mut Explorer {
         let at = self.all.iter().position(|explorer| explorer.bounds() == bounds).unwrap_or_else(|| {
-            self.all.push(self.subject.explorer(bounds, self.mutation));
+            self.all.push(Explorer::new(self.subject, bounds, self.mutation));
             self.all.len() - 1
         });
-        &mut *self.all[at]
+        &mut self.all[at]
     }
 }
 

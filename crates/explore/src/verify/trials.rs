@@ -14,8 +14,8 @@ use crate::programs::test::Test;
 use crate::search::Asked;
 use crate::search::engine::Limits;
 use crate::subject::Subject;
+use crate::verify::options::{Options, Progress};
 use crate::verify::run::{Explorers, Run};
-use crate::verify::{Options, Progress};
 
 /// A sound run on which mutants are tried.
 pub(crate) struct Witness<'a> {

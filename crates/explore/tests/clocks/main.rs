@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use explore::stress::{Options, stress};
 use explore::verify::Test;
 use explore::{
-    Asked, Bounds, Explorer, Explores, Fault, Found, Incomplete, Limits, Move, Outcome, Placement, Violation,
+    Asked, Bounds, Explorer, Fault, Found, Incomplete, Limits, Move, Outcome, Placement, Subject, Violation,
 };
 use lease::{guarded, keeping, long, right, sleeping, tagging, timeless};
 use proto::{Protocol, WritePolicy};
@@ -87,7 +87,7 @@ const NARROW: Bounds = Bounds { banks: 1, ..BOUNDS.tight() };
 fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Outcome>>) -> Found {
     let test = Test::read("test", text).expect("it is a test");
     let program = &*test.program();
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
     let asked = Asked { allowed, may_block: false };
     let mut limits = Limits { states_max: 400_000, ..Limits::default() };
@@ -202,7 +202,7 @@ fn stressed<P: Protocol>() -> explore::stress::Stressed {
         stop: &|| false,
         progress: &|_| {},
     };
-    stress::<P>(&options).expect("episodes are made for its claim")
+    stress(&Subject::of::<P>(), &options).expect("episodes are made for its claim")
 }
 
 #[test]

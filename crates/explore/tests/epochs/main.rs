@@ -6,7 +6,7 @@ mod toys;
 
 use explore::stress::{Options, stress};
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Explores, Found, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
 use proto::{Protocol, WritePolicy};
 use toy::{forgetful::Forgetful, sound::Epochs};
 
@@ -30,7 +30,7 @@ fn explore<P: Protocol>() -> Found {
     let test = Test::read("MP", MESSAGE).expect("it is a test");
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::<P>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
@@ -63,9 +63,9 @@ fn episodes_end_although_a_timer_runs_for_ever() {
         stop: &|| false,
         progress: &|_| {},
     };
-    let stressed = stress::<Epochs>(&options).expect("episodes are made for its claim");
+    let stressed = stress(&Subject::of::<Epochs>(), &options).expect("episodes are made for its claim");
     assert!(stressed.failure.is_none(), "{:?}", stressed.failure);
     assert!(stressed.checked > 0);
-    let stressed = stress::<Forgetful>(&options).expect("episodes are made for its claim");
+    let stressed = stress(&Subject::of::<Forgetful>(), &options).expect("episodes are made for its claim");
     assert!(stressed.failure.is_some(), "its stores are never performed");
 }

@@ -4,7 +4,7 @@ mod toy;
 
 use explore::stress::{Options, stress};
 use explore::verify::{Spread, Test};
-use explore::{Asked, Bounds, Explorer, Explores, Found, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
 use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
 
@@ -51,7 +51,7 @@ fn own_store() -> String {
 fn explore(text: &str, bounds: Bounds, mutation: Option<Mutation>) -> Found {
     let test = Test::read("T", text).expect("it is a test");
     let program = &*test.program();
-    let mut explorer = Explorer::<Split>::new(bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds, mutation);
     let placement = Placement::spread(program);
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
@@ -140,7 +140,7 @@ fn two_hosts_have_a_cache_each_and_a_message_between_them_arrives_whole() {
     let explore = |hosts: u16, mutation| {
         let placement = test.placements.iter().find(|placement| placement.hosts() == hosts);
         let placement = placement.expect("both are there");
-        let mut explorer = Explorer::<Split>::new(bounds(), mutation);
+        let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds(), mutation);
         let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
         outcomes(&found.expect("the machine has all that the program needs"))
     };
@@ -175,7 +175,7 @@ fn a_message_arrives_whole_where_work_groups_are_preempted() {
     let own = |preemptions: u8, fault| {
         let test = Test::read("own", &own).expect("it is a test");
         let placement = Placement::spread(&test.program()).paired(&test.program());
-        let mut explorer = Explorer::<Split>::new(bounds().preempting(preemptions), fault);
+        let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds().preempting(preemptions), fault);
         let found = explorer.explore(&test.program(), &placement, &Asked::default(), &mut Limits::default());
         outcomes(&found.expect("the machine has all that the program needs"))
     };
@@ -196,7 +196,7 @@ fn episodes_hold_on_three_levels_and_a_seeded_fault_is_found() {
             stop: &|| false,
             progress: &|_| {},
         };
-        stress::<Split>(&options).expect("episodes are made for its claim")
+        stress(&Subject::of::<Split>(), &options).expect("episodes are made for its claim")
     };
     let sound = stressed(None);
     assert!(sound.failure.is_none(), "{:?}", sound.failure);

@@ -12,7 +12,7 @@ mod verified;
 #[allow(dead_code, reason = "some of it is for other tests of the same notation")]
 mod walker;
 
-use explore::{Asked, Bounds, End, Explorer, Explores as _, Limits, Move, Placement};
+use explore::{Asked, Bounds, End, Explorer, Limits, Move, Placement, Subject};
 use family::{all, in_turn};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 use std::collections::BTreeSet;
@@ -134,10 +134,17 @@ const DONE_TWICE: [(&str, &str); 3] = [
 ];
 
 /// Two threads on compute units of their own, on a machine.
-fn two_threads() -> (litmus::program::Program, Explorer<zoo::vi::Vi>) {
+fn two_threads() -> (litmus::program::Program, Explorer) {
     let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
     let program = litmus::parse::parse(text).expect("a sound test");
-    (program, Explorer::new(Bounds::new(WritePolicy::Combining, WritePolicy::Combining), None))
+    (
+        program,
+        Explorer::new(
+            &Subject::of::<zoo::vi::Vi>(),
+            Bounds::new(WritePolicy::Combining, WritePolicy::Combining),
+            None,
+        ),
+    )
 }
 
 #[test]

@@ -4,7 +4,7 @@
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
 use crate::toys;
-use explore::{Asked, Bounds, Explorer, Explores as _, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use litmus::program::Program;
 use proto::parts::Host;
 use proto::{
@@ -127,7 +127,7 @@ fn explore(stages: &[u8]) -> Option<String> {
     let agents = vec![Agent::Cu(0), Agent::Host(0), Agent::Cu(1)];
     let placement = Placement { agents, stages: stages.to_vec(), ..Placement::spread(&program) };
     let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Through);
-    let mut explorer = Explorer::<Declared>::new(bounds, None);
+    let mut explorer = Explorer::new(&Subject::of::<Declared>(), bounds, None);
     let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
     let found = found.expect("the machine has all that the program needs");
     if found.violation.is_none() {

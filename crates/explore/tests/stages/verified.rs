@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
-use explore::{Asked, Bounds, Explorer, Explores as _, Fault, Found, Limits, Placement, Programs, Subject};
+use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Programs, Subject};
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
 
@@ -127,7 +127,7 @@ fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Fou
         Mutation { table: view.id, change: Change::DropStepOf { plan, at } }
     });
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::<Vi>::new(bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<Vi>(), bounds, mutation);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 

@@ -9,7 +9,7 @@ mod remote;
 mod targeted;
 mod walker;
 
-use explore::{Bounds, Explores as _};
+use explore::{Bounds, Explorer, Subject};
 use programs::{PLAIN, POLICIES, X, Y, Z, expected, on, program};
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Relaxed, SeqCst};
@@ -77,7 +77,8 @@ fn a_trace_can_be_made_again_and_drawn() {
     let program: Program = litmus::parse::parse(text).expect("a sound test");
     let placement = explore::Placement::spread(&program);
     let combining = WritePolicy::Combining;
-    let mut explorer = explore::Explorer::<Vi>::new(Bounds::new(combining, combining).evicting(), None);
+    let mut explorer =
+        Explorer::new(&Subject::of::<Vi>(), Bounds::new(combining, combining).evicting(), None);
     let all = explorer
         .explore(&program, &placement, &explore::Asked::default(), &mut explore::Limits::default())
         .expect("a supported program");

@@ -1,6 +1,6 @@
 //! Programs in the notation of the walks, as litmus programs.
 
-use explore::{Asked, Bounds, Explorer, Explores as _, Incomplete, Limits, Placement};
+use explore::{Asked, Bounds, Explorer, Incomplete, Limits, Placement, Subject};
 use litmus::program::{
     Access, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, LocId, Prop, RmwOp, ScopeId, Scopes, Term,
     ThreadId, ThreadSet,
@@ -229,7 +229,7 @@ pub(crate) fn walk_at_most<P: Protocol>(
         lines: (0..WORDS as u8).map(|word| word / 2).collect(),
         stages: program.stages.clone(),
     };
-    let mut explorer = Explorer::<P>::new(bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
     let mut limits = Limits { states_max: states_max as u64, ..Limits::default() };
     let found = explorer.explore(&litmus, &placement, &Asked::default(), &mut limits);
     let found = found.expect("the machine has all that the program needs");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lab::experiment::Question;
 
-use super::SyncOrder;
+use super::checks::SyncOrder;
 use super::values::{key_value, message, whole};
 
 /// What `run` and `compare` share.

@@ -12,48 +12,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-use crate::catalog::claims_text;
 use crate::error::{Error, printable};
+use crate::paper::built_in::{BUILT_IN, claims_text, names};
 use crate::place::Place;
 use crate::results::Shape;
 use crate::systems::{explain, read_text};
-
-macro_rules! built_in {
-    ($paper:literal: $($file:literal),+ $(,)?) => {
-        ($paper, &[$(($file, include_str!(concat!("../../../../experiments/", $paper, "/", $file)))),+])
-    };
-}
-
-/// A file's name and its text.
-type BuiltIn = (&'static str, &'static str);
-
-/// The papers whose experiments every binary carries, with their files.
-const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
-    built_in!("hlrc":
-        "paper.toml",
-        "fig1.toml",
-        "fig4.toml",
-        "fig5.toml",
-        "fig6.toml",
-        "fig7.toml",
-        "fig8.toml",
-        "fig9.toml",
-        "fig10.toml",
-        "table6.toml",
-        "padding.toml",
-        "sensitivity.toml",
-    ),
-    built_in!("hrf":
-        "paper.toml",
-        "fig10.toml",
-        "flushes.toml",
-        "invalidations.toml",
-        "donations.toml",
-        "litmus.toml",
-        "sensitivity.toml",
-        "targeted.toml",
-    ),
-];
 
 /// The file that the others refer to.
 const PAPER_FILE: &str = "paper.toml";
@@ -253,12 +216,6 @@ pub(super) enum Fold {
     Max,
     /// They do not: what is claimed must hold for each.
     Each,
-}
-
-/// The papers that can be reproduced.
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
 impl Files {

@@ -7,6 +7,7 @@
 pub mod claims;
 pub mod expr;
 
+pub(crate) mod built_in;
 mod evaluate;
 mod files;
 mod litmus;
@@ -16,7 +17,7 @@ mod score;
 mod shown;
 pub(crate) mod statistics;
 
-pub use files::names;
+pub use built_in::names;
 pub use plan::{GraphAsked, Plan, Request, Task};
 
 use std::collections::BTreeMap;

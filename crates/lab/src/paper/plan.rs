@@ -10,12 +10,11 @@ use workloads::graph::stand_in::Scale;
 use workloads::{NamedInput, Settings};
 
 use super::{Input, NamedScenario, Paper, Source, Variant};
-use crate::digest;
+use crate::digest::{self, TaskId};
 use crate::error::{Error, printable};
 use crate::experiment::{Experiment, named_once, set_once};
 use crate::input::parse_scale;
 use crate::results::RowKey;
-use crate::store::TaskId;
 
 /// What of a paper is to be reproduced.
 #[derive(Clone, Debug, Default)]

@@ -12,8 +12,8 @@ use super::expr::{At, Comparison, Definitions, Expr, Wrong};
 use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, Source, VariantFile};
 use super::litmus::{Litmus, TESTS};
 use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Source as From, Variant, What};
-use crate::catalog;
 use crate::error::Error;
+use crate::paper::built_in::claims_text;
 use crate::scenario::Scenario;
 use crate::systems::Systems;
 
@@ -25,7 +25,7 @@ impl Paper {
     pub fn load(name: &str, folder: Option<&Path>, systems: &Systems) -> Result<Paper, Error> {
         let files = Files::load(name, folder)?;
         let claims_path = format!("<built-in>/claims/{name}.toml");
-        let claims = Claims::parse(Path::new(&claims_path), catalog::claims_text(name))?;
+        let claims = Claims::parse(Path::new(&claims_path), claims_text(name))?;
         let (source, file) = &files.paper;
         let definitions = definitions(source, file)?;
         let mut paper = Paper {

@@ -6,7 +6,6 @@ use litmus::program::{Instr, ThreadId};
 use proto::Agent;
 use sim::follow::Issues;
 
-use super::issues;
 use crate::litmus::check;
 
 /// Who plays the threads.
@@ -122,5 +121,13 @@ impl Cast {
             Some(&Issues::Wave { work_group, .. }) => Some(work_group),
             _ => None,
         }
+    }
+}
+
+/// Who plays a thread.
+fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
+    match agent {
+        Agent::Host(_) => Issues::Host,
+        _ => Issues::Wave { work_group, wave },
     }
 }

@@ -30,10 +30,11 @@ use std::collections::BTreeSet;
 use explore::trace::{Obstacle, Verdict};
 use explore::{Fault, LEFT_OUT, Replay, STUCK, StagedKernel, Subject, Trace, overwritten, show};
 use litmus::program::{Program, Term, Value};
-use proto::{Agent, Channels, LineAddr, Mutation, Protocol, Symbol as _, TimerClass, Way};
+use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
 use sim::follow::{End, FollowError, Followed, Issues, LedKernel, Move, Script, follow};
 
+use crate::run::timed;
 use cast::Cast;
 use machine::Ground;
 use thread::Seen;
@@ -66,7 +67,8 @@ pub fn replay(
     latencies: &System,
     stop: &dyn Fn() -> bool,
 ) -> Result<Timed, Obstacle> {
-    replay_with(trace, subject, latencies, stop, |job| zoo::with(subject.info.name, job))
+    let timed = timed(subject.info.name).ok_or_else(|| String::from("there is no such protocol"))?;
+    replay_with(trace, (subject, &timed), latencies, stop)
 }
 
 /// The same for a protocol that may not be registered.
@@ -78,16 +80,14 @@ pub fn replay_as<P: Protocol>(
     latencies: &System,
     stop: &dyn Fn() -> bool,
 ) -> Result<Timed, Obstacle> {
-    use zoo::Visit as _;
-    replay_with(trace, &Subject::of::<P>(), latencies, stop, |job| Some(job.visit::<P>()))
+    replay_with(trace, (&Subject::of::<P>(), &sim::Subject::of::<P>()), latencies, stop)
 }
 
 fn replay_with(
     trace: &Trace,
-    subject: &Subject,
+    (subject, timed): (&Subject, &sim::Subject),
     latencies: &System,
     stop: &dyn Fn() -> bool,
-    run: impl FnOnce(Job) -> Option<Result<Followed, FollowError>>,
 ) -> Result<Timed, Obstacle> {
     if trace.is_of_all_runs() {
         let what = match trace.violation.fault {
@@ -114,15 +114,14 @@ fn replay_with(
     };
     let (program, seen) = program::of(trace.program(), &cast, &ground, kernels.as_deref())?;
     let moves = moves(trace, &cast, &ground, (&explored.replay, kernels.as_deref()))?;
-    let job = Job {
-        system: ground.system(trace, &cast, latencies),
-        program,
-        mutation: trace.mutation(),
-        pages: ground.pages(trace),
-        kernels: kernels.as_ref().map(|kernels| kernels.iter().map(led).collect()),
-        moves: moves.iter().map(|(_, mv)| *mv).collect(),
+    let kernels: Option<Vec<LedKernel>> = kernels.as_ref().map(|kernels| kernels.iter().map(led).collect());
+    let script = Script {
+        pages: &ground.pages(trace),
+        kernels: kernels.as_deref(),
+        moves: &moves.iter().map(|(_, mv)| *mv).collect::<Vec<_>>(),
     };
-    let led = run(job).ok_or_else(|| String::from("there is no such protocol"))?;
+    let system = ground.system(trace, &cast, latencies);
+    let led = follow(timed, &system, program, trace.mutation(), &script);
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
             let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
@@ -158,28 +157,9 @@ fn replay_with(
     Ok(Timed { explored: explored.replay, cycles, verdict, end, reasons })
 }
 
-struct Job {
-    system: System,
-    program: kernel::Program,
-    mutation: Option<Mutation>,
-    pages: Vec<(LineAddr, u16)>,
-    kernels: Option<Vec<LedKernel>>,
-    moves: Vec<Move>,
-}
-
 fn led(kernel: &StagedKernel) -> LedKernel {
     let StagedKernel { host_has_written, is_released, is_followed, .. } = *kernel;
     LedKernel { host_has_written, is_released, is_followed }
-}
-
-impl zoo::Visit for Job {
-    type Output = Result<Followed, FollowError>;
-
-    fn visit<P: Protocol>(self) -> Self::Output {
-        let Job { system, program, mutation, pages, kernels, moves } = self;
-        let script = Script { pages: &pages, kernels: kernels.as_deref(), moves: &moves };
-        follow::<P>(&system, program, mutation, &script)
-    }
 }
 
 /// A sentence of a station without the numbers by which it knows requests: each
@@ -348,12 +328,4 @@ fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
     }
     let outcome: Vec<Value> = program.state_terms().into_iter().map(value).collect();
     (format!("it ends with {}", show(program, &outcome)), Some(outcome))
-}
-
-/// Who plays a thread.
-fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
-    match agent {
-        Agent::Host(_) => Issues::Host,
-        _ => Issues::Wave { work_group, wave },
-    }
 }

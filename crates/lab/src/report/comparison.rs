@@ -3,7 +3,8 @@
 use proto::words::{counted, plural};
 
 use super::chart::{self, fill_of};
-use super::html::{self, Cell, Page, Table};
+use super::escape::escape;
+use super::html::{Cell, Page, Table};
 use super::number::{count, short};
 use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
@@ -31,12 +32,12 @@ pub fn of_comparison(comparison: &Comparison) -> String {
     let seeds: Vec<String> = comparison.seeds.iter().map(u64::to_string).collect();
     let word = plural(seeds.len() as u64, "seed");
     let lead = format!("On {}, {word} {}.", comparison.systems.join(", "), seeds.join(", "));
-    page.raw(&format!("<p class=\"lead\">{}</p>\n", html::escape(&lead)));
+    page.raw(&format!("<p class=\"lead\">{}</p>\n", escape(&lead)));
     let failed = comparison.rows.iter().filter(|row| !row.answer_ok).count();
     if failed > 0 {
         let rows = counted(comparison.rows.len() as u64, "row");
         let text = format!("Without a right answer, and so without a bar: {failed} of {rows}.");
-        page.raw(&format!("<p class=\"warning\">{}</p>\n", html::escape(&text)));
+        page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&text)));
     }
     for at in 0..DRAWN.len() {
         let figure = figure(comparison, &scenarios, at);

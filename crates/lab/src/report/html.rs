@@ -2,25 +2,8 @@
 
 use core::fmt::Write;
 
+use super::escape::escape;
 use super::svg::STRIPES;
-
-/// Text as HTML shows it, wherever it stands.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(letter),
-            letter if letter.is_control() => escaped.push('\u{fffd}'),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
 
 /// A page with one title.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 
 mod chart;
 mod comparison;
+mod escape;
 mod html;
 mod number;
 mod paper;
@@ -27,24 +28,8 @@ pub fn of_difference(difference: &Difference) -> String {
     let mut page = Page::new(&title);
     page.element("h1", &title);
     page.raw("<p class=\"lead\">");
-    page.raw(&html::escape(&format!("Where the cycles went, on {system} with seed {seed}.")));
+    page.raw(&escape::escape(&format!("Where the cycles went, on {system} with seed {seed}.")));
     page.raw("</p>\n");
-    page.raw(&difference_figure(difference));
+    page.raw(&waterfall::figure(difference));
     page.finish()
-}
-
-/// The waterfall with its legend and its numbers.
-fn difference_figure(difference: &Difference) -> String {
-    let mut out = String::from("<figure>\n");
-    out.push_str(&view::both(|view| waterfall::draw(difference, view)));
-    out.push_str("<figcaption>");
-    out.push_str(&html::escape(&format!(
-        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The parts are the whole difference.{}",
-        difference.a,
-        difference.b,
-        waterfall::about_axis(difference)
-    )));
-    out.push_str("</figcaption>\n</figure>\n");
-    out.push_str(&html::details("Numbers", &waterfall::table(difference).html()));
-    out
 }

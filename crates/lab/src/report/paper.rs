@@ -5,11 +5,12 @@ use core::fmt::Write;
 use proto::words::{counted, plural};
 
 use super::chart::{self, fill_of, with_interval, with_interval_apart};
-use super::html::{Cell, Page, Table, details, escape};
+use super::escape::escape;
+use super::html::{Cell, Page, Table, details};
 use super::number::{apart, as_published, as_written, short};
 use super::svg::{DASHES, ERROR_BAR, Fill, PUBLISHED, swatch};
 use super::view::both;
-use super::{difference_figure, number, waterfall};
+use super::{number, waterfall};
 use crate::results::{Bar, Figure, Interval, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
 
@@ -377,7 +378,7 @@ fn differences(page: &mut Page, results: &Results) {
             more => format!("{} inputs", more + 1),
         };
         page.element("h3", &format!("{} to {}", first.name, scenario.name));
-        page.raw(&difference_figure(&all));
+        page.raw(&waterfall::figure(&all));
         if !others.is_empty() {
             let mut inside = String::new();
             for difference in &each {

@@ -6,7 +6,7 @@
 
 use core::fmt::Write;
 
-use super::html::escape;
+use super::escape::escape;
 
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#d4c61a"];

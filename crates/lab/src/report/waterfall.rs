@@ -5,10 +5,11 @@
 //! begin at zero. Causes that are still too thin to see stand below once more,
 //! on a scale of their own.
 
-use super::html::{Cell, Table};
+use super::escape::escape;
+use super::html::{Cell, Table, details};
 use super::number::{change, count, tick, ticks};
 use super::svg::{Anchor, Fill, Picture, cut, width_of};
-use super::view::View;
+use super::view::{View, both};
 use crate::why::{Difference, Part};
 
 const LETTERS: f64 = 12.5;
@@ -275,6 +276,22 @@ pub(super) fn table(difference: &Difference) -> Table {
     ]);
     let headings = ["cause", &difference.a, &difference.b, "difference", "what it is"];
     Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows, is_cards: true }
+}
+
+/// The waterfall with its legend and its numbers.
+pub(super) fn figure(difference: &Difference) -> String {
+    let mut out = String::from("<figure>\n");
+    out.push_str(&both(|view| draw(difference, view)));
+    out.push_str("<figcaption>");
+    out.push_str(&escape(&format!(
+        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The parts are the whole difference.{}",
+        difference.a,
+        difference.b,
+        about_axis(difference)
+    )));
+    out.push_str("</figcaption>\n</figure>\n");
+    out.push_str(&details("Numbers", &table(difference).html()));
+    out
 }
 
 #[cfg(test)]

@@ -8,16 +8,13 @@ mod replay;
 mod table;
 mod verified;
 
-pub use replay::{Replayed, Shown, replay};
+pub use replay::{Replayed, Shown, TEST_BYTES, replay};
 pub use table::with_results;
 pub use verified::Verified;
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Progress, Spread, Test};
 use explore::{Programs, Subject, corpus};
-
-/// The bytes that a test may take that is explored, if nobody says what all of them may.
-pub const TEST_BYTES: u64 = 2 << 30;
 
 /// What is verified, and within which bounds.
 #[derive(Clone, Debug)]

@@ -4,8 +4,10 @@ use explore::trace::{self, Obstacle, Verdict};
 use explore::{Replay, Subject, Trace};
 use sim::config::System;
 
-use super::TEST_BYTES;
 use crate::replay::{self as timing, Timed};
+
+/// The bytes that a test may take that is explored, if nobody says what all of them may.
+pub const TEST_BYTES: u64 = 2 << 30;
 
 /// A counterexample that was made again.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use explore::verify::Test;
-use explore::{Bounds, Explorer, Move};
+use explore::{Bounds, Explorer, Move, Subject};
 use lab::replay::replay_as;
 use proto::WritePolicy;
 use proto::issue::IssueRule;
@@ -65,7 +65,7 @@ fn a_machine_with_split_caches_can_be_led() {
         let core = IssueRule::GPUS[turn % IssueRule::GPUS.len()];
         let bounds = if turn % 2 == 0 { through } else { combining.tight().evicting() };
         let bounds = bounds.core(core).preempting(u8::from(turn % 3 == 0));
-        let mut explorer = Explorer::<Split>::new(bounds, None);
+        let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds, None);
         let is_rare =
             |mv: Move| matches!(mv, Move::Preempt { .. } | Move::Resume { .. } | Move::Issue { .. });
         let placement = turn % test.placements.len();

@@ -14,7 +14,7 @@ use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
 use explore::verify::{self, Finding, Options, Test};
-use explore::{Asked, Bounds, Explorer, Explores, Fault, Limits, Subject, Trace, corpus, show};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Subject, Trace, corpus, show};
 use lab::replay::{Timed, replay};
 use lab::systems::Systems;
 use proto::issue::IssueRule;
@@ -64,7 +64,7 @@ fn shipped(path: &str) -> Test {
 
 /// What is wrong with a test, with a claim or what else is asked.
 fn refuted(
-    explorer: &mut dyn Explores,
+    explorer: &mut Explorer,
     protocol: &str,
     test: &Test,
     placement: usize,
@@ -122,7 +122,7 @@ fn figure_6_comes_out_of_targeted_flushes() {
     let allowed = claim.promise(&test.program(), &mut || false).expect("defined").allowed;
     let asked = Asked { allowed: allowed.as_ref(), may_block: false };
     for bounds in [COMBINING, COMBINING.evicting(), COMBINING.core(IssueRule::Gpu)] {
-        let mut explorer = Explorer::<zoo::vi_targeted::ViTargeted>::new(bounds, None);
+        let mut explorer = Explorer::new(&Subject::of::<zoo::vi_targeted::ViTargeted>(), bounds, None);
         let trace =
             refuted(&mut explorer, "vi-targeted", &test, 0, &["hrf-indirect"], &asked).expect("it fails");
         comes_out(&trace);
@@ -140,7 +140,7 @@ fn mutant(protocol: &str, name: &str) -> Mutant {
 fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
     let subject = Subject::named(protocol).expect("a protocol");
     for bounds in [COMBINING, COMBINING.evicting()] {
-        let mut explorer = subject.explorer(bounds, Some(mutant.mutation));
+        let mut explorer = Explorer::new(&subject, bounds, Some(mutant.mutation));
         for test in corpus::shipped().expect("they are tests") {
             let model = subject.info.claims[0].model;
             let promise = Claim::of(model).expect("known").promise(&test.program(), &mut || false);
@@ -150,7 +150,7 @@ fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
                 continue;
             }
             for placement in 0..test.placements.len() {
-                let trace = refuted(&mut *explorer, protocol, &test, placement, &[model], &asked);
+                let trace = refuted(&mut explorer, protocol, &test, placement, &[model], &asked);
                 if let Some(trace) = trace.filter(|trace| trace.violation.fault < Fault::Livelock) {
                     return trace.seeded(mutant.clone());
                 }
@@ -181,7 +181,7 @@ fn a_protocol_that_never_flushes_fails_with_the_timing() {
 
 /// The last of the outcomes that there are, by the shortest way.
 fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
-    let mut explorer = Subject::named(protocol)?.explorer(bounds, None);
+    let mut explorer = Explorer::new(&Subject::named(protocol)?, bounds, None);
     let mut limits = Limits { states_max: 5_000, ..Limits::default() };
     let any = Asked { allowed: None, may_block: true };
     let program = test.program();
@@ -192,7 +192,7 @@ fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Op
     let mut others = found.outcomes;
     let last = others.pop_last()?;
     let asked = Asked { allowed: Some(&others), may_block: true };
-    let trace = refuted(&mut *explorer, protocol, test, placement, &[], &asked)?;
+    let trace = refuted(&mut explorer, protocol, test, placement, &[], &asked)?;
     assert_eq!(trace.violation.why, format!("it ends with {}", show(&program, &last)));
     Some(trace)
 }
@@ -266,9 +266,9 @@ fn other_faults_than_outcomes_come_out() {
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
         for mutant in mutants::all(&subject).into_iter().step_by(11) {
-            let mut explorer = subject.explorer(COMBINING.evicting(), Some(mutant.mutation));
+            let mut explorer = Explorer::new(&subject, COMBINING.evicting(), Some(mutant.mutation));
             let asked = Asked { allowed: None, may_block: false };
-            let Some(trace) = refuted(&mut *explorer, protocol, &test, 0, &[], &asked) else { continue };
+            let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &asked) else { continue };
             let trace = trace.seeded(mutant);
             match trace.violation.fault {
                 // What the explorer asks of a step beside the tables.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::verify::{Finding, Spread, Test};
-use explore::{Asked, Bounds, Fault, Limits, Move, Placement, Subject, Trace, corpus};
+use explore::{Asked, Bounds, Explorer, Fault, Limits, Move, Placement, Subject, Trace, corpus};
 use proto::issue::IssueRule;
 use proto::{Agent, WritePolicy};
 
@@ -40,12 +40,12 @@ fn walks(
                 continue;
             }
             let placement = fit[dice.roll(fit.len())];
-            let mut explorer = subject.explorer(machines[turn % machines.len()], None);
+            let mut explorer = Explorer::new(&subject, machines[turn % machines.len()], None);
             let supported = explorer.replay(&test.program(), &test.placements[placement], &[]).is_ok();
             if !supported {
                 continue;
             }
-            let Some(trace) = walk(&mut *explorer, info.name, (test, placement), rare, &mut dice) else {
+            let Some(trace) = walk(&mut explorer, info.name, (test, placement), rare, &mut dice) else {
                 continue;
             };
             let timed = timed(&trace);
@@ -161,7 +161,7 @@ fn seeded(
     let models = vec![String::from("drf")];
     let mut traces = Vec::new();
     for mutant in mutants::all(&subject).into_iter().filter(is_it) {
-        let mut explorer = subject.explorer(bounds, Some(mutant.mutation));
+        let mut explorer = Explorer::new(&subject, bounds, Some(mutant.mutation));
         let found = explorer.explore(&program, &placement, &asked, &mut Limits::default());
         let Some(violation) = found.expect("supported").violation else { continue };
         let finding = Finding { test: 0, placement: 0, bounds, models: models.clone(), violation };

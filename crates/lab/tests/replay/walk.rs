@@ -3,7 +3,7 @@
 
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
-use explore::{End, Explores, Fault, Move, Trace, Violation};
+use explore::{End, Explorer, Fault, Move, Trace, Violation};
 use lab::replay::Timed;
 
 use crate::Dice;
@@ -13,7 +13,7 @@ const MOVES_MAX: usize = 250;
 
 /// The moves that are open behind these.
 fn open(
-    explorer: &mut dyn Explores,
+    explorer: &mut Explorer,
     test: &Test,
     placement: usize,
     moves: &mut Vec<Move>,
@@ -35,7 +35,7 @@ fn open(
 /// A walk to the end of the program, if it comes to one. Moves that are `rare` are made
 /// wherever they are open.
 pub(crate) fn walk(
-    explorer: &mut dyn Explores,
+    explorer: &mut Explorer,
     protocol: &str,
     (test, placement): (&Test, usize),
     rare: fn(Move) -> bool,

@@ -11,17 +11,17 @@
 //! so, and by cycles behind the last move.
 
 use kernel::Program;
-use proto::{Mutation, Protocol};
+use proto::Mutation;
 
 use crate::config::System;
 use crate::led::machine::Ended;
 pub use crate::led::moves::{End, FollowError, Followed, Issues, LedKernel, Move, Script, Step};
 use crate::machine::Machine;
 use crate::options::RunOptions;
-use crate::run::{outcome, stations};
-use crate::stations::fabric::Fabric as _;
+use crate::run::outcome;
+use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under protocol `P`, and makes these moves in this
+/// Runs `program` on `system` under a protocol, and makes these moves in this
 /// order. Each cache has one set. Without kernels in the script, every wavefront
 /// stands before its first operation then. The kernels must end with arithmetic, so
 /// that none has ended before the moves are over, or before a move ends it. Where
@@ -29,7 +29,8 @@ use crate::stations::fabric::Fabric as _;
 ///
 /// # Errors
 /// As [`crate::run`]; and if a move is not open when its turn comes.
-pub fn follow<P: Protocol>(
+pub fn follow(
+    subject: &Subject,
     system: &System,
     program: Program,
     mutation: Option<Mutation>,
@@ -37,10 +38,10 @@ pub fn follow<P: Protocol>(
 ) -> Result<Followed, FollowError> {
     // Every step is shown.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
-    let mut stations = stations::<P>(system, &options)?;
+    let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
     let mut probe = ();
-    let machine = Machine::new(system, program, &options, &mut probe, Box::new(stations))?;
+    let machine = Machine::new(system, program, &options, &mut probe, stations)?;
     let led = machine.follow(script)?;
     let end = match led.end {
         Ended::Over(finished) => End::Over(Box::new(outcome(system, *finished))),

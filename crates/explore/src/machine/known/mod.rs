@@ -12,11 +12,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use proto::Protocol;
-
 use crate::machine::bounds::Bounds;
 use crate::machine::moves::Move;
 use crate::machine::rebase::Rebase;
+use crate::subject::Subject;
 
 pub(crate) use expand::{Expansion, Frames, Sink};
 
@@ -102,13 +101,13 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 
 impl Known {
     /// Nothing yet, of a machine with so many nodes.
-    pub(crate) fn new<P: Protocol>(nodes: usize, bounds: &Bounds) -> Known {
+    pub(crate) fn new(subject: &Subject, nodes: usize, bounds: &Bounds) -> Known {
         Known {
             nodes,
-            clocked: P::CLOCKED,
+            clocked: subject.is_clocked,
             skew: bounds.skew_ticks,
             preemptions_max: if bounds.preemptions > 0 { bounds.preemptions.into() } else { FULL },
-            rebase: P::REBASED.map(Rebase::new),
+            rebase: subject.rebased.map(Rebase::new),
             ..Known::default()
         }
     }

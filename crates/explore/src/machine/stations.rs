@@ -1,0 +1,368 @@
+//! The stations of one protocol, behind an interface that names no protocol.
+//!
+//! All else in the machine is compiled once; this file is compiled once a protocol.
+//! Each state of a station has a number, and so has all that a station is told and
+//! says. A step of a station is a function of numbers.
+
+use std::sync::Arc;
+
+use drive::{At, Nodes, Record};
+use proto::{
+    Agent, ArrayUse, Boundary, Effects, Hit, Homes, KernelId, Key, LineAddr, LineData, LineView, Load,
+    MemoryOp, MemoryReply, MemoryTag, Message as _, Mutation, Node as _, NodeId, PlanKey, Protocol, Request,
+    RowId, SetIndex, Station, Symbol as _, Topology, WritePolicy,
+};
+
+use crate::machine::intern::Interner;
+
+/// An input of a station. Requests, messages and replies are numbers.
+pub(crate) type Told = drive::Told<u32, u32, u32>;
+
+/// More inputs never wait at one station, unless something is sent again and again.
+const PARKED_MAX: usize = 32;
+
+/// What a station does.
+#[derive(Debug, Default)]
+pub(crate) struct Did {
+    pub(crate) station: u32,
+    pub(crate) sends: Vec<(u8, u32)>,
+    /// The line and the operation.
+    pub(crate) memory: Vec<(u8, u32)>,
+    /// A bit a class.
+    pub(crate) timers: u8,
+    /// True if a driver may answer the load as a hit, without this step.
+    pub(crate) is_hit: bool,
+    /// The slot and the bytes.
+    pub(crate) replies: Vec<(u32, Option<u32>)>,
+    /// The rows that fired.
+    pub(crate) rows: Vec<RowId>,
+}
+
+/// What a driver sees of a station.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) needs_way: bool,
+    pub(crate) victims: Vec<u8>,
+    /// What is not as it must be at the end.
+    pub(crate) unrest: Option<Arc<str>>,
+}
+
+/// What stations are told and what they say, by number, but for messages.
+#[derive(Default)]
+pub(crate) struct Values {
+    pub(crate) requests: Interner<Request>,
+    pub(crate) lines: Interner<LineData>,
+    pub(crate) ops: Interner<MemoryOp>,
+    pub(crate) replies: Interner<MemoryReply>,
+}
+
+impl Values {
+    /// About how many bytes all this takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.requests.bytes() + self.lines.bytes() + self.ops.bytes() + self.replies.bytes()
+    }
+}
+
+/// The stations and the messages of one protocol on a machine.
+pub(crate) trait Stations {
+    /// The machine.
+    fn topology(&self) -> &Topology;
+    /// All controllers, by position.
+    fn ids(&self) -> &[NodeId];
+    /// The arrays of the program's kernels.
+    fn kernels(&self) -> &[Vec<ArrayUse>];
+    /// The name of a node: `L1[0]`.
+    fn node_name(&self, at: At) -> String;
+    /// Where an operation of an agent goes.
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
+    /// The requests of a step of a kernel's boundary, and where they go.
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String>;
+    /// The station of a node before anything happened.
+    fn fresh(&mut self, at: At) -> u32;
+    /// How many states of stations there are.
+    fn count(&self) -> usize;
+    /// What a driver sees of a station.
+    fn look(&self, station: u32) -> Look;
+    /// The lines that a station holds.
+    fn views(&self, station: u32) -> Vec<LineView>;
+    /// What a station does when it is told something.
+    fn step(&mut self, station: u32, told: Told, values: &mut Values) -> Result<Did, String>;
+    /// Has the seeded fault made a station do something else?
+    fn is_altered(&self) -> bool;
+    /// The name of a message, and its line.
+    fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
+    /// A message, when it has been on its way for so many ticks more.
+    fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32;
+    /// A message with other logical times in place of its own.
+    fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
+    /// A station, in the same way.
+    fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
+    /// The tag of an operation that a station has sent to memory, so many ticks later.
+    fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
+    /// About how many bytes all this takes.
+    fn bytes(&self) -> usize;
+}
+
+/// [`Stations`] of one protocol.
+struct Typed<P: Protocol> {
+    nodes: Nodes<P>,
+    /// The same without the seeded fault, if there is one.
+    right: Option<Nodes<P>>,
+    stations: Interner<Station<P>>,
+    msgs: Interner<P::Msg>,
+    fx: Effects<P::Msg>,
+    record: Record<P>,
+    is_altered: bool,
+}
+
+/// The stations of a machine whose lines live there, for programs with those kernels.
+pub(crate) fn of<P: Protocol>(
+    topology: &Topology,
+    homes: Homes,
+    mutation: Option<Mutation>,
+    kernels: &[Vec<ArrayUse>],
+) -> Result<Box<dyn Stations>, String> {
+    let mut nodes = Nodes::<P>::new(topology, homes, mutation)?;
+    kernels.iter().for_each(|uses| nodes.add_kernel(uses));
+    Ok(Box::new(Typed {
+        right: mutation.map(|_| nodes.clone().without_mutation()),
+        nodes,
+        stations: Interner::default(),
+        msgs: Interner::default(),
+        fx: Effects::default(),
+        record: Record::default(),
+        is_altered: false,
+    }))
+}
+
+impl<P: Protocol> Stations for Typed<P> {
+    fn topology(&self) -> &Topology {
+        self.nodes.topology()
+    }
+
+    fn ids(&self) -> &[NodeId] {
+        self.nodes.ids()
+    }
+
+    fn kernels(&self) -> &[Vec<ArrayUse>] {
+        self.nodes.world().kernels
+    }
+
+    fn node_name(&self, at: At) -> String {
+        self.nodes.name(at)
+    }
+
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
+        self.nodes.entry(agent, key)
+    }
+
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String> {
+        self.nodes.boundary(step, kernel, host_has_written)
+    }
+
+    fn fresh(&mut self, at: At) -> u32 {
+        self.stations.number(self.nodes.fresh(at))
+    }
+
+    fn count(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// A bounded cache has one set.
+    fn look(&self, station: u32) -> Look {
+        let station = self.stations.thing(station);
+        let mut victims = Vec::new();
+        station.node.victims(SetIndex(0), &mut victims);
+        let policy = self.nodes.level(station.id().kind).array.policy;
+        let unrest = station.unrest(policy != WritePolicy::Combining);
+        Look {
+            needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
+            victims: victims.iter().map(|(way, _)| way.0 as u8).collect(),
+            unrest: unrest.map(Arc::from),
+        }
+    }
+
+    fn views(&self, station: u32) -> Vec<LineView> {
+        let mut views = Vec::new();
+        self.stations.thing(station).node.lines(&mut views);
+        views
+    }
+
+    fn step(&mut self, number: u32, told: Told, values: &mut Values) -> Result<Did, String> {
+        let mut station = self.stations.thing(number).clone();
+        let mut fx = core::mem::take(&mut self.fx);
+        fx.coverage = proto::Coverage::default();
+        let mut record = core::mem::take(&mut self.record);
+        record.clear();
+        let done = self.perform(&self.nodes, &mut station, told, values, &mut fx, &mut record);
+        if let Some(right) = self.right.as_ref().filter(|_| !self.is_altered) {
+            let mut other = self.stations.thing(number).clone();
+            let mut recorded = Record::default();
+            let right = self.perform(right, &mut other, told, values, &mut Effects::default(), &mut recorded);
+            self.is_altered = station != other || done != right || !is_same(&record, &recorded);
+        }
+        let rows: Vec<RowId> = fx.coverage.fired().collect();
+        self.fx = fx;
+        let result = done
+            .and_then(|()| self.judge(number, told, values, (&station, &record)))
+            .and_then(|()| self.judge_hit(number, told, values, (&station, &record, &rows)))
+            .and_then(|is_hit| {
+                self.done(station, &mut record, values, Did { rows, is_hit, ..Did::default() })
+            });
+        self.record = record;
+        result
+    }
+
+    fn is_altered(&self) -> bool {
+        self.is_altered
+    }
+
+    fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>) {
+        let msg = self.msgs.thing(msg);
+        (msg.name(), msg.line())
+    }
+
+    fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32 {
+        let mut aged = self.msgs.thing(msg).clone();
+        aged.age(elapsed);
+        self.msgs.number(aged)
+    }
+
+    fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let mut retimed = self.msgs.thing(msg).clone();
+        retimed.times(&mut |time| time.0 = to(time.0));
+        self.msgs.number(retimed)
+    }
+
+    fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let mut retimed = self.stations.thing(station).clone();
+        retimed.times(&mut |time| time.0 = to(time.0));
+        self.stations.number(retimed)
+    }
+
+    fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32) {
+        self.stations.thing(station).node.age_tag(tag, elapsed);
+    }
+
+    fn bytes(&self) -> usize {
+        self.stations.bytes() + self.msgs.bytes()
+    }
+}
+
+impl<P: Protocol> Typed<P> {
+    /// Has a station do what it does when it is told something.
+    fn perform(
+        &self,
+        nodes: &Nodes<P>,
+        station: &mut Station<P>,
+        told: Told,
+        values: &Values,
+        fx: &mut Effects<P::Msg>,
+        record: &mut Record<P>,
+    ) -> Result<(), String> {
+        let at = nodes.position(station.id()).unwrap_or_default();
+        let told = told.map(
+            |request| values.requests.thing(request),
+            |msg| self.msgs.thing(msg),
+            |reply| values.replies.thing(reply),
+        );
+        nodes.tell(station, at, &told, fx, record)
+    }
+
+    /// Is what the station did in order by itself?
+    fn judge(
+        &self,
+        before: u32,
+        told: Told,
+        values: &Values,
+        (station, record): (&Station<P>, &Record<P>),
+    ) -> Result<(), String> {
+        let is_plain = match told {
+            Told::Ask { request, .. } => {
+                let request = values.requests.thing(request);
+                !request.order.is_atomic() && !request.is_atomic_access()
+            }
+            Told::Tick(_) => false,
+            _ => true,
+        };
+        let before = self.stations.thing(before);
+        let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();
+        if parked(station) > PARKED_MAX {
+            return Err(format!("{:?}: inputs pile up: more than {PARKED_MAX} are parked", station.id()));
+        }
+        let waits = parked(station) > parked(before) && record.is_silent();
+        if is_plain && waits && station.node != before.node {
+            return Err(format!("{:?}: an input must wait, and changed something", station.id()));
+        }
+        Ok(())
+    }
+
+    /// Compares the answer to a hit, which a driver gives without a step
+    /// ([`proto::Controller::hit`]), with all that its step does but timers: the part knows
+    /// which of them run. True if the input is such a load.
+    fn judge_hit(
+        &self,
+        before: u32,
+        told: Told,
+        values: &Values,
+        (station, record, rows): (&Station<P>, &Record<P>, &[RowId]),
+    ) -> Result<bool, String> {
+        let Told::Ask { slot, request } = told else { return Ok(false) };
+        let (before, request) = (self.stations.thing(before), values.requests.thing(request));
+        let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
+        let world = self.nodes.world();
+        // A seeded fault changes the step alone.
+        let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.mutation.is_none()) else {
+            return Ok(false);
+        };
+        let bytes = hit.bytes.len();
+        let is_answer = matches!(&record.replies[..], [(to, Some(data))]
+            if *to == slot && data.0[..bytes] == *hit.bytes && data.0[bytes..].iter().all(|&byte| byte == 0));
+        let does_more = !record.sends.is_empty()
+            || !record.memory.is_empty()
+            || !record.needs.is_empty()
+            || !record.spends.is_empty();
+        let is_counted = record.uses == Hit::uses() && record.touches == [hit.way] && rows == [hit.row];
+        if is_answer && !does_more && is_counted && station == before {
+            return Ok(true);
+        }
+        Err(format!("{:?}: {request:?} is answered as a hit, and its step does something else", station.id()))
+    }
+
+    /// What a step did, in numbers.
+    fn done(
+        &mut self,
+        mut station: Station<P>,
+        record: &mut Record<P>,
+        values: &mut Values,
+        mut did: Did,
+    ) -> Result<Did, String> {
+        did.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
+        for op in record.memory.drain(..) {
+            let line = u8::try_from(op.line.0).map_err(|_| format!("no program has {:?}", op.line))?;
+            did.memory.push((line, values.ops.number(op)));
+        }
+        did.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
+        for (slot, data) in record.replies.drain(..) {
+            did.replies.push((slot.0, data.map(|data| values.lines.number(data))));
+        }
+        station.node.canonicalize();
+        did.station = self.stations.number(station);
+        Ok(did)
+    }
+}
+
+/// Do they say the same to the world?
+fn is_same<P: Protocol>(a: &Record<P>, b: &Record<P>) -> bool {
+    a.sends == b.sends && a.replies == b.replies && a.memory == b.memory && a.timers == b.timers
+}

@@ -1,0 +1,212 @@
+//! The stations of one protocol under stress, behind an interface that names no protocol.
+
+use super::under_way::UnderWay;
+use drive::{At, Driver, Nodes, Told};
+use proto::{
+    Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
+    Mutation, Node as _, PlanKey, Protocol, Rank, Request, SetIndex, Slot, Spending, Station, TimerClass,
+    Topology, Uses, Way,
+};
+
+/// The stations of a machine, and the messages between them, which are numbers.
+pub(crate) trait Stations {
+    /// The machine.
+    fn topology(&self) -> &Topology;
+    /// How many stations there are.
+    fn count(&self) -> At;
+    /// The name of a node: `L1[0]`.
+    fn node_name(&self, at: At) -> String;
+    /// Where an operation of an agent goes.
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
+    /// The requests of a step of a kernel's boundary, and where they go.
+    fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
+    /// Nothing has happened, and no message is under way.
+    fn begin_anew(&mut self);
+    /// Lines live there from now on.
+    fn place(&mut self, homes: Homes);
+    /// Is nothing under way at a station?
+    fn is_quiet(&self, at: At) -> bool;
+    /// Does an input wait for a way of the set?
+    fn is_wanted(&self, at: At, set: SetIndex) -> bool;
+    /// The ways of a set that may be given up.
+    fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
+    /// In how many ticks the next deadline of a station is.
+    fn next_deadline(&self, at: At) -> Option<u32>;
+    /// A message has been on its way for so many ticks.
+    fn age(&mut self, msg: u32, elapsed: i32);
+    /// The same of an operation that a station has sent to memory.
+    fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32);
+    /// Tells a station something, and puts under way what it does.
+    fn tell(
+        &mut self,
+        at: At,
+        told: &Told<&Request, u32, &MemoryReply>,
+        under_way: &mut UnderWay,
+    ) -> Result<(), String>;
+}
+
+/// [`Stations`] of one protocol.
+struct Typed<P: Protocol> {
+    nodes: Nodes<P>,
+    stations: Vec<Station<P>>,
+    /// By node: as it is before anything happened.
+    fresh: Vec<P::Node>,
+    messages: Messages<P::Msg>,
+    fx: Effects<P::Msg>,
+}
+
+/// The stations of a machine whose lines live there.
+pub(crate) fn of<P: Protocol>(
+    topology: &Topology,
+    homes: Homes,
+    mutation: Option<Mutation>,
+) -> Result<Box<dyn Stations>, String> {
+    let nodes = Nodes::<P>::new(topology, homes, mutation)?;
+    let stations: Vec<Station<P>> = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
+    Ok(Box::new(Typed {
+        fresh: stations.iter().map(|station| station.node.clone()).collect(),
+        stations,
+        messages: Messages { places: Vec::new(), free: Vec::new() },
+        fx: Effects::default(),
+        nodes,
+    }))
+}
+
+/// The messages under way. The place left last is used next, while it is near.
+struct Messages<M> {
+    places: Vec<Option<M>>,
+    free: Vec<u32>,
+}
+
+impl<M> Messages<M> {
+    #[inline]
+    fn insert(&mut self, msg: M) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.places[place as usize] = Some(msg);
+            return place;
+        }
+        self.places.push(Some(msg));
+        self.places.len() as u32 - 1
+    }
+
+    #[inline]
+    fn take(&mut self, place: u32) -> Option<M> {
+        let msg = self.places[place as usize].take();
+        self.free.push(place);
+        msg
+    }
+}
+
+/// Everything that is set off can happen next.
+struct Sender<'a, M> {
+    messages: &'a mut Messages<M>,
+    under_way: &'a mut UnderWay,
+}
+
+impl<P: Protocol> Driver<P> for Sender<'_, P::Msg> {
+    fn victim(&mut self, _: At, _: &P::Node, _: SetIndex, _: &[Way]) -> Option<Way> {
+        None
+    }
+    fn touched(&mut self, _: At, _: &[Way]) {}
+    fn used(&mut self, _: At, _: &Uses) {}
+    #[inline]
+    fn sent(&mut self, from: At, to: At, msg: P::Msg) {
+        self.under_way.sent(from, to, self.messages.insert(msg));
+    }
+    #[inline]
+    fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
+        self.under_way.asked(from, ops);
+    }
+    #[inline]
+    fn armed(&mut self, at: At, class: TimerClass) {
+        self.under_way.armed(at, class);
+    }
+    #[inline]
+    fn blocked(&mut self, at: At, set: SetIndex) {
+        self.under_way.needed(at, set);
+    }
+    fn spent(&mut self, _: At, _: &[(Slot, Spending)]) {}
+    #[inline]
+    fn answered(&mut self, _: At, answers: &mut Vec<(Slot, Option<LineData>)>) {
+        self.under_way.replies.append(answers);
+    }
+}
+
+impl<P: Protocol> Stations for Typed<P> {
+    fn topology(&self) -> &Topology {
+        self.nodes.topology()
+    }
+
+    fn count(&self) -> At {
+        self.stations.len() as At
+    }
+
+    fn node_name(&self, at: At) -> String {
+        self.nodes.name(at)
+    }
+
+    fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
+        self.nodes.entry(agent, key)
+    }
+
+    fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String> {
+        self.nodes.boundary(step, kernel, true)
+    }
+
+    fn begin_anew(&mut self) {
+        for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
+            station.begin_anew(fresh);
+        }
+        self.messages.places.clear();
+        self.messages.free.clear();
+    }
+
+    fn place(&mut self, homes: Homes) {
+        *self.nodes.homes_mut() = homes;
+    }
+
+    fn is_quiet(&self, at: At) -> bool {
+        self.stations[at as usize].is_quiet()
+    }
+
+    fn is_wanted(&self, at: At, set: SetIndex) -> bool {
+        self.stations[at as usize].parked_count(Key::Way(set)) > 0
+    }
+
+    fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        let station = &self.stations[at as usize];
+        // A controller whose lines the machine does not declare has one set.
+        if set.0 < self.nodes.level(station.id().kind).array.sets.max(1) {
+            station.node.victims(set, out);
+        }
+    }
+
+    fn next_deadline(&self, at: At) -> Option<u32> {
+        self.stations[at as usize].next_deadline()
+    }
+
+    fn age(&mut self, msg: u32, elapsed: i32) {
+        if let Some(msg) = &mut self.messages.places[msg as usize] {
+            msg.age(elapsed);
+        }
+    }
+
+    fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32) {
+        self.stations[at as usize].node.age_tag(tag, elapsed);
+    }
+
+    fn tell(
+        &mut self,
+        at: At,
+        told: &Told<&Request, u32, &MemoryReply>,
+        under_way: &mut UnderWay,
+    ) -> Result<(), String> {
+        let msg = match *told {
+            Told::Message { msg, .. } => Some(self.messages.take(msg).ok_or("a message arrives twice")?),
+            _ => None,
+        };
+        let told = told.map(|request| request, |_| msg.as_ref().expect("it is under way"), |reply| reply);
+        let mut sender = Sender { messages: &mut self.messages, under_way };
+        self.nodes.tell(&mut self.stations[at as usize], at, &told, &mut self.fx, &mut sender)
+    }
+}

@@ -1,0 +1,45 @@
+//! Bars of letters.
+
+/// The parts of a letter of a bar, by eighths from one on.
+const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
+/// A bar of at most `width` letters for a share between zero and one, in
+/// eighths of a letter. Never empty for a share above zero.
+pub(crate) fn bar(share: f64, width: usize) -> String {
+    if !share.is_finite() || share <= 0.0 {
+        return String::new();
+    }
+    let eighths = ((share.min(1.0) * width as f64 * 8.0).round() as usize).max(1);
+    let mut bar = "█".repeat(eighths / 8);
+    if !eighths.is_multiple_of(8) {
+        bar.push(EIGHTHS[eighths % 8 - 1]);
+    }
+    bar
+}
+
+/// Is the cell a bar?
+pub(crate) fn is_bar(cell: &str) -> bool {
+    !cell.is_empty() && cell.chars().all(|letter| EIGHTHS.contains(&letter))
+}
+
+/// The length of a bar, in eighths of a letter.
+pub(crate) fn eighths_of(bar: &str) -> usize {
+    bar.chars()
+        .filter_map(|letter| EIGHTHS.iter().position(|part| *part == letter))
+        .map(|part| part + 1)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_grow_with_their_share_and_never_leave_their_room() {
+        assert_eq!(bar(1.0, 4), "████");
+        assert_eq!(bar(7.0, 4), "████");
+        assert_eq!(bar(0.5, 4), "██");
+        assert_eq!(bar(0.001, 4), "▏");
+        assert_eq!(bar(0.0, 4) + &bar(f64::NAN, 4) + &bar(-1.0, 4), "");
+    }
+}

@@ -1,0 +1,58 @@
+//! The claims and the experiment files that every binary carries.
+
+/// The papers whose claims are kept, with their claims.
+pub(crate) const PAPERS: [(&str, &str); 5] = [
+    ("hlrc", include_str!("../../../../claims/hlrc.toml")),
+    ("hrf", include_str!("../../../../claims/hrf.toml")),
+    ("stc", include_str!("../../../../claims/stc.toml")),
+    ("dalmia", include_str!("../../../../claims/dalmia.toml")),
+    ("hechtman", include_str!("../../../../claims/hechtman.toml")),
+];
+
+/// The claims of a paper, as their file has them; empty if there is none.
+pub(crate) fn claims_text(paper: &str) -> &'static str {
+    PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, text)| text)
+}
+
+macro_rules! built_in {
+    ($paper:literal: $($file:literal),+ $(,)?) => {
+        ($paper, &[$(($file, include_str!(concat!("../../../../experiments/", $paper, "/", $file)))),+])
+    };
+}
+
+/// A file's name and its text.
+pub(super) type BuiltIn = (&'static str, &'static str);
+
+/// The papers whose experiments every binary carries, with their files.
+pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
+    built_in!("hlrc":
+        "paper.toml",
+        "fig1.toml",
+        "fig4.toml",
+        "fig5.toml",
+        "fig6.toml",
+        "fig7.toml",
+        "fig8.toml",
+        "fig9.toml",
+        "fig10.toml",
+        "table6.toml",
+        "padding.toml",
+        "sensitivity.toml",
+    ),
+    built_in!("hrf":
+        "paper.toml",
+        "fig10.toml",
+        "flushes.toml",
+        "invalidations.toml",
+        "donations.toml",
+        "litmus.toml",
+        "sensitivity.toml",
+        "targeted.toml",
+    ),
+];
+
+/// The papers that can be reproduced.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name).collect()
+}

@@ -1,0 +1,35 @@
+//! A protocol, whichever it is: so that all that runs it is compiled once.
+
+use proto::{Homes, Protocol};
+
+use crate::config::System;
+use crate::options::RunOptions;
+use crate::reports::error::RunError;
+use crate::stations::fabric::{Fabric, Stations};
+
+/// What the timing needs of a protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    /// Makes its stations for a machine.
+    pub(crate) stations: fn(&System, &RunOptions) -> Result<Box<dyn Fabric>, RunError>,
+}
+
+impl Subject {
+    /// A protocol.
+    #[must_use]
+    pub fn of<P: Protocol>() -> Subject {
+        Subject { stations: stations::<P> }
+    }
+}
+
+fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Box<dyn Fabric>, RunError> {
+    let settings = system.settings::<P>().map_err(RunError::Machine)?;
+    let stations = Stations::<P>::new(&system.topology(), &settings, homes(system), options);
+    Ok(Box::new(stations.map_err(RunError::Machine)?))
+}
+
+/// Where lines live.
+fn homes(system: &System) -> Homes {
+    let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
+    Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())
+}
