@@ -2,7 +2,6 @@
 //! against every claim.
 
 pub(crate) mod reason;
-pub mod results;
 pub(crate) mod run;
 pub(crate) mod trials;
 pub(crate) mod unproved;

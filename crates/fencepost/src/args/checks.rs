@@ -129,7 +129,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Make the moves of a counterexample again, from a file that --charts wrote,
     /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "table"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, on a machine with the
     /// caches and cores of the file and the latencies of this one; a name of
@@ -191,10 +191,9 @@ pub(crate) struct VerifyArguments {
     /// drawing, and a file that --replay reads
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
-    /// Write the table of results into this file, between its marks
-    /// `<!-- results: begin -->` and `<!-- results: end -->`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) table: Option<PathBuf>,
+    /// Record the results in this TOML file. The records of other protocols stay
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) record: Option<PathBuf>,
     /// Print JSON instead of a report
     #[arg(long)]
     pub(crate) json: bool,

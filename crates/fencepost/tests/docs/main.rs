@@ -10,6 +10,7 @@ mod guides;
 mod page;
 mod parts;
 mod printed;
+mod results;
 mod shell;
 mod table;
 mod tree;

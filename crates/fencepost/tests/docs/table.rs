@@ -82,8 +82,8 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "hours; one test leaves mutants alive",
     ),
     (
-        "fencepost verify --all --mutants --table docs/verification.md",
-        "fencepost verify --all --litmus litmus/caches/told-where.litmus --operations 0 --table docs/verification.md",
+        "fencepost verify --all --mutants --record docs/results/verification.toml",
+        "fencepost verify --all --litmus litmus/caches/told-where.litmus --operations 0 --record docs/results/verification.toml",
         "a day",
     ),
     (
