@@ -6,6 +6,7 @@
 //! pages.
 
 mod commands;
+mod glossary;
 mod guides;
 mod page;
 mod parts;
