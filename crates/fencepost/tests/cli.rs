@@ -290,11 +290,11 @@ fn an_unknown_machine_or_model_may_be_meant_for_a_file() {
     assert!(machine.contains("unknown system `my-gpu`") && machine.contains("`./my-gpu.toml`"), "{machine}");
     for name in ["", ".", "my gpu"] {
         let sentence = refused(&run(name, "vi", "reduce", &[]));
-        assert!(sentence.ends_with("as `./my-gpu.toml`"), "{sentence}");
+        assert!(sentence.ends_with("for example `./my-gpu.toml`"), "{sentence}");
     }
     let litmus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus/c11/SB.litmus");
     let model = refused(&["litmus", litmus, "--model", "mine"]);
-    assert!(model.contains(". A model of your own is given by the path of a .cat file"), "{model}");
+    assert!(model.contains(". To use your own model, give the path of a .cat file"), "{model}");
 }
 
 #[test]

@@ -322,7 +322,7 @@ fn what_is_said_of_all_runs_is_not_asked_of_one() {
         let trace: Trace =
             KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1).parse().expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(fault);
-        assert_eq!(why, format!("{what} is a finding about all runs, of which the timing shows one"));
+        assert_eq!(why, format!("{what} is a finding about all runs; a timed replay shows one run"));
     }
 }
 
