@@ -11,6 +11,7 @@ mod guides;
 mod page;
 mod parts;
 mod printed;
+mod reading;
 mod results;
 mod shell;
 mod table;
