@@ -159,6 +159,7 @@ pub(crate) const NAMED: &[&str] = &[
     "fencepost run --json",
     "fencepost verify",
     "fencepost verify --replay",
+    "fencepost litmus",
     "fencepost race",
     "fencepost stress",
     "fencepost why",
