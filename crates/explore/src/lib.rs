@@ -65,4 +65,3 @@ pub use search::replay::{End, LEFT_OUT, Replay, STUCK, Step};
 pub use search::{Asked, Explorer, Fault, Found, Violation, show};
 pub use subject::Subject;
 pub use trace::{Trace, chart};
-pub use verify::results;

@@ -136,7 +136,10 @@ fn show(found: &Races, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if usage.unwatched > 0 {
         let unwatched = grouped(usage.unwatched);
-        writeln!(out, "Wavefronts and releases not told apart: {unwatched}. Races may have been missed.")?;
+        writeln!(
+            out,
+            "Wavefronts and releases without a record of their own: {unwatched}. Races may be missing."
+        )?;
     }
     Ok(())
 }
@@ -151,9 +154,9 @@ fn who(side: &Party) -> String {
 
 fn show_savings(saved: &[Saving], out: &mut dyn Write) -> Result<(), Failure> {
     if saved.is_empty() {
-        return Ok(writeln!(out, "No scope was wider than what was seen to communicate through it.")?);
+        return Ok(writeln!(out, "No scope was wider than the communication in these runs.")?);
     }
-    writeln!(out, "\nScopes wider than any communication seen needed:\n")?;
+    writeln!(out, "\nScopes wider than the communication in these runs:\n")?;
     let mut table = Table::new(&[
         ("operation", Side::Left),
         ("place", Side::Left),
@@ -182,6 +185,6 @@ fn show_savings(saved: &[Saving], out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     table.write(out)?;
-    writeln!(out, "\nSeen in these runs; another input may communicate more widely.")?;
+    writeln!(out, "\nAnother input may communicate more widely.")?;
     Ok(())
 }

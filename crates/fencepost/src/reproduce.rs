@@ -78,7 +78,7 @@ fn perform(
     let _at_interrupt = AtInterrupt::say(move || {
         let runner::Progress { done, tasks, .. } = *state.lock().unwrap_or_else(PoisonError::into_inner);
         let (runs, kept) = (counted(tasks, "run"), kept.display());
-        format!("interrupted: {done} of {runs} are in {kept}; the same command goes on with the others")
+        format!("interrupted: {done} of {runs} are in {kept}; the same command continues with the others")
     });
     let mut outcome = runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?;
     let results = plan.evaluate(std::mem::take(&mut outcome.rows));
@@ -102,7 +102,7 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
     what.extend(results.settings.iter().map(|(name, value)| format!("{name}={value}")));
     writeln!(out, "{}\n{}\n", results.title, what.join(", "))?;
     if results.claims.is_empty() {
-        return Ok(writeln!(out, "No claim is of what was asked for.")?);
+        return Ok(writeln!(out, "No claim applies to this selection.")?);
     }
     let mut table = Table::new(&[
         ("claim", Side::Left),

@@ -72,7 +72,7 @@ fn scenario(arguments: &RunArguments) -> String {
 fn perform(arguments: &RunArguments, question: &Question) -> Result<(Record, Option<Series>), Failure> {
     let format = arguments.out.as_deref().map(Format::of).transpose()?;
     if arguments.every.is_some() && arguments.counters.is_empty() && arguments.perfetto.is_none() {
-        let message = "--every says how long an interval of --counter or --perfetto is, and neither is there";
+        let message = "--every needs --counter or --perfetto";
         return Err(Failure::BadInput(message.to_owned()));
     }
     if arguments.out.is_some() && arguments.out == arguments.perfetto {

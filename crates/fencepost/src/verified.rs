@@ -1,25 +1,25 @@
-//! The table of results that stands in `docs/verification.md`.
+//! The file of recorded results, such as `docs/results/verification.toml`.
 
 use std::io::Write as _;
 use std::path::Path;
 
-use explore::results::Line;
-use lab::verify::with_results;
+use lab::verify::{Record, Records};
 
 use crate::Failure;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// Writes the results between the marks of a file, or a new file with nothing
-/// else. Those of other protocols stay.
-pub(crate) fn write(path: &Path, results: &[Line]) -> Result<(), Failure> {
+/// Enters records into a file, or into a new one. The records of other
+/// protocols stay.
+pub(crate) fn write(path: &Path, entered: &[Record]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
-    let old = match path.metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+    let mut records = match path.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Records::default(),
         Ok(found) if !found.is_file() => return Err(bad(String::from("it is not a file"))),
-        _ => Some(files::read_table(path).map_err(Failure::BadInput)?),
+        _ => Records::read(&files::read_table(path).map_err(Failure::BadInput)?).map_err(bad)?,
     };
-    let text = with_results(old.as_deref(), results).map_err(bad)?;
+    entered.iter().for_each(|record| records.enter(record.clone()));
+    let text = records.to_toml().map_err(bad)?;
     let mut file = WholeFile::create(path).map_err(Failure::BadInput)?;
     file.write_all(text.as_bytes()).map_err(|error| bad(format!("cannot write it: {error}")))?;
     file.commit().map_err(Failure::BadInput)

@@ -175,7 +175,7 @@ fn tests_come_from_lists_and_from_standard_input() {
     assert!(succeed(&[&latin, "--model", "sc"]).contains("Observation SB Never 0 3"));
     put(&folder, "round", "@round\n");
     let error = refused(&[&format!("@{}/round", folder.display()), "--model", "sc"]);
-    assert!(error.contains("lists name one another"), "{error}");
+    assert!(error.contains("lists are nested"), "{error}");
     let error = refused(&["@nowhere/all", "--model", "sc"]);
     assert!(error.contains("nowhere/all"), "{error}");
 }
@@ -276,7 +276,7 @@ fn liveness_depends_on_the_scheduler() {
     let refusal = refused(&[&spin, "--model", "vulkan", "--scheduler", "hsa"]);
     assert!(refusal.contains("--scheduler goes with --property liveness"), "{refusal}");
     let refusal = refused(&[&spin, "--model", "drf", "--property", "liveness"]);
-    assert!(refusal.contains("--property liveness goes with models"), "{refusal}");
+    assert!(refusal.contains("--property liveness needs a model"), "{refusal}");
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn bad_input_is_refused_with_its_place_and_what_was_expected() {
         (&[&sb, "--model", "sc", "--timeout", "soon"], &["expected a number of seconds"]),
         (&[&sb, "--model", "sc", "--timeout", "-1"], &["-1"]),
         (&[&sb, "--model", "sc", "--jobs", "0"], &["--jobs"]),
-        (&[&sb, "--model", "sc", "--expect-race-free", "t.csv"], &["does not tell racy tests"]),
+        (&[&sb, "--model", "sc", "--expect-race-free", "t.csv"], &["defines no races"]),
         (&[&sb, "--model", "sc", "--expect", "none.csv"], &["cannot read none.csv"]),
         (&[&sb], &["--model"]),
         (&["--model", "sc"], &["FILE|DIR"]),
@@ -624,7 +624,7 @@ fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{out}{err}");
     assert!(out.contains("Test SB Allowed") && out.contains("3 tests under sc"), "{out}");
-    assert!(out.contains("not begun") && err.contains("interrupted"), "{out}{err}");
+    assert!(out.contains("not started") && err.contains("interrupted"), "{out}{err}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn advice_names_the_scope_that_is_enough_and_what_it_saves() {
         run("race --system hrf-8cu --scenario baseline --workload sssp --set vertices=512 \
                                 --set edges=2k --set sweeps=2 --set chunk=16 --advise");
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    assert!(out.contains("Scopes wider than any communication seen needed"), "{out}");
+    assert!(out.contains("Scopes wider than the communication in these runs"), "{out}");
     assert!(out.contains("device  work-group"), "{out}");
     assert!(out.contains("all together"), "{out}");
 }

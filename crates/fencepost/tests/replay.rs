@@ -64,7 +64,7 @@ fn a_changed_file_is_refused_with_the_move() {
     std::fs::write(&file, good.replacen("serve 1 0", "serve 2 0", 1)).expect("it can be written");
     let path = file.to_str().expect("a plain name");
     let (code, out, err) = fencepost(&["verify", "--replay", path, "--system", "hrf-8cu"]);
-    let why = "move 3, `serve 2 0`, cannot be made by the timed machine; open is `serve 1 0`";
+    let why = "move 3, `serve 2 0`, is not possible on the timed machine; possible: `serve 1 0`";
     assert_eq!((code, &*out, err), (2, "", format!("fencepost: {path}: {why}\n")));
 }
 
@@ -97,7 +97,7 @@ fn what_verify_writes_can_be_replayed() {
     std::fs::write(&other, format!("{head}\nmoves\n{}\n", moves.join("\n"))).expect("it can be written");
     let (code, out, err) = fencepost(&["verify", "--replay", path]);
     assert_eq!((code, &*err), (0, ""), "{out}");
-    assert!(out.contains("No fault comes out any more"), "{out}");
+    assert!(out.contains("The counterexample no longer reproduces"), "{out}");
 }
 
 /// A file of changed text, replayed.

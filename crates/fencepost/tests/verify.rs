@@ -24,20 +24,20 @@ fn with_one_test<'a>(test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_table_keeps_the_rows_of_others_and_of_runs_that_came_to_their_end() {
-    let (test, folder) = (shipped("litmus/caches/told-where.litmus"), scratch("verify-table"));
-    let table = folder.join("table.md");
-    let table = table.to_str().unwrap();
-    let text = || fs::read_to_string(table).unwrap();
+fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
+    let (test, folder) = (shipped("litmus/caches/told-where.litmus"), scratch("verify-record"));
+    let file = folder.join("record.toml");
+    let file = file.to_str().unwrap();
+    let text = || fs::read_to_string(file).unwrap();
     for protocol in ["vi", "no-l1"] {
-        let (code, _, err) = verify(&with_one_test(&test, &[protocol, "--table", table]));
+        let (code, _, err) = verify(&with_one_test(&test, &[protocol, "--record", file]));
         assert_eq!((code, &*err), (0, ""));
     }
     let full = text();
-    assert!(full.contains("| `vi` |") && full.contains("| `no-l1` |"), "{full}");
+    assert!(full.contains("protocol = \"vi\"") && full.contains("protocol = \"no-l1\""), "{full}");
     // No time at all: whatever was known stays.
-    let broken_off = ["--all", "--timeout", "0.001", "--table", table];
-    let (code, out, err) = verify(&with_one_test(&test, &broken_off));
+    let cut_off = ["--all", "--timeout", "0.001", "--record", file];
+    let (code, out, err) = verify(&with_one_test(&test, &cut_off));
     assert_eq!(code, 1, "{err}");
     assert!(out.starts_with("vi: ") && !out.contains("no-l1: "), "{out}");
     assert!(
@@ -45,21 +45,18 @@ fn the_table_keeps_the_rows_of_others_and_of_runs_that_came_to_their_end() {
         "{err}"
     );
     assert_eq!(text(), full);
-    // Somebody's text stays, and one without marks is no place for a table.
-    fs::write(table, format!("before\n{full}after\n")).unwrap();
-    let (code, ..) = verify(&with_one_test(&test, &["vi", "--table", table]));
-    let around = text();
-    assert!(code == 0 && around.starts_with("before\n") && around.ends_with("after\n"), "{around}");
-    fs::write(table, "nothing\n").unwrap();
-    let (code, out, err) = verify(&with_one_test(&test, &["vi", "--table", table]));
+    // Notes stay. A file with other keys is refused before anything is explored.
+    fs::write(file, format!("notes = [\"my note\"]\n{full}")).unwrap();
+    let (code, ..) = verify(&with_one_test(&test, &["vi", "--record", file]));
+    assert!(code == 0 && text().contains("my note"), "{}", text());
+    fs::write(file, "nothing = 1\n").unwrap();
+    let (code, out, err) = verify(&with_one_test(&test, &["vi", "--record", file]));
     assert_eq!((code, &*out), (2, ""));
-    assert!(err.ends_with("it has no line `<!-- results: begin -->`\n"), "{err}");
-    fs::write(table, "<!-- results: begin -->\n").unwrap();
-    let (_, _, err) = verify(&with_one_test(&test, &["vi", "--table", table]));
-    assert!(err.ends_with("it has no line `<!-- results: end -->`\n"), "{err}");
-    // Nor is what is no file, which may have no end.
+    assert!(err.contains("record.toml: ") && err.contains("unknown field `nothing`"), "{err}");
+    assert_eq!(text(), "nothing = 1\n");
+    // A device or a folder is refused: its text may have no end.
     for no_file in ["/dev/zero", folder.to_str().unwrap()] {
-        let (code, out, err) = verify(&with_one_test(&test, &["vi", "--table", no_file]));
+        let (code, out, err) = verify(&with_one_test(&test, &["vi", "--record", no_file]));
         assert_eq!((code, &*out, &*err), (2, "", &*format!("fencepost: {no_file}: it is not a file\n")));
     }
 }
@@ -279,7 +276,7 @@ fn a_vulkan_test_is_left_out_and_refutes_nothing() {
     let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
     assert_eq!(code, 1, "{out}");
     assert!(
-        out.contains("left out, where no machine can run them: no protocol makes writes available"),
+        out.contains("left out, because no machine can run them: no protocol makes writes available"),
         "{out}"
     );
     assert!(!out.contains("refuted") && !out.contains("verified"), "{out}{err}");

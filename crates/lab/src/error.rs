@@ -69,7 +69,7 @@ pub enum Error {
 fn hint(suggestion: Option<&str>, known: &[String]) -> String {
     match suggestion {
         Some(name) => format!(", did you mean `{name}`?"),
-        None if known.is_empty() => String::from(", there is none to choose from"),
+        None if known.is_empty() => String::from(", none exists"),
         None => format!(", expected one of {}", known.join(", ")),
     }
 }

@@ -169,7 +169,7 @@ async fn run(w: Wave, running: Rc<Running>) {
         pc += 1;
         silent = if instr.access().is_some() { 0 } else { silent + 1 };
         if silent > SILENT_MAX {
-            w.fail(format!("P{} runs without end and reaches no memory", role.thread)).await;
+            w.fail(format!("P{} runs forever without an access to memory", role.thread)).await;
         }
         linger(&mut rng, running.delay);
         let eval = |expr: &Expr| expr.eval(&registers).unwrap_or(0);

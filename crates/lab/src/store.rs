@@ -134,7 +134,7 @@ fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let found = &digest::of(&bytes)[..DIGEST_LETTERS];
     if parts(name).is_none_or(|(_, digest)| digest != found) {
-        return Err(format!("its {} bytes are not those that its name tells of", bytes.len()));
+        return Err(format!("its {} bytes do not match its name", bytes.len()));
     }
     columns::read(bytes, &task.text)
 }

@@ -88,7 +88,9 @@ impl Systems {
             false if is_stem => format!("{name}.toml"),
             false => "my-gpu.toml".to_owned(),
         };
-        Error::Impossible(unknown.and(&format!("A machine of your own is given by its path, as `./{path}`")))
+        Error::Impossible(
+            unknown.and(&format!("To use your own machine, give its path, for example `./{path}`")),
+        )
     }
 
     /// The description of a machine as text, for the user to copy and change.

@@ -62,7 +62,7 @@ fn a_thread_that_never_reaches_memory_ends_the_run() {
     let system = Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine");
     let made = program(&test, 0, 0).expect("made to run");
     let error = program_on(&system, "vi", made, RunOptions::default(), &mut ()).expect_err("it never ends");
-    assert!(error.to_string().contains("P0 runs without end and reaches no memory"), "{error}");
+    assert!(error.to_string().contains("P0 runs forever without an access to memory"), "{error}");
 }
 
 fn bridge<P: Protocol>() {

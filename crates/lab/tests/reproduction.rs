@@ -456,5 +456,5 @@ fn a_file_of_a_graph_takes_the_place_of_its_stand_in() {
     );
     let scaled = Request { scale: Some("1/2".to_owned()), ..request };
     let message = Plan::new(built_in(), &scaled).unwrap_err().to_string();
-    assert!(message.contains("c-68.gr is a file, of which there is no scale 1/2"), "{message}");
+    assert!(message.contains("c-68.gr is a file and has no scale 1/2"), "{message}");
 }

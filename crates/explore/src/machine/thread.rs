@@ -248,7 +248,7 @@ impl Code {
                 }
             }
         }
-        Err(Trouble::Astray(format!("P{thread} runs without end and reaches no memory")))
+        Err(Trouble::Astray(format!("P{thread} runs forever without an access to memory")))
     }
 
     /// Registers that nobody will look at have one value.

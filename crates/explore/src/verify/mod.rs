@@ -3,7 +3,6 @@
 
 mod options;
 pub(crate) mod reason;
-pub mod results;
 pub(crate) mod run;
 pub(crate) mod trials;
 pub(crate) mod unproved;

@@ -19,85 +19,86 @@ use super::values::{jobs, memory, seconds, stressed_chiplets, whole};
   fencepost litmus litmus/vulkan/spin.litmus --model vulkan --property liveness --scheduler hsa
   fencepost litmus --model opencl --expect litmus/opencl-expected.csv --quiet
 
-Exit codes: 0 success (whatever is allowed, forbidden or racy); 1 a test is not as expected, or
-not everything was covered (a bound, --timeout, Ctrl-C: what was found so far is printed); 2 bad
-input: a test, model or table that cannot be read, or a model that does not fit a test. Of several
-tests the others are still checked.")]
+Exit codes:
+  0  every test was checked, whatever is allowed, forbidden or racy
+  1  a test is not as expected, or a bound, --timeout or Ctrl-C left something uncovered; the \
+results so far are printed
+  2  bad input: a test, a model or a table cannot be read, or a model does not fit a test; the \
+other tests are still checked")]
 pub(crate) struct LitmusArguments {
     /// Tests, folders of tests (every *.litmus file in and below them), lists
-    /// (@FILE, a path a line), or - for standard input. With --expect, of the
-    /// tests in folders those that are in the table
+    /// (@FILE, one path a line), or - for standard input. With --expect, only the
+    /// tests of a folder that the table names
     #[arg(value_name = "FILE|DIR|@LIST|-", required_unless_present_any = ["expect", "expect_race_free"])]
     pub(crate) paths: Vec<PathBuf>,
     /// The memory model: a name of `list models`, or the path of a .cat file
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub(crate) model: String,
-    /// Where files are looked for that a model of one's own includes, after the
-    /// model's own folder
+    /// A folder with files that your own model includes, searched after the model's
+    /// own folder
     #[arg(short = 'I', value_name = "DIR")]
     pub(crate) include: Vec<PathBuf>,
-    /// A variant of the model: what `if "NAME"` asks for in it
+    /// A variant of the model: makes `if "NAME"` true in it
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) variant: Vec<String>,
-    /// Definitions and instructions in front of a model of one's own
+    /// Definitions and instructions that are read before your own model
     #[arg(long, value_name = "FILE.bell")]
     pub(crate) bell: Option<PathBuf>,
-    /// Macros of tests in C, in place of the kernel's functions
+    /// Macros for tests in C, in place of the Linux kernel's functions
     #[arg(long, value_name = "FILE.def")]
     pub(crate) macros: Option<PathBuf>,
-    /// What is asked of a test: its own condition, or whether all of its
-    /// executions end
+    /// The question: the test's own condition, or whether all executions end
     #[arg(long, value_name = "PROPERTY", default_value = "condition")]
     pub(crate) property: Property,
-    /// Which threads go on for certain (with --property liveness): every one
-    /// (fair), those that have taken a step (obe), the first that has not
-    /// ended (hsa), those before one that has taken a step (lobe), or hsa and
-    /// obe together [default: fair]
+    /// With --property liveness, the threads that the scheduler lets proceed: every one
+    /// (fair), those that have taken a step (obe), the first that has not ended (hsa),
+    /// those before one that has taken a step (lobe), or hsa and obe together [default:
+    /// fair]
     #[arg(long, value_name = "SCHEDULER")]
     pub(crate) scheduler: Option<Scheduler>,
     /// Print JSON instead of herd's blocks
     #[arg(long)]
     pub(crate) json: bool,
-    /// Tell why: the execution that shows an outcome or the check that refuses
-    /// it, and every race. Of a single test, its first race is told anyway
+    /// Show the execution with an outcome, or the check that forbids it, and every race.
+    /// Without it, a single test shows its first race
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Advise on scopes: the smallest changes that make a racy test race-free,
-    /// or which scopes of a race-free one could be smaller (drf and hrf models)
+    /// Advise on scopes: the smallest changes that make a racy test race-free, or the
+    /// scopes of a race-free test that can be narrower (drf and hrf models)
     #[arg(long)]
     pub(crate) advise: bool,
-    /// Write an execution of each test for Graphviz: a race, or else the
-    /// outcome asked for, or else what refuses it
+    /// Write one execution of each test for Graphviz: a race, else the outcome in
+    /// question, else the cycle that forbids it
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
-    /// A table of lines `file,1` or `file,0`, relative to it: is the test's
-    /// condition met, or do all executions end?
+    /// A table of lines `file,1` or `file,0`, with paths relative to the table: 1 if the
+    /// condition of the test is met, or if all executions end
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect: Option<PathBuf>,
-    /// The same: is the test free of races?
+    /// A table of the same form: 1 if the test is free of races
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect_race_free: Option<PathBuf>,
     /// Print only the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// How often a loop goes back; rounds that only wait do not count [default:
-    /// 2, or 8 under drf and hrf models]
+    /// The most iterations of a loop, without those that only wait [default: 2, or 8
+    /// under drf and hrf models]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1, u16::MAX.into()))]
     pub(crate) unroll: Option<u16>,
-    /// Give a test up after so many seconds, and print what was found until then
+    /// Stop each test after so many seconds, and print its results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// How many tests are checked at once [default: one a core]
+    /// The number of tests that are checked at the same time [default: one a core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Which releases and acquires of a scope synchronize (drf and hrf models) [default:
+    /// The releases and acquires of a scope that synchronize (drf and hrf models) [default:
     /// any-location]
     #[arg(long, value_name = "READING")]
     pub(crate) so: Option<SyncOrder>,
     /// Operations of nested scopes synchronize (hrf models)
     #[arg(long)]
     pub(crate) inclusion: bool,
-    /// What a relaxed atomic is (drf and hrf models, which do not define it)
+    /// The meaning of a relaxed atomic (drf and hrf models, which do not define it)
     #[arg(long, value_name = "READING")]
     pub(crate) relaxed_as: Option<RelaxedAs>,
 }
@@ -113,13 +114,17 @@ pub(crate) struct LitmusArguments {
   fencepost verify --replay charts/hlrc-1.trace
   fencepost verify --replay charts/hlrc-1.trace --system hrf-8cu
 
-Exit codes: 0 every claim holds within the bounds; 1 a claim is refuted (with the shortest way
-there as a chart), not everything was covered (--memory, --timeout, Ctrl-C), or a seeded fault
-was not noticed (--mutants); 2 bad input.
-With --replay: 0 the counterexample no longer reproduces: the program comes to an end that every
-claim allows; 1 the same fault comes out, or another one, or not everything was covered; 2 the file
-cannot be read, one of its moves is not open, they end before the program does, or the machine of
---system does something else.")]
+Exit codes:
+  0  every claim holds within the bounds
+  1  a claim is refuted (the report draws the shortest schedule), a bound, --timeout or Ctrl-C \
+left something uncovered, or a seeded fault survives (--mutants)
+  2  bad input
+
+Exit codes with --replay:
+  0  the counterexample no longer reproduces: every claim allows the outcome
+  1  the fault comes out, or another one, or a bound left something uncovered
+  2  the file cannot be read, a move is not possible, the moves end before the program does, or \
+the machine of --system behaves differently")]
 pub(crate) struct VerifyArguments {
     /// The protocol: a name of `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
@@ -127,74 +132,72 @@ pub(crate) struct VerifyArguments {
     /// Every protocol
     #[arg(long, group = "what")]
     pub(crate) all: bool,
-    /// Make the moves of a counterexample again, from a file that --charts wrote,
-    /// and say whether the same fault comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "table"])]
+    /// Replay a counterexample that --charts wrote, and report whether the same fault
+    /// comes out
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
-    /// With --replay: make the moves in the timed simulator, on a machine with the
-    /// caches and cores of the file and the latencies of this one; a name of
-    /// `list systems`, or the path of a TOML file
+    /// With --replay: make the moves in the timed simulator, with the caches and cores of
+    /// the trace and the latencies of this machine; a name of `list systems`, or the
+    /// path of a TOML file
     #[arg(long, short, value_name = "NAME|FILE", requires = "replay")]
     pub(crate) system: Option<String>,
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
-    /// Also programs that are made, with up to so many operations: of two threads
-    /// with two each all of them, of larger ones those in which synchronization
-    /// orders data, and some that race; 0 for none
+    /// Also generated programs of up to so many operations: all programs of two threads
+    /// with two operations each; of larger ones those in which synchronization orders
+    /// data, and some racy ones. 0 for none
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: u8,
-    /// Also so many programs that are drawn from a seed, in which synchronization
-    /// orders data, and some others: of five or six operations, two threads of up to
-    /// three or three of up to two
+    /// Also so many sampled programs in which synchronization orders data, and some
+    /// others: five or six operations, on two threads of up to three or on three of up
+    /// to two
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000_000))]
     pub(crate) sample: u32,
-    /// The seed from which they are drawn
+    /// The seed of the sample
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX), requires = "sample")]
     pub(crate) seed: u64,
-    /// Make programs that differ only in names as well: of threads, words, lines,
-    /// compute units and work-groups, but for --sample. One of them is enough; this
-    /// is to check that
+    /// Also generate programs that differ only in the names of threads, words, lines,
+    /// compute units and work-groups, except for --sample. This checks that one of them
+    /// suffices
     #[arg(long)]
     pub(crate) no_symmetry: bool,
-    /// Chiplets that compute units and banks are divided among; with several, the
-    /// pages of the first two lines are placed in every way
+    /// The number of chiplets that share the compute units and banks. The pages of the
+    /// first two lines are placed in every way
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) chiplets: u16,
-    /// Also each program with its work-groups, and its threads on the host, spread over
-    /// up to so many kernels, one after the other
+    /// Also spread the work-groups of each program, and its threads on the host, over up
+    /// to so many successive kernels
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u8>(1, 4))]
     pub(crate) kernels: u8,
-    /// Also programs with several threads on the host on so many hosts, and programs without
-    /// a device that synchronize at system scope with all threads on them
+    /// Also put the host threads of each program on so many hosts, and all threads of a
+    /// program without a device that synchronizes at system scope
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) hosts: u16,
-    /// Take work-groups off their compute units at any time, so often in all, to go on on
-    /// other ones
+    /// The most times in a run that a work-group moves to another compute unit
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u8>(0, 4))]
     pub(crate) preemptions: u8,
-    /// Then seed faults into every row and step, and see which are noticed
+    /// Then seed a fault into every row and step, and count the mutants that are killed
     #[arg(long)]
     pub(crate) mutants: bool,
-    /// The most memory, as 512M or 8G, for all tests that are explored at once;
-    /// beyond it the search is incomplete. With --replay it bounds the search for
-    /// faults of all runs [default: 2G for each of --jobs]
+    /// The most memory, such as 512M or 8G, for all tests that are explored at the same
+    /// time. A search that needs more is incomplete. With --replay it bounds the search
+    /// for faults of all runs [default: 2G for each of --jobs]
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) memory: Option<u64>,
-    /// End after so many seconds with what is known then
+    /// Stop after so many seconds, and report the results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// How many tests are explored at once [default: one a core]
+    /// The number of tests that are explored at the same time [default: one a core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Write each counterexample into this folder: a chart as text and as a
-    /// drawing, and a file that --replay reads
+    /// Write each counterexample into this folder: a chart as text and as SVG, and a
+    /// trace for --replay
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
-    /// Write the table of results into this file, between its marks
-    /// `<!-- results: begin -->` and `<!-- results: end -->`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) table: Option<PathBuf>,
+    /// Record the results in this TOML file. The records of other protocols stay
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) record: Option<PathBuf>,
     /// Print JSON instead of a report
     #[arg(long)]
     pub(crate) json: bool,
@@ -208,12 +211,14 @@ pub(crate) struct VerifyArguments {
   fencepost stress --all --episodes 100000 --timeout 600
   fencepost stress hlrc --seed 4711 --episodes 1
 
-An episode is a program of 15 wavefronts on 8 compute units with tiny caches, and of the host, made
-from its seed. Each of its loads has one right value, by the rules of what the protocol claims. The
-episode that fails is told by its seed, and made small.
+An episode is a random program of up to 15 wavefronts on 8 compute units with tiny caches, and of the \
+host. Each load has one right value under the claim of the protocol. The report names the seed of an \
+episode that fails, and shrinks the episode.
 
-Exit codes: 0 every value was right; 1 a value was wrong, something never ended, or not all episodes
-ran (--timeout, Ctrl-C); 2 bad input.")]
+Exit codes:
+  0  every value was right
+  1  a value was wrong, an episode never ended, or --timeout or Ctrl-C left episodes out
+  2  bad input")]
 pub(crate) struct StressArguments {
     /// The protocol: a name of `list protocols`
     #[arg(value_name = "PROTOCOL", group = "whom")]
@@ -221,24 +226,24 @@ pub(crate) struct StressArguments {
     /// Every protocol
     #[arg(long, group = "whom")]
     pub(crate) all: bool,
-    /// How many episodes
+    /// The number of episodes
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = whole::<u64>(1, u64::MAX))]
     pub(crate) episodes: u64,
-    /// The seed of the first episode; each further one has the next
+    /// The seed of the first episode; each further episode takes the next seed
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX))]
     pub(crate) seed: u64,
-    /// The model by whose rules episodes are free of races: drf, hrf-direct, hrf-indirect, opencl
-    /// or opencl-rsp [default: what the protocol claims]
+    /// The model under which episodes are free of races: drf, hrf-direct, hrf-indirect, opencl
+    /// or opencl-rsp [default: the claim of the protocol]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Chiplets that compute units and banks are divided among; with several, a
-    /// seed decides on which each line lies
+    /// The number of chiplets that share the compute units and banks: 1, 2, 4 or 8. The
+    /// seed places each line
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
-    /// End after so many seconds
+    /// Stop after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// How many episodes run at once [default: one a core]
+    /// The number of episodes that run at the same time [default: one a core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a report
@@ -251,17 +256,17 @@ pub(crate) struct StressArguments {
 pub(crate) enum Property {
     /// The test's own condition
     Condition,
-    /// Does every execution end?
+    /// Whether every execution ends
     Liveness,
 }
 
 /// A reading of the scoped synchronization order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
-    /// Any release with any later acquire of its scope: as printed
+    /// Any release with any later acquire of its scope, as in the paper
     #[value(name = "any-location", alias = "all")]
     AnyLocation,
-    /// Only those of one location
+    /// Only releases and acquires of one location
     SameLocation,
 }
 

@@ -26,8 +26,11 @@ pub(crate) use runs::{CompareArguments, RaceArguments, RaceFree, RunArguments, W
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
   fencepost race --system hrf-8cu --workload race-missing-fence
 
-Exit codes: 0 success, 1 a check failed (a wrong answer, a run that is stuck, a race, a litmus test that
-is not as expected or not fully covered), 2 bad input.")]
+Exit codes:
+  0  success
+  1  a check failed: a wrong answer, a stuck run, a race, a refuted claim, or a litmus test that is \
+not as expected or not fully covered
+  2  bad input")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -35,27 +38,27 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what there is to choose from
+    /// List machines, protocols, scenarios, workloads, models or papers
     List(ListArguments),
     /// Run one workload on one machine under one protocol
     Run(RunArguments),
-    /// Run several scenarios side by side, with speedups over the first
+    /// Compare scenarios: speedup, traffic and energy relative to the first
     Compare(CompareArguments),
-    /// Say where the cycles between two scenarios went
+    /// Explain the difference in cycles between two scenarios
     Why(WhyArguments),
-    /// Run a paper's experiments and hold its claims against what comes out
+    /// Run the experiments of a paper, and compare its claims with the results
     Reproduce(ReproduceArguments),
-    /// Write the HTML report of a reproduction again from its results
+    /// Write the HTML report of a reproduction from its results
     Report(ReportArguments),
-    /// Check litmus tests under a memory model: outcomes, races, scopes
+    /// Check litmus tests under a memory model: outcomes, races and scopes
     Litmus(LitmusArguments),
-    /// Verify a protocol: every order of everything, against what it claims
+    /// Verify the claims of a protocol in every schedule of small programs
     Verify(VerifyArguments),
-    /// Stress a protocol: random programs without races on a machine too large to verify
+    /// Stress a protocol with random race-free programs on a larger machine
     Stress(StressArguments),
-    /// Watch whole runs of a program for races, and advise on scopes
+    /// Detect races in whole runs of a program, and advise on scopes
     Race(RaceArguments),
-    /// Say what a graph is like
+    /// Print the statistics of a graph
     #[command(
         subcommand,
         after_help = "Example:
@@ -64,7 +67,7 @@ pub(crate) enum Command {
     Graph(GraphCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
-    /// Print the manual page, or write one page a command into a folder
+    /// Print the manual page, or write one page for each command
     Man(ManArguments),
 }
 
@@ -74,13 +77,13 @@ pub(crate) enum Subject {
     Systems,
     /// Coherence protocols
     Protocols,
-    /// A protocol each, and how programs that steal work use it, as the hLRC paper has them
+    /// Protocols with a policy for programs that steal work, as in the hLRC paper
     Scenarios,
     /// Programs to run
     Workloads,
     /// Memory models
     Models,
-    /// Papers whose designs or machines are here
+    /// Papers whose designs or machines are included
     Papers,
 }
 
@@ -92,10 +95,10 @@ pub(crate) enum Subject {
   fencepost list systems hlrc-8cu > my-gpu.toml
   fencepost list protocols --json")]
 pub(crate) struct ListArguments {
-    /// What to list
+    /// The kind of things to list
     pub(crate) subject: Subject,
-    /// One of them, with all that there is to know: the settings of a workload, the
-    /// parameters of a machine, the claims of a paper
+    /// Show all details of this one: the settings of a workload, the parameters of a
+    /// machine, the claims of a paper
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]

@@ -9,35 +9,33 @@ use lab::experiment::Question;
 use super::checks::SyncOrder;
 use super::values::{key_value, message, whole};
 
-/// What `run` and `compare` share.
+/// The arguments that `run`, `compare`, `why` and `race` share.
 #[derive(Args, Debug)]
 pub(crate) struct Common {
     /// The machine: a name of `list systems`, or the path of a TOML file.
-    /// Files in ./systems come before the built-in machine of the same name
+    /// A file in ./systems replaces the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
     /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
-    /// file in Matrix Market, DIMACS, METIS or SNAP format, perhaps compressed by gzip. Or the
-    /// tree for uts, as T1 or T1-small (see docs/tasks.md)
+    /// file in Matrix Market, DIMACS, METIS or SNAP format, plain or compressed with gzip. Or the
+    /// tree for uts, such as T1 or T1-small (see docs/tasks.md)
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
-    /// Which part of a stand-in is made, as 1/16
+    /// The scale of a stand-in, such as 1/16
     #[arg(long, value_name = "FRACTION", requires = "input")]
     pub(crate) scale: Option<String>,
-    /// Perturbs dispatch order and start skew, never the input; 0 perturbs nothing
+    /// The seed that perturbs dispatch order and start skew, never the input; 0 perturbs nothing
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX))]
     pub(crate) seed: u64,
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
-    /// Give a run up after so many cycles without progress: no wavefront
-    /// retired, no byte changed, no operation new [default: 500000]
+    /// Stop a run after so many cycles without progress: no wavefront retires, no byte
+    /// changes, no new operation is issued [default: 500000]
     ///
-    /// Two things are waited for, however small the number is. While a wavefront, the
-    /// host or a kernel's launch computes for more than a quarter of it, the cycles
-    /// do not count. And a run is never given up in less than 16 round trips to
-    /// memory, or four periods of the longest timer: the machine needs them to show
-    /// progress.
+    /// Cycles in which a wavefront, the host or a kernel launch computes for more than a
+    /// quarter of the number do not count. A run never stops before 16 round trips to
+    /// memory, or four periods of the longest timer.
     #[arg(long, value_name = "CYCLES", value_parser = whole::<u64>(1, u64::MAX))]
     pub(crate) patience: Option<u64>,
     /// Print JSON instead of a table
@@ -65,7 +63,7 @@ pub(crate) struct RunArguments {
     /// How the program uses the protocol, where the workload has a choice
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
-    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
     #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
     pub(crate) scenario: Option<String>,
     /// The program to run: a name of `list workloads`
@@ -74,19 +72,19 @@ pub(crate) struct RunArguments {
     /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     pub(crate) perfetto: Option<PathBuf>,
-    /// Write what came out as a table: a row with every counter in a column, or, with
-    /// --counter, a row for each counter and interval
+    /// Write the result as a table: one row with a column for each counter or, with
+    /// --counter, one row for each counter and interval
     #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
-    /// Follow a counter over time, as l1.hits or noc_bytes_sent; may be repeated. `--json` lists
-    /// all counters
+    /// Follow a counter over time, such as l1.hits or noc_bytes_sent; may be repeated. `--json`
+    /// lists all counters
     #[arg(long = "counter", value_name = "NAME")]
     pub(crate) counters: Vec<String>,
-    /// How many cycles an interval of --counter and of the counters in --perfetto has
-    /// [default: 1000]
+    /// The cycles of one interval of --counter, and of the counters in --perfetto [default:
+    /// 1000]
     #[arg(long, value_name = "CYCLES", value_parser = whole::<NonZeroU64>(1, u64::MAX))]
     pub(crate) every: Option<NonZeroU64>,
-    /// Lose a message on purpose, the Nth of that name: how a broken machine behaves
+    /// Drop the Nth message of that name, to see how a broken machine behaves
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,
 }
@@ -99,22 +97,22 @@ pub(crate) struct RunArguments {
   fencepost compare --system hlrc-8cu,titan-v --scenarios vi,no-l1 --workload reduce
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload reduce --seeds 5 --html compare.html
 
---system takes several machines, comma-separated; each has a baseline of its own.")]
+--system takes several machines, separated by commas; each has its own baseline.")]
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Repeat each run with so many seeds, from --seed on or from 1, and show means with their
-    /// 95% intervals
+    /// Repeat each run with so many seeds, from --seed on or from 1, and show means with 95%
+    /// intervals
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1000))]
     pub(crate) seeds: Option<u64>,
     /// Write figures and all numbers as an HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// What to compare, the first being the baseline: PROTOCOL[+POLICY], comma-separated. Programs
-    /// that steal work also know the scenarios of the hLRC paper: baseline, scope-only, steal-only
+    /// The scenarios, separated by commas; the first is the baseline. A scenario is
+    /// PROTOCOL[+POLICY] or, for programs that steal work, a name of `list scenarios`
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     pub(crate) scenarios: Vec<String>,
-    /// The programs to run, comma-separated
+    /// The programs to run, separated by commas
     #[arg(long, short, value_name = "NAME,...", value_delimiter = ',', required = true)]
     pub(crate) workload: Vec<String>,
 }
@@ -122,15 +120,18 @@ pub(crate) struct CompareArguments {
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
 #[command(
-    after_help = "Two accesses race if nothing but their timing ordered them, so a race is found also where the
-answer came out right. Places are named as file:line:column of the kernel's source.
+    after_help = "Two accesses race if only timing orders them. The detector finds a race also in a run with the \
+right answer. A place is file:line:column of the kernel's source.
 
 Examples:
   fencepost race --system hrf-8cu --protocol vi --workload race-missing-fence
   fencepost race --system hrf-8cu --protocol vi --policy work-group --workload lock-counter
   fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --seeds 3 --advise
 
-Exit codes: 0 no race was seen; 1 a race, a wrong answer, or a run that is stuck; 2 bad input."
+Exit codes:
+  0  no race was seen
+  1  a race, a wrong answer, or a stuck run
+  2  bad input"
 )]
 pub(crate) struct RaceArguments {
     #[command(flatten)]
@@ -141,23 +142,23 @@ pub(crate) struct RaceArguments {
     /// How the program uses the protocol, where the workload has a choice
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
-    /// Protocol and policy at once, as `compare` takes them: steal-only, rsp+packed
+    /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
     #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
     pub(crate) scenario: Option<String>,
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
-    /// When a program is free of races
+    /// The definition of a race
     #[arg(long, short, value_name = "NAME", default_value = "hrf-indirect")]
     pub(crate) model: RaceFree,
-    /// Which releases of a scope an acquire comes after
+    /// The releases of a scope that an acquire synchronizes with
     #[arg(long, value_name = "READING", default_value = "same-location")]
     pub(crate) so: SyncOrder,
-    /// How many runs, each with the next seed
+    /// The number of runs, each with the next seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
     pub(crate) seeds: u32,
-    /// Say which scopes were wider than any communication seen needed, and what
-    /// narrower ones would save (runs again with each)
+    /// Name the scopes that were wider than the communication of the run needed, and
+    /// measure runs with narrower ones
     #[arg(long)]
     pub(crate) advise: bool,
 }
@@ -165,23 +166,25 @@ pub(crate) struct RaceArguments {
 /// When a program is free of races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RaceFree {
-    /// Data-race-free: scopes play no part
+    /// Data-race-free: scopes have no effect
     Drf,
-    /// Heterogeneous-race-free, direct: a chain keeps to one scope
+    /// Heterogeneous-race-free, direct: a chain has one scope
     HrfDirect,
-    /// Heterogeneous-race-free, indirect: the links of a chain may be of different scopes
+    /// Heterogeneous-race-free, indirect: the links of a chain may have different scopes
     HrfIndirect,
 }
 
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
-#[command(after_help = "Each cause shows what it adds (+) or saves (-) from A to B; together they are
-the difference in cycles.
+#[command(
+    after_help = "Each cause shows the cycles that it adds (+) or saves (-) from A to B. The causes add up to the \
+difference.
 
 Examples:
   fencepost why vi+work-group vi --system hlrc-8cu --workload lock-counter
   fencepost why vi no-l1 --system hlrc-8cu --workload reduce --json
-  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html")]
+  fencepost why vi no-l1 --system hlrc-8cu --workload vec-add --html why.html"
+)]
 pub(crate) struct WhyArguments {
     /// The first scenario: PROTOCOL[+POLICY]
     #[arg(value_name = "A")]
@@ -194,10 +197,10 @@ pub(crate) struct WhyArguments {
     /// The program to run: a name of `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
-    /// How both scenarios use the protocol, beside what they say themselves
+    /// A policy for both scenarios, in addition to their own
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
-    /// Lose a message on purpose, in both runs: the Nth of that name
+    /// Drop the Nth message of that name, in both runs
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,
     /// Write the table and a waterfall plot as an HTML file

@@ -109,7 +109,7 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         };
         if depth >= LISTS_DEEP_MAX || all.len() + open.len() > LISTED_MAX {
             let sentence = format!(
-                "{}: lists name one another more than {LISTS_DEEP_MAX} deep, or more than {LISTED_MAX} tests",
+                "{}: lists are nested more than {LISTS_DEEP_MAX} deep, or name more than {LISTED_MAX} tests",
                 list.display()
             );
             return Err(Failure::BadInput(sentence));
@@ -184,7 +184,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     if has_table && tests.outside == tables.by_file.len() && !tables.by_file.is_empty() {
         let places: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
         let places = places.join(", ");
-        return Err(Failure::BadInput(format!("no test of the table is {places}, or lies there")));
+        return Err(Failure::BadInput(format!("no test of the table is in {places}")));
     }
     tests.list.append(&mut tables.missing);
     Ok(tests)
@@ -275,7 +275,7 @@ impl Table {
                 Asked::RaceFree => &mut row.expected.race_free,
             };
             if answer.replace(line.expected).is_some_and(|before| before != line.expected) {
-                return Err(format!("{place}: {} was there before, with the other answer", line.file));
+                return Err(format!("{place}: {} has the opposite answer in an earlier line", line.file));
             }
         }
         Ok(())

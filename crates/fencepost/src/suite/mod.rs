@@ -177,7 +177,7 @@ impl Printer<'_> {
         let mut complaints = [sum.broken, sum.unexpected, sum.incomplete].concat();
         if sum.not_begun > 0 {
             complaints.push(format!(
-                "interrupted: {} of {} not begun",
+                "interrupted: {} of {} not started",
                 sum.not_begun,
                 counted(tests.list.len(), "test")
             ));
@@ -207,7 +207,7 @@ impl Sum {
         }
         for (number, word) in [
             (self.incomplete.len(), "incomplete"),
-            (self.not_begun, "not begun"),
+            (self.not_begun, "not started"),
             (self.broken.len(), "not checked"),
         ] {
             if number > 0 {

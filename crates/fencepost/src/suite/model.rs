@@ -29,7 +29,7 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let judge = Judge { method, unroll: arguments.unroll };
     if arguments.expect_race_free.is_some() && !judge.tells_races() {
         return Err(Failure::BadInput(format!(
-            "--expect-race-free: the model `{}` does not tell racy tests from others",
+            "--expect-race-free: the model `{}` defines no races",
             arguments.model
         )));
     }
@@ -56,7 +56,7 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
 fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
     if arguments.model.parse::<hrf::Model>().is_ok() {
         return Err(Failure::BadInput(format!(
-            "--property liveness goes with models of which executions are judged, not with `{}`",
+            "--property liveness needs a model that judges executions, not `{}`",
             arguments.model
         )));
     }
@@ -111,7 +111,7 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
     let looks_like_file = name.ends_with(".cat") || path.components().count() > 1 || path.is_file();
     if !looks_like_file {
         let error = lab::Error::unknown("model", name, &model_names());
-        return Err(Failure::BadInput(error.and("A model of your own is given by the path of a .cat file")));
+        return Err(Failure::BadInput(error.and("To use your own model, give the path of a .cat file")));
     }
     let text = read_text(path).map_err(Failure::BadInput)?;
     let folders: Vec<&Path> =

@@ -200,7 +200,7 @@ fn broken(file: &str, judge: &Judge, json: bool, reason: String) -> Outcome {
 }
 
 fn not_begun(file: &str, judge: &Judge, json: bool) -> Outcome {
-    let bound = "it was not begun (interrupted)";
+    let bound = "it was not started (interrupted)";
     let text = if json { pretty(&blank(file, judge, bound)) } else { String::new() };
     Outcome { text, ..Outcome::default() }
 }

@@ -35,7 +35,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let mut results = Vec::new();
     let mut reports = Vec::new();
     // What cannot be written is known before anything is explored.
-    if let Some(path) = &arguments.table {
+    if let Some(path) = &arguments.record {
         verified::write(path, &results)?;
     }
     if let Some(folder) = &arguments.charts {
@@ -57,8 +57,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         }
         // As soon as it is known, for the next protocol may take an hour; but the
         // row of an earlier run is better than one that was broken off.
-        if let (Some(path), false) = (&arguments.table, stop()) {
-            results.push(verified.line(seconds));
+        if let (Some(path), false) = (&arguments.record, stop()) {
+            results.push(verified.record(seconds));
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {

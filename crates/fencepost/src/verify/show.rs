@@ -96,7 +96,7 @@ fn show_counts(
     writeln!(out, "  dimensions covered: {}", covered.join("; "))?;
     writeln!(out, "  dimensions not covered: {}", not_covered.join("; "))?;
     for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, where no machine can run them: {why} ({})", counted(*count, "test"))?;
+        writeln!(out, "  left out, because no machine can run them: {why} ({})", counted(*count, "test"))?;
     }
     if verification.unpreempted > 0 {
         let tests = counted(verification.unpreempted, "test");
@@ -108,8 +108,8 @@ fn show_counts(
 fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
-        "  {} of {} mutants killed, {} survive, {} undecided; nothing reaches {} more, no claim speaks of {}, \
-         and {} are equivalent",
+        "  {} of {} mutants killed, {} survive, {} undecided; not in the total: {} unreached, {} outside every claim, \
+         {} equivalent",
         mutants.killed.len(),
         mutants.total(),
         mutants.survivors.len(),

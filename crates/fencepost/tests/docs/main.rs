@@ -6,10 +6,13 @@
 //! pages.
 
 mod commands;
+mod glossary;
 mod guides;
 mod page;
 mod parts;
 mod printed;
+mod reading;
+mod results;
 mod shell;
 mod table;
 mod tree;

@@ -82,8 +82,8 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "hours; one test leaves mutants alive",
     ),
     (
-        "fencepost verify --all --mutants --table docs/verification.md",
-        "fencepost verify --all --litmus litmus/caches/told-where.litmus --operations 0 --table docs/verification.md",
+        "fencepost verify --all --mutants --record docs/results/verification.toml",
+        "fencepost verify --all --litmus litmus/caches/told-where.litmus --operations 0 --record docs/results/verification.toml",
         "a day",
     ),
     (
@@ -159,6 +159,8 @@ pub(crate) const NAMED: &[&str] = &[
     "fencepost run --json",
     "fencepost verify",
     "fencepost verify --replay",
+    "fencepost litmus",
+    "fencepost race",
     "fencepost stress",
     "fencepost why",
     "cargo fmt",

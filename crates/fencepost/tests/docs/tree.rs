@@ -7,8 +7,8 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// The files of a repository, as paths from its root. What is hidden or was
-/// built is no part of it.
+/// The files of a repository, as paths from its root. Hidden files, what was
+/// built, and the results of reproductions are no part of it.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -17,7 +17,8 @@ pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
             let entry = entry.unwrap();
             let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
             let kind = entry.file_type().unwrap();
-            if name.to_string_lossy().starts_with('.') || name == "target" || name == "results" {
+            let is_reproduced = path == Path::new("results");
+            if name.to_string_lossy().starts_with('.') || name == "target" || is_reproduced {
                 continue;
             }
             match kind.is_dir() {

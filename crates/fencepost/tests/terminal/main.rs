@@ -295,7 +295,7 @@ fn an_interrupted_reproduction_says_how_to_go_on() {
     let text = text.lines().collect::<Vec<_>>().join("\n");
     assert_eq!(left.code, Some(130), "{text}");
     assert!(text.contains("fencepost: interrupted: ") && text.contains("results/hlrc"), "{text}");
-    assert!(text.contains("the same command goes on with the others"), "{text}");
+    assert!(text.contains("the same command continues with the others"), "{text}");
     left.assert_clean();
 }
 

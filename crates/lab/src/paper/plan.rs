@@ -249,8 +249,7 @@ fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap
         let asked = match file {
             Some(path) if scale != Scale::FULL => {
                 let name = printable(&path.to_string_lossy());
-                let message =
-                    format!("{name} is a file, of which there is no scale {scale}, expected scale 1");
+                let message = format!("{name} is a file and has no scale {scale}, expected scale 1");
                 return Err(Error::Impossible(message));
             }
             Some(path) => of_file(&path)?,

@@ -158,7 +158,9 @@ fn variant(
     systems: &Systems,
 ) -> Result<Variant, Error> {
     if written.name.get_ref() == BASE {
-        return Err(source.error(written.name.span(), format!("`{BASE}` is what nothing is changed of")));
+        return Err(
+            source.error(written.name.span(), format!("`{BASE}` is the name of the unchanged machine"))
+        );
     }
     let name = written.system.as_ref().unwrap_or(&file.system);
     let mut text = systems.text(name.get_ref()).map_err(|e| source.error(name.span(), e.to_string()))?;

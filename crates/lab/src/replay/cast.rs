@@ -41,12 +41,12 @@ impl Cast {
             let cu = match agent {
                 Agent::Cu(cu) => cu,
                 Agent::Host(1..) => {
-                    return Err(String::from("the timed machine has one host, and here are several"));
+                    return Err(String::from("the timed machine has one host; the program has several"));
                 }
                 Agent::Host(0) => {
                     let mut others = (0..thread).filter(|&other| roles[other] == Issues::Host);
                     if others.any(|other| stages[other] == stages[thread]) {
-                        return Err(String::from("the timed host runs one thread, and here it has several"));
+                        return Err(String::from("the timed host runs one thread; the program has several"));
                     }
                     roles.push(issues(agent, 0, 0));
                     continue;

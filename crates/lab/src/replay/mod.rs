@@ -94,16 +94,16 @@ fn replay_with(
             Fault::ThinAir => "that a byte was never written",
             _ => "that a program never ends",
         };
-        return Err(format!("{what} is a finding about all runs, of which the timing shows one").into());
+        return Err(format!("{what} is a finding about all runs; a timed replay shows one run").into());
     }
     if trace.violation.fault == Fault::Astray {
         return Err(
-            String::from("a thread that is led astray has no timing: it reaches nothing there is").into()
+            String::from("a thread with an address outside the program's memory has no timing").into()
         );
     }
     if subject.info.channels == Channels::Unordered {
         let name = subject.info.name;
-        return Err(format!("the messages of {name} come in any order; timed they do not").into());
+        return Err(format!("the messages of {name} have no order, but the timed network keeps one").into());
     }
     let explored = trace.replay(subject, u64::MAX, stop)?;
     let cast = Cast::of(trace)?;
@@ -125,7 +125,7 @@ fn replay_with(
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
             let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
-            format!("{} cannot be made by the timed machine; open is {open}", named(trace, at))
+            format!("{} is not possible on the timed machine; possible: {open}", named(trace, at))
         }
         other => other.to_string(),
     })?;
@@ -151,7 +151,7 @@ fn replay_with(
     let is = |why: &str| nameless(&end) == nameless(why);
     if fault != explored.replay.end.fault() || fault.is_some() && !is(&explored.end) {
         let there = explored.end;
-        return Err(format!("explored, it comes to this: {there}; timed, to this: {end}").into());
+        return Err(format!("the explorer ends with: {there}; the timed machine ends with: {end}").into());
     }
     let verdict = trace.verdict(fault, !reasons.is_empty(), is(&trace.violation.why));
     Ok(Timed { explored: explored.replay, cycles, verdict, end, reasons })

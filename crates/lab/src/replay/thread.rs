@@ -168,7 +168,7 @@ impl Play {
             pc += 1;
             silent = if instr.access().is_some() { 0 } else { silent + 1 };
             if silent > SILENT_MAX {
-                core.fail(format!("P{thread} runs without end and reaches no memory")).await;
+                core.fail(format!("P{thread} runs forever without an access to memory")).await;
             }
             let needed = registers_of(instr);
             let is_needed = |coming: &Coming| {
@@ -257,7 +257,7 @@ impl Play {
 
     fn place(&self, address: Value) -> Result<Spot, String> {
         let loc = value_address(address).filter(|&LocId(loc)| usize::from(loc) < self.words.len());
-        let loc = loc.ok_or_else(|| format!("{address} is the address of nothing"))?;
+        let loc = loc.ok_or_else(|| format!("{address} is outside the program's memory"))?;
         Ok(self.words[usize::from(self.test.loc(loc).physical.0)])
     }
 

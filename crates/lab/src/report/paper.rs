@@ -52,7 +52,7 @@ fn head(page: &mut Page, results: &Results) {
     page.raw(&format!("<p class=\"lead\">{}</p>\n", escape(&lead)));
     let is_scaled = !matches!(results.scale.as_str(), "1" | "1/1" | "");
     if is_scaled {
-        page.raw("<p class=\"warning\">The inputs are scaled down: what follows indicates, and counts for no claim.</p>\n");
+        page.raw("<p class=\"warning\">The inputs are scaled down: the results are indicative and count for no claim.</p>\n");
     }
     if failed > 0 {
         let runs = format!(
@@ -89,7 +89,7 @@ fn status(of: Status) -> (&'static str, &'static str) {
 }
 
 fn claims(page: &mut Page, claims: &[Scored]) {
-    page.heading("claims", "The claims of the paper, beside what was measured");
+    page.heading("claims", "The claims of the paper and the measured values");
     page.raw("<ul class=\"counts\">\n");
     for of in Status::ALL {
         let count = claims.iter().filter(|claim| claim.status == of).count();
@@ -255,7 +255,7 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
     if bars(figure).any(|bar| bar.published_range.is_some()) {
         text += " Diamonds that are joined are the ends of a published range.";
     } else if has_published(figure) {
-        text += " Diamonds are what the paper publishes.";
+        text += " Diamonds are published values.";
     }
     text
 }

@@ -4,12 +4,12 @@
 //! A front end asks a [`Question`], and takes the answers one protocol at a time. It
 //! brings the tests, says when to stop, and shows or keeps what comes.
 
+mod records;
 mod replay;
-mod table;
 mod verified;
 
+pub use records::{Record, Records};
 pub use replay::{Replayed, Shown, TEST_BYTES, replay};
-pub use table::with_results;
 pub use verified::Verified;
 
 use explore::claim::Claim;

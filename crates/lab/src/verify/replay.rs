@@ -40,7 +40,7 @@ impl Replayed {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),
             Verdict::Another => Ok("Another fault comes out"),
-            Verdict::Gone => Ok("No fault comes out any more"),
+            Verdict::Gone => Ok("The counterexample no longer reproduces"),
             Verdict::Misfit => Err(&self.end),
         }
     }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use explore::mutants::Mutants;
-use explore::results::Line;
 use explore::verify::{Status, Test, Verification};
 use explore::{End, Replay, Subject, Trace, chart};
 use proto::words::{grouped, plural};
+
+use super::Record;
 
 /// A protocol that was verified.
 #[derive(Debug)]
@@ -24,11 +25,10 @@ pub struct Verified<'v> {
 }
 
 impl Verified<'_> {
-    /// Its row of the table of results.
+    /// Its record, for a run of so many seconds.
     #[must_use]
-    pub fn line(&self, seconds: f64) -> Line {
-        let (operations, sample) = (self.operations, self.sample);
-        Line { verification: self.verification.clone(), operations, sample, seconds }
+    pub fn record(&self, seconds: f64) -> Record {
+        Record::of(&self.verification, self.operations, self.sample, seconds)
     }
 
     /// The cores with which it claims a model.

@@ -289,15 +289,15 @@ fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
         (
             "deliver 0 1 0\nserve",
             "deliver 0 2 0\nserve",
-            "move 2, `deliver 0 2 0`, cannot be made by the timed machine; open is `deliver 0 1 0`",
+            "move 2, `deliver 0 2 0`, is not possible on the timed machine; possible: `deliver 0 1 0`",
         ),
         (
             "serve 1 0",
             "serve 1 1",
-            "move 3, `serve 1 1`, cannot be made by the timed machine; open is `serve 1 0`",
+            "move 3, `serve 1 1`, is not possible on the timed machine; possible: `serve 1 0`",
         ),
-        ("serve 1 0", "evict 200 9", "move 3, `evict 200 9`, cannot be made"),
-        ("serve 1 0", "issue 0", "move 3, `issue 0`, cannot be made"),
+        ("serve 1 0", "evict 200 9", "move 3, `evict 200 9`, is not possible"),
+        ("serve 1 0", "issue 0", "move 3, `issue 0`, is not possible"),
         ("serve 1 0", "issue 7", "move 3, `issue 7`, names a thread that does not exist"),
         ("serve 1 0", "timer 0 9", "move 3, `timer 0 9`, names a timer that does not exist"),
         ("serve 1 0", "deliver 1 0 3", "move 3, `deliver 1 0 3`, lets a message overtake another"),
@@ -322,7 +322,7 @@ fn what_is_said_of_all_runs_is_not_asked_of_one() {
         let trace: Trace =
             KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1).parse().expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(fault);
-        assert_eq!(why, format!("{what} is a finding about all runs, of which the timing shows one"));
+        assert_eq!(why, format!("{what} is a finding about all runs; a timed replay shows one run"));
     }
 }
 

@@ -257,21 +257,21 @@ fn boundaries_and_preemptions_wait_for_their_turn() {
     let preempted = preempted.to_string();
     let begin = "moves\nboundary 0\nnext\nboundary 1\nboundary 0\nnext\nissue 0\n";
     let cases = [
-        (&staged, begin, "moves\nnext\n", "move 1, `next`,", "open is `boundary 0`"),
-        (&staged, begin, "moves\nboundary 0\nboundary 1\n", "move 2, `boundary 1`,", "open is `next`"),
+        (&staged, begin, "moves\nnext\n", "move 1, `next`,", "possible: `boundary 0`"),
+        (&staged, begin, "moves\nboundary 0\nboundary 1\n", "move 2, `boundary 1`,", "possible: `next`"),
         (
             &staged,
             begin,
             "moves\nboundary 0\nnext\nboundary 1\nnext\n",
             "move 4, `next`,",
-            "open is `boundary 0`",
+            "possible: `boundary 0`",
         ),
         (
             &staged,
             begin,
             "moves\nboundary 0\nnext\nissue 0\n",
             "move 3, `issue 0`,",
-            "open is `boundary 0` or `boundary 1`",
+            "possible: `boundary 0` or `boundary 1`",
         ),
         (&preempted, "\nresume 1 0\n", "\nissue 1\n", "`issue 1`,", "`resume 1 0`"),
         (&preempted, "\nresume 1 0\n", "\nresume 1 1\n", "`resume 1 1`,", "`resume 1 0`"),
@@ -281,7 +281,7 @@ fn boundaries_and_preemptions_wait_for_their_turn() {
         assert!(text.contains(from), "{text}");
         let trace: Trace = text.replacen(from, to, 1).parse().expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
-        let said = format!("{refused} cannot be made by the timed machine; ");
+        let said = format!("{refused} is not possible on the timed machine; possible: ");
         assert!(why.contains(&said) && why.contains(open), "{why}");
     }
 }

@@ -86,7 +86,7 @@ pub enum GraphError {
     },
     /// A part of a file was asked for.
     #[error(
-        "{} is a file, of which there is no scale {scale}, expected scale 1 or the name of a stand-in",
+        "{} is a file and has no scale {scale}, expected scale 1 or the name of a stand-in",
         printable_path(path)
     )]
     Scaled {

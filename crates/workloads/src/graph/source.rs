@@ -128,7 +128,7 @@ mod tests {
         let error = open("Cargo.toml", small).expect_err("a part of a file").to_string();
         assert_eq!(
             error,
-            "Cargo.toml is a file, of which there is no scale 1/100, expected scale 1 or the name of a stand-in"
+            "Cargo.toml is a file and has no scale 1/100, expected scale 1 or the name of a stand-in"
         );
     }
 

@@ -1,0 +1,46 @@
+//! The pages of results render the recorded data and nothing else.
+//!
+//! `fencepost verify --record docs/results/verification.toml` enters records.
+//! `FENCEPOST_BLESS=1 cargo test --test docs` renders them anew.
+
+use std::env;
+use std::fs;
+
+use lab::verify::Records;
+
+use crate::tree;
+
+const DATA: &str = "docs/results/verification.toml";
+const PAGE: &str = "docs/results/verification.md";
+
+/// The text above the records: it holds for any of them.
+const HEAD: &str = "\
+# Results of verification
+
+<!-- Rendered from verification.toml: FENCEPOST_BLESS=1 cargo test --test docs -->
+
+This page shows how far each protocol was verified: the programs, the states, the rows that fired and the fate of every
+seeded fault. [verification.md](../verification.md) explains the columns, and
+[findings](../findings/README.md) the refuted claims. The data is in [verification.toml](verification.toml).
+
+A status holds for every program and every schedule within the bound of its row: the shipped tests, and the generated
+programs of up to so many operations. *Free of races* counts the programs about which a claim says something.
+*Synchronized* counts those in which synchronization orders a data conflict between threads at different caches.
+
+";
+
+#[test]
+fn the_page_of_verification_renders_its_records() {
+    let (data, page) = (tree::root().join(DATA), tree::root().join(PAGE));
+    let text = fs::read_to_string(&data).unwrap();
+    let records = Records::read(&text).unwrap_or_else(|error| panic!("{DATA}: {error}"));
+    let (written, rendered) = (records.to_toml().unwrap(), format!("{HEAD}{}", records.to_markdown()));
+    if env::var_os("FENCEPOST_BLESS").is_some() {
+        fs::write(&data, written).unwrap();
+        fs::write(&page, rendered).unwrap();
+        return;
+    }
+    let bless = "`FENCEPOST_BLESS=1 cargo test --test docs` renders it";
+    assert!(text == written, "{DATA} is not as `verify --record` writes it; {bless}");
+    assert!(fs::read_to_string(&page).unwrap() == rendered, "{PAGE} does not show {DATA}; {bless}");
+}

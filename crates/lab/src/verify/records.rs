@@ -1,0 +1,322 @@
+//! Recorded results of verification: a TOML file, and the page that renders it.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+
+use explore::verify::{self, Verification};
+use proto::words::{counted, grouped};
+use serde::{Deserialize, Serialize};
+
+/// The recorded results of all protocols.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Records {
+    /// Remarks on the records, as paragraphs of Markdown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// The machines that the programs ran on.
+    machines: Vec<String>,
+    /// Runs over sampled programs only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<Sample>,
+    /// One record a protocol.
+    protocols: Vec<Record>,
+}
+
+/// The record of one protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    protocol: String,
+    /// The most operations of a generated program.
+    operations: u8,
+    /// The number of sampled programs beside them, and their seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sampled: Option<Sampled>,
+    programs: u64,
+    race_free: u64,
+    synchronized: u64,
+    runs: u64,
+    states: u64,
+    rows_fired: u64,
+    rows_total: u64,
+    seconds: u64,
+    /// The gaps of an incomplete run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_covered: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rows_unreached: Vec<String>,
+    /// The status of each claim, by its model.
+    claims: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mutants: Option<Mutants>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sampled {
+    programs: u64,
+    seed: u64,
+}
+
+/// The fate of the seeded faults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mutants {
+    killed: u64,
+    total: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    survivors: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    misargued: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unreached: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unasked: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    undecided: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unseeded: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    equivalent: Vec<String>,
+}
+
+/// A run over sampled programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sample {
+    protocol: String,
+    programs: u64,
+    synchronized: u64,
+    states: u64,
+    seconds: u64,
+}
+
+impl Records {
+    /// Reads a file of records.
+    ///
+    /// # Errors
+    /// What the text lacks, with its line.
+    pub fn read(text: &str) -> Result<Records, String> {
+        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    }
+
+    /// Replaces the record of the same protocol, or adds one.
+    pub fn enter(&mut self, record: Record) {
+        self.machines = verify::machines().iter().map(ToString::to_string).collect();
+        match self.protocols.iter_mut().find(|old| old.protocol == record.protocol) {
+            Some(old) => *old = record,
+            None => self.protocols.push(record),
+        }
+    }
+
+    /// The records as a file.
+    ///
+    /// # Errors
+    /// A sentence, if TOML cannot express them.
+    pub fn to_toml(&self) -> Result<String, String> {
+        toml::to_string_pretty(self).map_err(|error| error.to_string())
+    }
+
+    /// The records as the tables of a page in Markdown.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        let mut text = String::new();
+        for note in &self.notes {
+            let _ = writeln!(text, "{note}\n");
+        }
+        text.push_str("## Protocols\n\n");
+        text.push_str(
+            "| protocol | claims | operations | programs | free of races | synchronized | runs | states \
+             | rows fired | mutants killed | time |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+        );
+        self.protocols.iter().for_each(|record| text.push_str(&record.row()));
+        text.push_str("\nMachines:\n\n");
+        self.machines.iter().for_each(|machine| text.push_str(&format!("* {machine}\n")));
+        if !self.samples.is_empty() {
+            text.push_str("\n## Sampled programs\n\n");
+            text.push_str("| protocol | programs | synchronized | states | time |\n|---|---|---|---|---|\n");
+            self.samples.iter().for_each(|sample| text.push_str(&sample.row()));
+        }
+        text.push_str("\n## Rows and mutants\n");
+        for block in self.protocols.iter().flat_map(Record::details) {
+            let _ = write!(text, "\n{block}");
+        }
+        text
+    }
+}
+
+impl Record {
+    /// The record of a verification that took so many seconds.
+    #[must_use]
+    pub fn of(v: &Verification, operations: u8, (programs, seed): (usize, u64), seconds: f64) -> Record {
+        let (rows, unreached) = &v.rows;
+        let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count as u64, "time")));
+        Record {
+            protocol: v.protocol.to_owned(),
+            operations,
+            sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
+            programs: v.tests as u64,
+            race_free: v.race_free as u64,
+            synchronized: v.synchronized as u64,
+            runs: v.runs as u64,
+            states: v.states,
+            rows_fired: (rows - unreached.len()) as u64,
+            rows_total: *rows as u64,
+            seconds: seconds.round() as u64,
+            not_covered: gaps.chain(v.unproved.iter().cloned()).collect(),
+            rows_unreached: unreached.iter().map(ToString::to_string).collect(),
+            claims: v
+                .claims
+                .iter()
+                .map(|(model, status)| (model.clone(), status.name().to_owned()))
+                .collect(),
+            mutants: v.mutants.as_ref().map(Mutants::of),
+        }
+    }
+
+    fn row(&self) -> String {
+        let claims = self.claims.iter().map(|(model, status)| format!("`{model}` **{status}**"));
+        let mutants = match &self.mutants {
+            None => String::from("not seeded"),
+            Some(mutants) => format!("{} of {}", grouped(mutants.killed), grouped(mutants.total)),
+        };
+        let sampled = self.sampled.as_ref().map_or_else(String::new, |sampled| {
+            format!(", {} sampled from seed {}", grouped(sampled.programs), sampled.seed)
+        });
+        format!(
+            "| `{}` | {} | {}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s |\n",
+            self.protocol,
+            claims.collect::<Vec<_>>().join(", "),
+            self.operations,
+            grouped(self.programs),
+            grouped(self.race_free),
+            grouped(self.synchronized),
+            grouped(self.runs),
+            grouped(self.states),
+            self.rows_fired,
+            self.rows_total,
+            self.seconds,
+        )
+    }
+
+    /// A block that opens for each list of the record.
+    fn details(&self) -> Vec<String> {
+        let mut blocks = Vec::new();
+        let mut list = |title: &str, items: &[String]| {
+            if !items.is_empty() {
+                let items: String = items.iter().map(|item| format!("* {item}\n")).collect();
+                let summary = format!("<summary>`{}`: {title}</summary>", self.protocol);
+                blocks.push(format!("<details>{summary}\n\n{items}\n</details>\n"));
+            }
+        };
+        list("not covered", &self.not_covered);
+        let rows = counted(self.rows_unreached.len() as u64, "row");
+        list(&format!("{rows} that no program reached within these bounds"), &self.rows_unreached);
+        if let Some(m) = &self.mutants {
+            for (mutants, fate) in [
+                (&m.survivors, "not killed"),
+                (&m.misargued, "killed, though argued to be equivalent"),
+                (&m.unreached, "without effect within these bounds"),
+                (&m.unasked, "outside every claim, and outside the total"),
+                (&m.undecided, "undecided"),
+                (&m.unseeded, "not seeded, outside the total"),
+                (&m.equivalent, "equivalent, outside the total"),
+            ] {
+                list(&format!("{} {fate}", counted(mutants.len() as u64, "mutant")), mutants);
+            }
+        }
+        blocks
+    }
+}
+
+impl Mutants {
+    fn of(found: &explore::mutants::Mutants) -> Mutants {
+        let argued = |mutants: &[(String, String)]| {
+            mutants.iter().map(|(name, why)| format!("{name}: {why}")).collect()
+        };
+        Mutants {
+            killed: found.killed.len() as u64,
+            total: found.total() as u64,
+            survivors: found.survivors.clone(),
+            misargued: found.misargued.clone(),
+            unreached: found.unreached.clone(),
+            unasked: found.unasked.clone(),
+            undecided: found.undecided.clone(),
+            unseeded: argued(&found.unseeded),
+            equivalent: argued(&found.equivalent),
+        }
+    }
+}
+
+impl Sample {
+    fn row(&self) -> String {
+        let [programs, synchronized, states] = [self.programs, self.synchronized, self.states].map(grouped);
+        format!("| `{}` | {programs} | {synchronized} | {states} | {} s |\n", self.protocol, self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::RowName;
+
+    fn record(protocol: &'static str, states: u64, sample: (usize, u64)) -> Record {
+        let verification = Verification {
+            protocol,
+            claims: vec![(String::from("drf"), verify::Status::Incomplete)],
+            tests: 1,
+            unsupported: BTreeMap::new(),
+            unpreempted: 0,
+            race_free: 1,
+            synchronized: 1,
+            runs: 1,
+            states,
+            state_bytes: 1,
+            transitions: 1,
+            complete: true,
+            gaps: [(String::from("a bound"), 1)].into(),
+            unproved: Vec::new(),
+            findings: Vec::new(),
+            rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
+            mutants: None,
+            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default(), 0),
+        };
+        Record::of(&verification, 4, sample, 1.0)
+    }
+
+    #[test]
+    fn a_record_replaces_that_of_its_protocol_and_no_other() {
+        let mut records = Records { notes: vec![String::from("a note")], ..Records::default() };
+        records.enter(record("a", 1234, (0, 0)));
+        records.enter(record("b", 2, (0, 0)));
+        let before = records.clone();
+        records.enter(record("a", 5678, (0, 0)));
+        let (old, new) = (before.to_markdown(), records.to_markdown());
+        assert!(old.contains("1,234") && old.contains("`b`: 1 row that no program reached"), "{old}");
+        assert_eq!(new, old.replace("1,234", "5,678"));
+    }
+
+    #[test]
+    fn records_survive_their_file() {
+        let mut records = Records { notes: vec![String::from("a `note`")], ..Records::default() };
+        records.enter(record("a", 1234, (2000, 7)));
+        records.protocols[0].mutants =
+            Some(Mutants { killed: 1, total: 2, survivors: vec![String::from("one")], ..Mutants::default() });
+        let text = records.to_toml().expect("TOML");
+        assert_eq!(Records::read(&text), Ok(records));
+        let misspelt = Records::read(&text.replace("states", "state")).expect_err("an unknown key");
+        assert!(misspelt.contains("unknown field `state`"), "{misspelt}");
+    }
+
+    #[test]
+    fn a_sample_is_called_one() {
+        let page = |sample| {
+            let mut records = Records::default();
+            records.enter(record("a", 1, sample));
+            records.to_markdown()
+        };
+        assert!(page((2000, 7)).contains("| 4, 2,000 sampled from seed 7 |"));
+        assert!(!page((0, 7)).contains("sampled"));
+    }
+}
