@@ -1,28 +1,27 @@
-//! Exhaustive search of protocol and litmus program: the very controllers that
-//! are timed, under every order of issue, delivery, memory, timers and
-//! evictions.
-//!
+//! Exhaustive search of a protocol with a litmus program. The controllers are those of the
+//! timing simulation. The search covers every order of issue, delivery, memory service, timers
+//! and evictions.
 //! **Use it** to find what a protocol does with a program ([`Explorer`]), to
-//! verify a protocol against its claims ([`verify`]), to see which seeded faults
-//! are noticed ([`mutants`]), to make a trace again from a file ([`trace`]) and to
-//! draw it ([`chart`]).
-//! **Do not** look here for what a *model* allows: that is `litmus`, and [`claim`]
-//! asks it. Nothing here knows time.
-//!
+//! **Use it** to explore a program on a protocol ([`Explorer`]), to verify a protocol against
+//! its claims ([`verify`]), to see which seeded faults are detected ([`mutants`]), to replay a
+//! trace from a file ([`trace`]) and to draw it ([`chart`]).
+//! **Do not** use it to find the outcomes that a *model* allows: crate `litmus` does that, and
+//! [`claim`] calls it. Time in cycles does not exist here.
 //! From the outside in:
-//!
+//! From the outside in:
 //! * `verify` takes [tests](corpus), [machines](Bounds) and [placements](Placement)
-//!   to an [`Explorer`], several at once, and tries [`mutants`].
-//! * `programs` makes the tests, and asks the models of each claim.
-//! * `search` puts a program on a machine, searches and judges: `engine` searches,
-//!   with `store` for the states; `progress` looks for runs that never end. They know
-//!   numbers only. `replay` makes a trace again.
-//! * `machine` is what is searched. `known` is its numbers: what each move of each
-//!   part of a machine does. Parts are a station, its threads and what is under way.
-//!   `offers` finds the moves of a part, `threads` lets its threads issue and go on;
-//!   `thread` is one of them, `operation` the request of its instruction.
-//!   `preempt` takes work-groups to other parts, `kernels` has kernels follow one another.
-//!   `controllers` tells stations things, and remembers what they did.
+//! * `verify` runs [tests](corpus) on [machines](Bounds) and [placements](Placement) with an
+//!   [`Explorer`], several at once, and tries [`mutants`].
+//! * `programs` generates the tests, and asks the models of each claim.
+//! * `search` puts a program on a machine, searches and judges: `engine` searches, with
+//!   `store` for the states; `progress` finds runs that never end. Both work on numbers only.
+//!   `replay` replays a trace.
+//! * `machine` is the transition system. `known` holds it as numbers: the effect of each move
+//!   of each part of a machine. A part is a station with its threads and its messages under
+//!   way. `offers` computes the moves of a part, `threads` issues and completes for its
+//!   threads; `thread` is one thread, `operation` the request of an instruction. `preempt`
+//!   moves work-groups between parts, `kernels` runs a sequence of kernels. `controllers`
+//!   steps stations and caches the results.
 //!
 //! ```
 //! use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};

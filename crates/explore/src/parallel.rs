@@ -1,9 +1,9 @@
-//! Work on several cores, with results in order.
+//! Work on several threads, with results in order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does something for every number below `count`, several at once. `worker`
-/// makes what each of those who do it needs. Results come in order.
+/// Runs a worker on every number below `count`, on `jobs` threads. `worker` makes the worker
+/// of each thread. Results come in order.
 pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
     jobs: usize,
     count: usize,
@@ -20,8 +20,8 @@ pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
     })
 }
 
-/// Does something with everything that `next` hands out, several at once.
-/// Results come in the order of the numbers that it hands out with it.
+/// Runs a worker on each item that `next` returns, on `jobs` threads. Results come in the order
+/// of the items' numbers.
 pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
     jobs: usize,
     next: impl Fn() -> Option<(usize, I)> + Sync,
@@ -37,7 +37,7 @@ pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
             own
         };
         let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
-        // A worker that panicked has found a broken invariant: so have we.
+        // A worker panics only on a broken invariant: the panic is passed on.
         handles.into_iter().flat_map(|handle| handle.join().expect("a worker ends")).collect()
     });
     all.sort_by_key(|(index, _)| *index);

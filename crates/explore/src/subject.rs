@@ -1,38 +1,38 @@
-//! A protocol, whichever it is: so that all that verifies is compiled once.
+//! A protocol behind function pointers: verification is compiled once, not once a protocol.
 
 use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
 
 use crate::machine::stations;
 use crate::stress::stations as stressed;
 
-/// Makes the stations of a machine whose lines live there. The arrays are those of
-/// the program's kernels.
+/// Makes the stations of a machine with these homes of lines. The arrays are those of the
+/// program's kernels.
 type Make =
     fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
-/// Makes stations that are put under stress.
+/// Makes stations for a stress test.
 type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stressed::Stations>, String>;
 
-/// What verification needs of a protocol.
+/// The parts of a protocol that verification needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
-    /// What it says of itself.
+    /// The description of the protocol.
     pub info: Info,
     /// Its tables.
     pub tables: fn() -> Vec<TableView>,
     /// Its plans.
     pub plans: fn() -> Vec<PlansView>,
-    /// Its kinds of controller.
+    /// The kinds of controllers.
     pub(crate) kinds: &'static [Kind],
-    /// Does it look at the clock?
+    /// Whether the protocol reads the clock.
     pub(crate) is_clocked: bool,
-    /// How its logical times are rebased; see [`Protocol::REBASED`].
+    /// The largest gap between its logical times; see [`Protocol::REBASED`].
     pub(crate) rebased: Option<u32>,
     pub(crate) stations: Make,
     pub(crate) stressed: MakeStressed,
 }
 
 impl Subject {
-    /// A protocol.
+    /// The subject of a protocol.
     #[must_use]
     pub fn of<P: Protocol>() -> Subject {
         Subject {
@@ -47,7 +47,7 @@ impl Subject {
         }
     }
 
-    /// The protocol of that name, if there is one.
+    /// The subject of a protocol by name, or `None` if no protocol has that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Subject> {
         struct Of;

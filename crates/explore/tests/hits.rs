@@ -124,7 +124,11 @@ fn a_hit_that_its_step_does_not_answer_is_reported() {
     for (violation, at) in violations.into_iter().zip(0..) {
         let (fault, why) = violation.expect("what is said of a hit is untrue");
         assert_eq!(fault, Fault::Impossible);
-        let expected = if at == 3 { "its step starts a timer" } else { "is answered as a hit" };
+        let expected = if at == 3 {
+            "the step of a load hit starts a timer"
+        } else {
+            "the effects of its step differ from a hit's"
+        };
         assert!(why.contains(expected), "{why}");
     }
 }

@@ -300,7 +300,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         ("agents cu0", "agents cu0 cu64", 15, "found `cu64`"),
         ("lines 0", "lines x", 16, "expected a line's number"),
         ("changes none", "changes device Strong used", 17, "expected `none`"),
-        ("changes none", "changes remote", 17, "nothing in the program can be changed as `remote` says"),
+        ("changes none", "changes remote", 17, "the change `remote` does not apply to the program"),
         (
             "protocol hlrc\n",
             "protocol hlrx\nseeded none\n",

@@ -73,7 +73,7 @@ fn a_controller_that_an_input_changes_before_it_waits_is_reported() {
     let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
     let violation = found.expect("it fits").violation.expect("the second load waits for the register");
     assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("must wait, and changed something"), "{}", violation.why);
+    assert!(violation.why.contains("a parked input has changed the state"), "{}", violation.why);
     let mut vi = Explorer::new(&Subject::of::<zoo::vi::Vi>(), bounds, None);
     let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default());
     assert_eq!(found.expect("it fits").violation, None);

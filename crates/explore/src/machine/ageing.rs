@@ -1,10 +1,10 @@
-//! Physical time: a tick of the clock, for all nodes or for one of them.
+//! Physical time: ticks of the clock, for all nodes or for one of them.
 //!
-//! Where all clocks tick together, a tick of a part tells its station and ages what
-//! it has sent. Where they may be apart, a part knows by how many ticks its clock is
-//! ahead of the slowest, and what is on its way is relative to that one: it ages when
-//! the slowest clock ticks, and is brought to the clock of a node where it leaves or
-//! reaches it. So a tick of a part is a function of the part in either case.
+//! If all clocks tick together, a tick of a part steps its station and ages its messages under
+//! way. If clocks may be apart, a part knows by how many ticks its clock is ahead of the
+//! slowest clock, and messages under way are relative to the slowest clock: they age when the
+//! slowest clock ticks, and are converted to the clock of a node when they leave or reach it.
+//! In both cases a tick of a part is a function of the part alone.
 
 use proto::Channels;
 
@@ -33,8 +33,8 @@ impl Machine {
         }
     }
 
-    /// The slowest clock ticks: the part is ahead of it by a tick less, and what it
-    /// has sent ages.
+    /// The slowest clock ticks: the part is one tick less ahead of it, and its messages under
+    /// way age.
     fn learn_lag(&mut self, part: u32) {
         if self.known.lagged(part).is_none() {
             let mut after = self.parts.thing(part).clone();
@@ -45,8 +45,8 @@ impl Machine {
         }
     }
 
-    /// A tick passes: the station is told, and what the part has sent ages. Where
-    /// clocks may be apart, that ages when the slowest of them ticks.
+    /// A tick passes: the station steps, and its messages under way age. If clocks may be
+    /// apart, they age when the slowest clock ticks instead.
     pub(crate) fn tick(&mut self, part: u32) -> Found<u32> {
         let mut part = self.parts.thing(part).clone();
         match self.bounds.skew_ticks {
@@ -57,7 +57,7 @@ impl Machine {
         self.settled(part)
     }
 
-    /// What a part has sent is on its way for a tick.
+    /// Ages the messages under way from a part by one tick.
     fn age(&mut self, part: &mut Part) {
         let (station, controllers) = (part.station, &mut self.controllers);
         part.out.iter_mut().for_each(|(_, msg)| *msg = controllers.aged_message(*msg, 1));
@@ -68,8 +68,7 @@ impl Machine {
         }
     }
 
-    /// What the station of a part hears where its clock is ahead: the time is later
-    /// there.
+    /// The input of a part's station, converted to the part's clock where that is ahead.
     pub(crate) fn heard_ahead(&mut self, part: &Part, told: Told) -> Told {
         let ahead = i32::from(part.ahead);
         match told {

@@ -6,12 +6,12 @@ use proto::{CacheShape, Homes, LineAddr, PagePolicy, Topology, WritePolicy};
 
 use crate::machine::placement::LINES_MAX;
 
-/// The bounds of a machine: small, and yet with every kind of trouble.
+/// The bounds of a machine: small, yet large enough for all kinds of contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
-    /// What the private caches do with writes.
+    /// The write policy of the private caches.
     pub l1: WritePolicy,
-    /// What the shared cache does with writes.
+    /// The write policy of the shared cache.
     pub l2: WritePolicy,
     /// Ways of the one set of each private cache, and of each bank.
     pub ways: (u32, u32),
@@ -23,31 +23,29 @@ pub struct Bounds {
     pub banks: u16,
     /// Chiplets that compute units and banks are divided among, in order.
     pub chiplets: u16,
-    /// The chiplets of the first two lines. A page has one line, and is placed
-    /// before the program begins; further lines take turns.
+    /// The chiplets of the first two lines. A page has one line, and is placed before the
+    /// program begins; further lines are placed round-robin.
     pub pages: (u16, u16),
-    /// Are lines evicted although nobody needs their ways?
+    /// Whether lines are evicted at any time, not only when a way is needed.
     pub evictions: bool,
     /// Which operations of a thread may overlap.
     pub core: IssueRule,
-    /// No core issues while that many messages or operations stand in one
-    /// queue. So threads that loop and do not wait for their writes reach
-    /// finitely many states.
+    /// No core issues while one queue holds that many messages or operations. This keeps the
+    /// state space finite for threads that loop without waiting for their writes.
     pub queue_max: u8,
-    /// Does memory answer at once where only one node reaches the line? Nobody
-    /// else can tell, and there are fewer states.
+    /// Whether memory answers at once where only one node reaches the line. No other node can
+    /// observe the difference, and there are fewer states.
     pub merge_memory: bool,
-    /// How many ticks the clock of one node may be ahead of that of another. 0:
-    /// all clocks tick together.
+    /// The most ticks by which one node's clock may be ahead of another's. 0: all clocks tick
+    /// together.
     pub skew_ticks: u8,
-    /// How often may work-groups be taken off their compute units, to go on on other
-    /// ones? A machine has at least two compute units then.
+    /// The most preemptions of work-groups in a run. A work-group continues on another compute
+    /// unit, so the machine then has at least two.
     pub preemptions: u8,
 }
 
 impl Bounds {
-    /// Two banks, two lines a cache, in-order cores, no evictions but those that
-    /// are needed.
+    /// Two banks, two lines a cache, in-order cores, and evictions only where a way is needed.
     #[must_use]
     pub const fn new(l1: WritePolicy, l2: WritePolicy) -> Bounds {
         Bounds {
@@ -68,20 +66,19 @@ impl Bounds {
         }
     }
 
-    /// The same with one of everything that a cache can run out of.
+    /// The same with one of each cache resource.
     #[must_use]
     pub const fn tight(self) -> Bounds {
         Bounds { ways: (1, 1), misses: (1, 1), store_buffer: 1, ..self }
     }
 
-    /// The same with lines that are evicted at any time, at every level.
+    /// The same with evictions at any time, at every level.
     #[must_use]
     pub const fn evicting(self) -> Bounds {
         Bounds { evictions: true, ..self }
     }
 
-    /// The same with every state, and none left out that only repeats what
-    /// others show.
+    /// The same without the reduction of memory's answers.
     #[must_use]
     pub const fn in_full(self) -> Bounds {
         Bounds { merge_memory: false, ..self }
@@ -93,21 +90,21 @@ impl Bounds {
         Bounds { core, ..self }
     }
 
-    /// The same on so many chiplets, each with at least one bank, with the pages of
-    /// the first two lines on these of them.
+    /// The same on so many chiplets, each with at least one bank, with the pages of the first
+    /// two lines on the given chiplets.
     #[must_use]
     pub const fn chiplets(self, chiplets: u16, pages: (u16, u16)) -> Bounds {
         Bounds { banks: self.banks.next_multiple_of(chiplets), chiplets, pages, ..self }
     }
 
-    /// The same on so many chiplets, with the first two pages placed in every way.
-    /// So the first touch of a page may be anybody's.
+    /// The same on so many chiplets, with the first two pages placed in every way. This covers
+    /// a first touch by any node.
     pub fn on_chiplets(self, chiplets: u16) -> impl Iterator<Item = Bounds> {
         let pages = (0..chiplets).flat_map(move |first| (0..chiplets).map(move |second| (first, second)));
         pages.map(move |pages| self.chiplets(chiplets, pages))
     }
 
-    /// Where the lines of a machine live.
+    /// The homes of the machine's lines.
     #[must_use]
     pub fn homes(&self, topology: &Topology) -> Homes {
         let mut homes = Homes::new(topology, 1).with_policy(PagePolicy::FirstTouch);
@@ -131,16 +128,15 @@ impl Bounds {
         })
     }
 
-    /// How many compute units the machine has if so many are used: as many on each
-    /// chiplet, and a second one where work-groups are preempted.
+    /// The number of compute units if the program uses `used`: as many on each chiplet, and at
+    /// least two where work-groups are preempted.
     #[must_use]
     pub const fn compute_units(&self, used: u16) -> u16 {
         let used = if self.preemptions > 0 && used < 2 { 2 } else { used };
         used.next_multiple_of(self.chiplets)
     }
 
-    /// The same with work-groups that are taken off their compute units, up to so many
-    /// times in all.
+    /// The same with up to so many preemptions.
     #[must_use]
     pub const fn preempting(self, preemptions: u8) -> Bounds {
         Bounds { preemptions, ..self }
@@ -152,7 +148,7 @@ impl Bounds {
         Bounds { skew_ticks, ..self }
     }
 
-    /// The machine with at least so many compute units, and so many bytes a line.
+    /// The machine with at least so many compute units and this line size.
     #[must_use]
     pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {

@@ -1,8 +1,6 @@
-//! The controllers of a machine, and a memory of their steps: each state of a station
-//! has a number, and each is told each thing but once.
-//!
-//! A search meets the same station in very many states. What it did when it
-//! was told something is remembered, over all programs that run on the machine.
+//! The controllers of a machine, with a cache of their steps. Each state of a station has a
+//! number. A search meets the same station in very many states; the result of a step is kept
+//! for all programs that run on the machine.
 
 use std::sync::Arc;
 
@@ -19,18 +17,18 @@ use crate::subject::Subject;
 
 pub(crate) use crate::machine::stations::{Did, Look, Told};
 
-/// What comes to a part from another one.
+/// An input of a part that comes from another part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Word {
-    /// For its station.
+    /// An input of its station.
     Told(Told),
-    /// For one of its threads: the answer to a request.
+    /// The answer to a request of one of its threads.
     Answer { slot: Slot, data: Option<u32> },
-    /// A work-group that goes on on this compute unit: its threads and their states.
+    /// A work-group that continues on this compute unit: its threads and their states.
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
 }
 
-/// The controllers, and what each of them does when it is told something.
+/// The controllers, and the known results of their steps.
 pub(crate) struct Controllers {
     pub(crate) subject: Subject,
     stations: Box<dyn Stations>,
@@ -41,7 +39,7 @@ pub(crate) struct Controllers {
 }
 
 impl Controllers {
-    /// The controllers of a machine whose lines live there, for programs with those
+    /// The controllers of a machine with these homes of lines, for programs with these
     /// kernels.
     pub(crate) fn new(
         subject: &Subject,
@@ -53,7 +51,7 @@ impl Controllers {
         let stations = (subject.stations)(topology, homes, mutation, kernels)?;
         let nodes = stations.ids().len();
         if nodes > usize::from(u8::MAX) {
-            return Err(format!("it has {nodes} nodes, and at most {} are explored", u8::MAX));
+            return Err(format!("the machine has {nodes} nodes, expected at most {}", u8::MAX));
         }
         Ok(Controllers {
             subject: *subject,
@@ -80,12 +78,12 @@ impl Controllers {
         self.stations.ids()
     }
 
-    /// Where an operation of an agent goes.
+    /// The node that an operation of an agent enters.
     pub(crate) fn entry(&self, agent: Agent, key: PlanKey) -> Result<u8, String> {
         self.stations.entry(agent, key).map(|at| at as u8)
     }
 
-    /// The requests of a step of a kernel's boundary, and where they go.
+    /// The requests of a step of a kernel's boundary, and the nodes that they enter.
     pub(crate) fn boundary(
         &self,
         step: Boundary,
@@ -100,7 +98,7 @@ impl Controllers {
         self.stations.node_name(node.into())
     }
 
-    /// The station of a node before anything happened.
+    /// The initial station of a node.
     pub(crate) fn fresh(&mut self, node: u8) -> u32 {
         let station = self.stations.fresh(node.into());
         self.seen(station)
@@ -144,22 +142,22 @@ impl Controllers {
         self.stations.views(station)
     }
 
-    /// Has the seeded fault made a station do something else?
+    /// Whether the seeded fault has changed a step of a station.
     pub(crate) fn is_altered(&self) -> bool {
         self.stations.is_altered()
     }
 
-    /// How many states of stations and steps there are.
+    /// The number of station states, and of steps.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.stations.count(), self.steps.len())
     }
 
-    /// About how many bytes all this takes.
+    /// Approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.stations.bytes() + self.values.bytes() + self.steps.capacity() * (size_of::<(u32, Told)>() + 128)
     }
 
-    /// Looks at a station when it is met for the first time.
+    /// Records the view of a station that is new.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
             self.looks.push(self.stations.look(station));
@@ -167,7 +165,7 @@ impl Controllers {
         station
     }
 
-    /// Tells a station something, or recalls what it did when it was told.
+    /// Gives an input to a station. A known result is reused.
     pub(crate) fn tell(&mut self, station: u32, told: Told) -> Result<Arc<Did>, Arc<str>> {
         if let Some(known) = self.steps.get(&(station, told)) {
             return known.clone();
@@ -180,38 +178,37 @@ impl Controllers {
         did
     }
 
-    /// A message, when it has been on its way for so many ticks more.
+    /// The message after `elapsed` more ticks under way.
     pub(crate) fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32 {
         self.stations.aged_message(msg, elapsed)
     }
 
-    /// A message with other logical times in place of its own.
+    /// The message with its logical times mapped by `to`.
     pub(crate) fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         self.stations.retimed_message(msg, to)
     }
 
-    /// A station, in the same way.
+    /// The station with its logical times mapped by `to`.
     pub(crate) fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let station = self.stations.retimed_station(station, to);
         self.seen(station)
     }
 
-    /// An operation that a station has sent to memory, so many ticks later.
+    /// An operation of a station to memory, `elapsed` ticks later.
     pub(crate) fn aged_op(&mut self, station: u32, op: u32, elapsed: i32) -> u32 {
         let mut aged = *self.values.ops.thing(op);
         self.stations.age_tag(station, &mut aged.tag, elapsed);
         self.values.ops.number(aged)
     }
 
-    /// Memory's answer to a station, in the same way.
+    /// Memory's answer to a station, `elapsed` ticks later.
     pub(crate) fn aged_reply(&mut self, station: u32, reply: u32, elapsed: i32) -> u32 {
         let mut aged = *self.values.replies.thing(reply);
         self.stations.age_tag(station, &mut aged.op.tag, elapsed);
         self.values.replies.number(aged)
     }
 
-    /// Memory performs an operation on a line: the line after it, and the
-    /// answer.
+    /// Memory performs an operation on a line. Returns the new line and the answer.
     pub(crate) fn serve(&mut self, line: u32, op: u32) -> (u32, u32) {
         if let Some(&known) = self.served.get(&(line, op)) {
             return known;

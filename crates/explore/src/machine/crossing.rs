@@ -1,22 +1,21 @@
-//! The owners of words that cross between two nodes. A trace names a word by its place;
-//! a replay with the timing needs the thread and the operation.
+//! The threads of requests and answers that cross between two nodes. A trace names one by its
+//! place among them; a replay with timing needs the thread and the operation.
 
 use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
 use crate::machine::moves::Move;
 
-/// Whose request or answer crosses between a core and a controller that is not of
-/// the core's part.
+/// The thread and operation of a crossing between a core and a controller outside the core's
+/// part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crosser {
     /// The thread.
     pub thread: u8,
-    /// Which of what is on that way for the thread, by the age of the operations.
+    /// The index among the thread's crossings on that way, oldest operation first.
     pub nth: u8,
 }
 
-/// Keeps the operations that are under way in the order in which they were issued:
-/// each by its thread and its name there.
+/// Keeps the operations under way in issue order, each by its thread and its id there.
 pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8)>) {
     let parts = state[..machine.known.nodes].iter().map(|&part| machine.part(part));
     let threads = parts.flat_map(|part| part.threads.iter());
@@ -28,7 +27,7 @@ pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8
     ages.extend(new);
 }
 
-/// Whose it is that crosses.
+/// The owner of the crossing of a move.
 pub(crate) fn crosser(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u8)]) -> Option<Crosser> {
     let Move::Cross { from, to, nth } = mv else { return None };
     let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);

@@ -1,10 +1,9 @@
-//! What the host finds in memory when the kernel has ended, the last values of
-//! a program; and whether the next kernel finds what the host has written.
+//! The end of a program: the host reads memory after the last kernel, and the next kernel
+//! reads the host's writes.
 //!
-//! The requests of a kernel's end are those that the timing driver makes.
-//! Whatever they set off is carried out in one order: the program is over, and
-//! all that is left has one home. What a node leaves over when it has answered
-//! comes as late as can be.
+//! The requests of a kernel's end are those of the timing driver. Their effects run in one
+//! fixed order: the program is over, and each remaining line has one home. The work that a
+//! node leaves after its answer comes as late as possible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,10 +17,10 @@ use proto::{
 use crate::machine::controllers::{Controllers, Told};
 use crate::machine::kernels::array_of;
 
-/// What the host writes into every byte: no program's words have it.
+/// The byte that the host writes everywhere. No program's words contain it.
 const HOST_BYTE: u8 = 0xb7;
 
-/// On what the plans of the ends of kernels depend.
+/// The plan keys of the ends of kernels.
 pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
@@ -41,11 +40,11 @@ fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineDat
     }
 }
 
-/// The stations and the lines of memory behind a program.
+/// The stations and the lines of memory after a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Rest {
     pub(crate) stations: Vec<u32>,
-    /// By node: the timers that run, a bit a class. All of them run for ever.
+    /// By node: the running timers, a bit a class. All of them are periodic.
     pub(crate) timers: Vec<u8>,
     pub(crate) lines: Vec<u32>,
 }
@@ -115,7 +114,7 @@ impl Stage for Numbers<'_> {
     }
 }
 
-/// The stations and the lines of memory when the kernel has ended.
+/// The stations and the lines of memory after the end of the kernel.
 pub(crate) fn end(
     controllers: &mut Controllers,
     slot: u32,
@@ -130,12 +129,12 @@ pub(crate) fn end(
     let timers = plain.timers().to_vec();
     match lines == plain.stage.lines {
         true => Ok(Rest { stations: plain.stage.stations, timers, lines }),
-        false => Err(Arc::from("the kernel has ended, and a write was still on its way to memory")),
+        false => Err(Arc::from("a write reaches memory after the end of the kernel")),
     }
 }
 
-/// The host writes every line behind the end of a kernel, and another kernel
-/// begins: each compute unit must read what the host has written.
+/// The host writes every line after the end of a kernel, and another kernel begins. Each
+/// compute unit must read the host's values.
 pub(crate) fn next_kernel(
     controllers: &mut Controllers,
     slot: u32,
@@ -166,13 +165,13 @@ pub(crate) fn next_kernel(
     plain.rest()
 }
 
-/// Said of a kernel that reads what was there before the host wrote.
+/// The error of a kernel that reads values from before the host's write.
 #[must_use]
 pub fn overwritten(cu: u16) -> String {
-    format!("a kernel begins, and CU {cu} reads what the host has overwritten before")
+    format!("after the beginning of a kernel, CU {cu} reads a value that the host has overwritten")
 }
 
-/// What is left of a program is carried out in one order.
+/// The driver for what is left of a program, in one fixed order.
 fn plain<'a>(
     controllers: &'a mut Controllers,
     slot: u32,

@@ -1,12 +1,11 @@
-//! Things that are equal have one number.
+//! Interning: equal values have one number.
 
 use core::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// Gives equal things one number, counted from zero in the order in which they
-/// are first met.
+/// Gives equal values one number, counted from zero in the order of first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T> {
     numbers: HashTable<u32>,
@@ -20,7 +19,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    /// The number of a thing.
+    /// The number of a value.
     pub(crate) fn number(&mut self, thing: T) -> u32 {
         let hash = FxBuildHasher.hash_one(&thing);
         let things = &self.things;
@@ -31,26 +30,26 @@ impl<T: Eq + Hash> Interner<T> {
         if let Some(&number) = self.numbers.find(hash, is_it) {
             return number;
         }
-        let number = u32::try_from(self.things.len()).expect("fewer than four thousand million parts");
+        let number = u32::try_from(self.things.len()).expect("fewer than 2^32 values");
         self.things.push((hash, thing));
         let things = &self.things;
         self.numbers.insert_unique(hash, number, |&number| things[number as usize].0);
         number
     }
 
-    /// The thing of a number.
+    /// The value of a number.
     #[inline]
     pub(crate) fn thing(&self, number: u32) -> &T {
         &self.things[number as usize].1
     }
 
-    /// How many things there are.
+    /// The count of values.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.things.len()
     }
 
-    /// About how many bytes it takes, but for what its things point to.
+    /// Approximate size in bytes, without heap data of the values.
     pub(crate) fn bytes(&self) -> usize {
         self.things.capacity() * size_of::<(u64, T)>() + self.numbers.capacity() * 5
     }

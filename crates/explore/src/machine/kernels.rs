@@ -1,10 +1,9 @@
 //! Programs of several kernels, with steps of the host between them.
 //!
-//! The threads of a stage run at once, and stages follow one another. A stage
-//! with threads on compute units is a kernel. Before it and behind it the
-//! requests of `proto::Boundary` are made, agent by agent, in every order; the
-//! next step comes when all of them are answered. Behind the last stage the
-//! program is drained as any other.
+//! The threads of a stage run at once, and stages follow one another. A stage with threads on
+//! compute units is a kernel. The requests of `proto::Boundary` come before and after it,
+//! agent by agent, in every order; the next step begins when all of them are answered. After
+//! the last stage the program is drained as any other.
 
 use std::collections::BTreeMap;
 
@@ -20,30 +19,30 @@ use crate::subject::Subject;
 
 /// The most stages of a program.
 const STAGES_MAX: usize = 16;
-/// The most compute units of a program with stages: a bit each.
+/// The most compute units of a program with stages: one bit each.
 const CUS_MAX: u16 = 16;
 
 /// A step of a program, which ends on all nodes before the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The threads of a stage run, in that kernel if it is one.
+    /// The threads of a stage run. The kernel counts only if the stage is one.
     Run(u8, KernelId),
-    /// The requests of a boundary are made.
+    /// The requests of a boundary are made. The flag says whether the host has written.
     Boundary(Boundary, KernelId, bool),
 }
 
-/// A kernel of a program that has several, and what it is told at its boundaries.
+/// A kernel of a program with several, and the inputs of its boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedKernel {
     /// The stage of its threads.
     pub stage: u8,
-    /// The lines that it uses, an array each.
+    /// The lines that it uses, one array each.
     pub uses: Vec<ArrayUse>,
-    /// May the host have written since the kernel before?
+    /// Whether the host may have written since the kernel before.
     pub host_has_written: bool,
-    /// Is it released to the host when the host is next to look?
+    /// Whether the kernel is released to the host before the host reads next.
     pub is_released: bool,
-    /// Is there a stage behind it?
+    /// Whether another stage follows.
     pub is_followed: bool,
 }
 
@@ -52,9 +51,9 @@ pub struct StagedKernel {
 pub(crate) struct Steps {
     /// By step.
     pub(crate) steps: Vec<Step>,
-    /// By kernel. The last is the kernel behind the program, which reads all.
+    /// By kernel. The last is the kernel after the program, which reads all lines.
     pub(crate) kernels: Vec<Vec<ArrayUse>>,
-    /// The last kernel of the program, and the one behind it.
+    /// The last kernel of the program, and the kernel after it.
     pub(crate) last: (KernelId, KernelId),
 }
 
@@ -101,7 +100,7 @@ impl Steps {
             let Some(&next) = stages.get(at + 1).filter(|_| is_kernel(stage)) else { continue };
             let [cus, machine] = Boundary::END.map(|step| Step::Boundary(step, kernel, false));
             steps.push(cus);
-            // The release to the host comes when the host is next to look.
+            // The release to the host comes just before the host's next stage.
             steps.extend((!is_kernel(next)).then_some(machine));
         }
         let last = KernelId((kernels.len() as u16).saturating_sub(1));
@@ -140,7 +139,7 @@ impl Steps {
         firsts.filter_map(kernel).collect()
     }
 
-    /// May a thread of that stage issue in this step?
+    /// Whether a thread of that stage issues in this step.
     pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
         match self.steps[usize::from(step)] {
             Step::Run(running, _) => stage.is_none_or(|&stage| stage == running),
@@ -165,13 +164,13 @@ impl Steps {
         }
     }
 
-    /// Is there another step behind this one?
+    /// Whether another step follows.
     pub(crate) fn has_more(&self, step: u8) -> bool {
         usize::from(step) + 1 < self.steps.len()
     }
 }
 
-/// A line is an array of its own.
+/// Each line is an array of its own.
 fn array(line: LineAddr, mode: AccessMode) -> ArrayUse {
     ArrayUse { array: array_of(line), first: line, lines: 1, mode }
 }
@@ -181,7 +180,7 @@ pub(crate) fn array_of(line: LineAddr) -> ArrayId {
     ArrayId(line.0 as u16)
 }
 
-/// Does the instruction read, and does it write?
+/// Whether the instruction reads, and whether it writes.
 fn access(instr: &Instr) -> (bool, bool) {
     match instr {
         Instr::Load { .. } | Instr::Await { .. } => (true, false),
@@ -195,7 +194,7 @@ fn writes(program: &Program, thread: usize) -> bool {
     program.threads[thread].code.iter().any(|instr| access(instr).1)
 }
 
-/// The arrays that threads use. One whose address is not a constant may use all.
+/// The arrays that threads use. A thread with a computed address may use all.
 fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word]) -> Vec<ArrayUse> {
     let mut used: BTreeMap<LineAddr, (bool, bool)> = BTreeMap::new();
     for instr in threads.flat_map(|t| &program.threads[t].code) {
@@ -216,15 +215,14 @@ fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word])
 }
 
 impl Part {
-    /// Has this agent a request of a boundary to make here?
+    /// Whether this agent has a boundary request to make here.
     pub(crate) fn asks(&self, agent: u8) -> bool {
         self.todo.checked_shr(agent.into()).is_some_and(|agents| agents & 1 == 1)
     }
 }
 
 impl Machine {
-    /// The part at the beginning of its step: which of its agents have a request
-    /// to make?
+    /// The part at the beginning of its step, with the agents that have a request to make.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
             let asked = self.controllers.boundary(step, kernel, written)?;
@@ -235,14 +233,14 @@ impl Machine {
         Ok(part)
     }
 
-    /// The part when all of its step has ended on all nodes.
+    /// The part in the next step, after its step has ended on all nodes.
     pub(crate) fn next_step(&mut self, part: u32) -> Found<u32> {
         let part = self.part(part).clone();
         let part = self.enter_step(Part { step: part.step + 1, ..part })?;
         self.settled(part)
     }
 
-    /// The requests that the agents of a part are to make.
+    /// The boundary requests that the agents of a part can make.
     pub(crate) fn boundary_moves(&mut self, part: &Part, locals: &mut Vec<Local>) {
         for agent in (0..CUS_MAX as u8).filter(|&agent| part.asks(agent)) {
             let does = match self.ask_boundary(part, agent) {
@@ -255,7 +253,7 @@ impl Machine {
 
     pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> Found<u32> {
         let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
-            return Err(std::sync::Arc::from("no boundary of a kernel is here"));
+            return Err(std::sync::Arc::from("the program's step is no boundary of a kernel"));
         };
         let request = step.request(kernel, written);
         self.note_key(PlanKey::of(&request));
@@ -267,8 +265,7 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Have the threads of the part done what they do in its step, and its
-    /// agents as well?
+    /// Whether the threads and the agents of the part have completed its step.
     pub(crate) fn has_done_step(&self, part: &Part) -> bool {
         let stages = &self.code.placement.stages;
         part.todo == 0
@@ -280,7 +277,7 @@ impl Machine {
     }
 }
 
-/// The controllers of a machine with a program's kernels.
+/// The controllers of a machine with a program's kernels, reused where known.
 pub(crate) fn controllers(
     subject: &Subject,
     topology: &proto::Topology,

@@ -1,10 +1,8 @@
-//! Which registers of a thread may still be looked at: those that may not are
-//! no reason to tell two states apart.
+//! Liveness of a thread's registers. States that differ only in dead registers are equal.
 
 use litmus::program::{Expr, Instr, Program, Reg, Term};
 
-/// For each thread and position the registers that matter from there on.
-/// Beyond 64 registers all matter.
+/// The live registers of each thread at each position. Beyond 64 registers all are live.
 pub(crate) fn registers(program: &Program) -> Vec<Vec<u64>> {
     let mut terms = program.state_terms();
     if let Some(filter) = &program.filter {
@@ -44,12 +42,12 @@ fn of_thread(code: &[Instr], observed: u64) -> Vec<u64> {
     }
 }
 
-/// Registers may be given bits only where there are at most 64.
+/// The bit of a register. Meaningful only with at most 64 registers.
 fn bit(reg: Reg) -> u64 {
     1 << (reg.0 % 64)
 }
 
-/// The registers that the instruction surely overwrites.
+/// The registers that the instruction always overwrites.
 fn kills(instr: &Instr) -> u64 {
     match instr {
         Instr::Load { dst, .. } | Instr::Assign { dst, .. } => bit(*dst),

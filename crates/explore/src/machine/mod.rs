@@ -1,13 +1,12 @@
-//! A program on the controllers of a protocol, as parts and their moves.
+//! A program on the controllers of a protocol: parts and their moves.
 //!
-//! A part is all that belongs to one node: its station, the threads whose
-//! requests come in there, the messages it has sent that have not arrived, and
-//! what it has asked of memory. What a part does by itself, and what it does
-//! when it is told something, is learnt once.
+//! A part is the state of one node: its station, the threads whose requests enter there, its
+//! messages under way, and its operations at memory. The effect of a move or an input on a
+//! part is computed once.
 //!
-//! Where a protocol sends the requests of an agent to several controllers, a
-//! thread belongs to the part that its ordinary loads enter. A request to another
-//! controller is a move of two parts; the answer comes back by a move of its own.
+//! If a protocol sends the requests of an agent to several controllers, a thread belongs to
+//! the part that its ordinary loads enter. A request to another controller is a move of two
+//! parts; the answer comes back by a separate move.
 
 pub(crate) mod ageing;
 pub(crate) mod bounds;
@@ -51,41 +50,41 @@ use placement::{Placement, Unsupported};
 use slots::Slots;
 use thread::{Code, ThreadState};
 
-/// All that belongs to one node.
+/// The state of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
-    /// A bit a class.
+    /// The running timers, a bit a class.
     pub(crate) timers: u8,
-    /// How many ticks its clock is ahead of the slowest. Times on their way are
-    /// relative to the slowest clock.
+    /// The ticks by which its clock is ahead of the slowest. Times under way are relative to
+    /// the slowest clock.
     pub(crate) ahead: u8,
     /// The step of the program, the same on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
-    /// The agents that have a request of a kernel's boundary to make here, a bit
-    /// each, and those that have made it.
+    /// The agents that have a request of a kernel's boundary to make here, a bit each, and the
+    /// agents that await its answer.
     pub(crate) todo: u16,
     pub(crate) due: u16,
     /// The threads that run here, and their states.
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
-    /// Messages under way, by who gets them.
+    /// Messages under way, by receiver.
     pub(crate) out: SmallVec<[(u8, u32); 4]>,
-    /// What passes between cores and controllers of other parts, by who gets it: a
-    /// request that a core has kept back, or an answer. In no order.
+    /// Requests and answers under way between cores and controllers of other parts, by
+    /// receiver, unordered.
     pub(crate) wires: SmallVec<[(u8, u32); 1]>,
-    /// What memory is to do, by line.
+    /// Operations at memory, by line.
     pub(crate) ops: SmallVec<[(u8, u32); 2]>,
-    /// What memory has answered, by line.
+    /// Memory's answers, by line.
     pub(crate) replies: SmallVec<[(u8, u32); 2]>,
 }
 
-/// What is written to a word, as far as the value can be known.
+/// A write to a word, as far as its value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wrote {
     /// This value.
     Value(u32),
-    /// What becomes of the old value.
+    /// An update of the old value.
     Update(Rmw, u32),
 }
 
@@ -102,41 +101,40 @@ pub(crate) struct Machine {
     pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
-    /// What memory holds when the kernel has ended, by stations and memory.
+    /// Memory after the end of the kernel, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
-    /// Does the next kernel find what the host has written, by stations?
+    /// Whether the next kernel reads the host's writes, by stations.
     begun: FxHashMap<Vec<u32>, Found<()>>,
-    /// Lines that several nodes reach, a bit a line; and who reaches the others.
+    /// The lines that several nodes reach, a bit a line, and the node that reaches each other
+    /// line.
     shared: u64,
     owners: FxHashMap<u8, u8>,
-    /// A line turned out to be shared: begin again.
+    /// A line turned out to be shared: the search restarts.
     pub(crate) is_stale: bool,
     /// True if a work-group was preempted.
     pub(crate) preempted: bool,
     /// The rows that fired.
     pub(crate) rows: BTreeSet<RowId>,
-    /// On what the plans of the requests depended.
+    /// The plan keys of the requests.
     pub(crate) keys: Vec<PlanKey>,
-    /// What was read, and what was written, where.
+    /// The values read, and the writes, by location.
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Wrote)>,
-    /// What the program asks for that no machine here has.
+    /// A feature that the program needs and no machine here has.
     pub(crate) beyond: Option<String>,
-    /// Addresses outside the program's memory that threads have read, in words.
+    /// Reasons why threads could not continue with the values that they read.
     pub(crate) astray: BTreeSet<Arc<str>>,
-    /// What threads have been answered, if somebody listens: the thread, what
-    /// it asked, and the value it read.
+    /// If recorded, the answers to threads: the thread, its request, and the value read.
     pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
 }
 
-/// Whatever keeps the moves of one part from being found.
+/// A result, or the reason why the moves of a part cannot be computed.
 pub(crate) type Found<T> = Result<T, Arc<str>>;
-/// The lines of memory, or why they never come to rest.
+/// The lines of memory, or the reason why they never come to rest.
 type Drained = Found<Arc<[u32]>>;
 
 impl Machine {
-    /// Puts a program on a machine. What controllers have learnt on the same
-    /// machine is taken from there.
+    /// Puts a program on a machine, with the known steps of controllers on the same machine.
     pub(crate) fn new(
         subject: &Subject,
         (program, placement): (&Program, &Placement),
@@ -180,7 +178,7 @@ impl Machine {
         })
     }
 
-    /// Forgets all parts; lines that turned out to be shared stay so.
+    /// Forgets all parts. Lines that turned out to be shared stay shared.
     pub(crate) fn again(&mut self) {
         self.known = Known::new(&self.controllers.subject, self.known.nodes, &self.bounds);
         self.parts = Interner::default();
@@ -188,7 +186,7 @@ impl Machine {
         self.is_stale = false;
     }
 
-    /// The state before anything happened.
+    /// The initial state.
     pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
         let mut state = Vec::new();
         for node in 0..self.controllers.ids().len() as u8 {
@@ -230,13 +228,12 @@ impl Machine {
         Ok(state)
     }
 
-    /// Says that several nodes reach a line: memory's answers about it come
-    /// later.
+    /// Marks a line as shared: memory's answers about it are separate moves.
     pub(crate) fn share(&mut self, line: u8) {
         self.shared |= 1u64.checked_shl(line.into()).unwrap_or(0);
     }
 
-    /// Does memory answer at once?
+    /// Whether memory answers at once about a line.
     pub(crate) fn merges(&self, line: u8) -> bool {
         self.shared.checked_shr(line.into()).unwrap_or(0) & 1 == 0
     }
@@ -253,7 +250,7 @@ impl Machine {
         self.memories.thing(memory)
     }
 
-    /// The lines of memory when the kernel has ended behind this state.
+    /// The lines of memory after the end of the kernel in this state.
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
@@ -279,8 +276,8 @@ impl Machine {
         lines
     }
 
-    /// Does the next kernel find what the host writes? That depends on the
-    /// stations alone, for the host writes all of memory.
+    /// Checks that the next kernel reads the host's writes. The result depends on the stations
+    /// alone, because the host writes all of memory.
     fn begin_next(&mut self, rest: Rest) -> Found<()> {
         let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
         if let Some(known) = self.begun.get(&key) {
@@ -292,17 +289,17 @@ impl Machine {
         begun
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub(crate) fn part_count(&self) -> usize {
         self.parts.len()
     }
 
-    /// About how many bytes everything takes that is not a state.
+    /// Approximate size in bytes of everything but the states.
     pub(crate) fn bytes(&self) -> usize {
         self.known.bytes() + self.parts.bytes() + self.threads.bytes() + self.controllers.bytes()
     }
 
-    /// Learns what is needed to expand a state.
+    /// Computes all that the expansion of a state needs.
     pub(crate) fn learn(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         for &part in &state[..nodes] {
@@ -341,7 +338,7 @@ impl Machine {
         }
     }
 
-    /// The part with other logical times in place of its own.
+    /// The part with its logical times mapped by `to`.
     pub(crate) fn retimed(&mut self, part: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let mut part = self.parts.thing(part).clone();
         part.station = self.controllers.retimed_station(part.station, to);
@@ -406,7 +403,7 @@ impl Machine {
         }
     }
 
-    /// Tells the part's station something and carries out what it does.
+    /// Gives an input to the part's station and carries out the effects.
     pub(crate) fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
         let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
         asks.push(self.heard_ahead(&part, told));
@@ -417,16 +414,14 @@ impl Machine {
             let did = self.controllers.tell(part.station, told)?;
             if did.is_hit && did.timers & !part.timers != 0 {
                 let name = self.controllers.node_name(part.node);
-                return Err(
-                    format!("{name}: a load is answered as a hit, and its step starts a timer").into()
-                );
+                return Err(format!("{name}: the step of a load hit starts a timer").into());
             }
             self.rows.extend(did.rows.iter().copied());
             self.carry_out(&mut part, &did);
             for &(slot, data) in &did.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
-                        return Err(Arc::from("a kernel's boundary is answered without a request"));
+                        return Err(Arc::from("an answer for a kernel's boundary without a request"));
                     }
                     part.due &= !(1 << agent);
                     continue;
@@ -444,7 +439,7 @@ impl Machine {
         Ok(part)
     }
 
-    /// A part gets what comes from another one.
+    /// Gives a part an input from another part.
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> Found<u32> {
         let mut part = self.parts.thing(part).clone();
         let ask = match word {
@@ -483,7 +478,7 @@ impl Machine {
     }
 }
 
-/// Stations, and the timers that run for ever where there are any.
+/// Stations, followed by the running timers if there are any.
 fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
     let any = timers.iter().any(|&timers| timers != 0);
     let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));

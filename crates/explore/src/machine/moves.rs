@@ -1,5 +1,4 @@
-//! The moves of the environment: what a search chooses between, and what a
-//! trace consists of.
+//! The moves of the environment: the choices of a search, and the steps of a trace.
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,48 +13,47 @@ pub enum Move {
         /// The thread.
         thread: u8,
     },
-    /// A message arrives.
+    /// A message is delivered.
     Deliver {
-        /// Who sent it.
+        /// The sender.
         from: u8,
-        /// Who gets it.
+        /// The receiver.
         to: u8,
-        /// Which of those under way between the two; 0 where order is kept.
+        /// The index among the messages under way between the two; 0 in ordered channels.
         nth: u8,
     },
-    /// A core's request enters a controller that is not of the core's own part, or
-    /// the answer comes back from there.
+    /// A core's request enters a controller outside the core's part, or the answer comes back.
     Cross {
         /// The node that it leaves.
         from: u8,
-        /// The node that it comes to.
+        /// The node that it enters.
         to: u8,
-        /// Which of those between the two.
+        /// The index among the crossings between the two.
         nth: u8,
     },
-    /// Memory performs the oldest operation of a node on a line. Where no other
-    /// node reaches the line, the answer comes at once.
+    /// Memory performs the oldest operation of a node on a line. If no other node reaches the
+    /// line, the answer comes at once.
     Serve {
         /// The node.
         node: u8,
         /// The line.
         line: u8,
     },
-    /// Memory's word about a line comes to a node.
+    /// Memory's answer about a line reaches a node.
     Answer {
         /// The node.
         node: u8,
         /// The line.
         line: u8,
     },
-    /// A timer runs out.
+    /// A timer expires.
     Timer {
         /// The node.
         node: u8,
         /// The class, by its index.
         class: u8,
     },
-    /// A way is given up.
+    /// A way is evicted.
     Evict {
         /// The node.
         node: u8,
@@ -64,26 +62,24 @@ pub enum Move {
     },
     /// A tick passes for all nodes.
     Tick,
-    /// A tick passes for one node: clocks may be apart.
+    /// A tick passes for one node, on machines with clocks that may be apart.
     TickAt {
         /// The node.
         node: u8,
     },
     /// An agent makes its request at the boundary of a kernel.
     Boundary {
-        /// Which of those who make one: a compute unit, or 0 for the command
-        /// processor.
+        /// The index of the agent: a compute unit, or 0 for the command processor.
         agent: u8,
     },
     /// The next step of a program of several kernels begins.
     Next,
-    /// A work-group is to leave its compute unit, which releases first.
+    /// A work-group is preempted: its compute unit releases, and the work-group leaves it.
     Preempt {
         /// The first thread of the work-group.
         thread: u8,
     },
-    /// A work-group that has left its compute unit comes to another one, which
-    /// acquires first.
+    /// A preempted work-group comes to another compute unit, which acquires first.
     Resume {
         /// The first thread of the work-group.
         thread: u8,
@@ -93,7 +89,7 @@ pub enum Move {
 }
 
 impl Move {
-    /// Does a timer run out that runs for ever?
+    /// Whether a periodic timer expires.
     #[must_use]
     pub fn is_periodic(self) -> bool {
         match self {
@@ -104,13 +100,13 @@ impl Move {
         }
     }
 
-    /// Does time pass?
+    /// Whether time passes.
     #[must_use]
     pub const fn is_tick(self) -> bool {
         matches!(self, Move::Tick | Move::TickAt { .. })
     }
 
-    /// Does a core issue?
+    /// Whether a core issues.
     #[inline]
     #[must_use]
     pub const fn is_issue(self) -> bool {
@@ -118,7 +114,7 @@ impl Move {
     }
 }
 
-/// As it stands in the file of a trace.
+/// The form in the file of a trace.
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -143,7 +139,7 @@ impl FromStr for Move {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Move, String> {
-        let refuse = || format!("`{text}` is no move: expected one such as `issue 0` or `deliver 0 2 0`");
+        let refuse = || format!("`{text}` is no move, expected for example `issue 0` or `deliver 0 2 0`");
         let mut words = text.split_whitespace();
         let name = words.next().ok_or_else(refuse)?;
         let numbers = words.map(str::parse).collect::<Result<Vec<u8>, _>>().map_err(|_| refuse())?;

@@ -9,7 +9,7 @@ use crate::machine::threads::Issued;
 use crate::machine::{Found, Machine, Part};
 
 impl Machine {
-    /// Finds the moves of a part.
+    /// Computes the moves of a part.
     pub(crate) fn learn_moves(&mut self, number: u32) {
         let part = self.parts.thing(number).clone();
         let node = part.node;
@@ -69,7 +69,7 @@ impl Machine {
         self.known.set_info(number, &locals, (full, done, more), (part.ahead, preempted));
     }
 
-    /// What comes of a thread's request.
+    /// The effect of a thread's request.
     pub(crate) fn does(&mut self, issued: Found<Issued>) -> Option<Does> {
         Some(match issued {
             Ok(Issued::Nothing) => return None,
@@ -113,7 +113,7 @@ impl Machine {
         }
     }
 
-    /// Does some queue of the part hold as much as it should?
+    /// Whether a queue of the part has reached its limit.
     fn is_full(&self, part: &Part) -> bool {
         let most = usize::from(self.bounds.queue_max);
         let is_long = |queue: &[(u8, u32)]| {

@@ -11,7 +11,7 @@ use crate::machine::placement::WORD;
 use crate::machine::thread::{Code, ThreadState, Trouble, bits};
 
 impl Code {
-    /// The request of the instruction, if it has come to its turn.
+    /// The request of the instruction, or `None` if it makes none in this state.
     pub(crate) fn operation(
         &self,
         thread: usize,
@@ -28,8 +28,8 @@ impl Code {
             Instr::Store { value, .. } => (Op::Store, IssueKind::Store, bits(eval(value)?)?),
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = bits(eval(operand)?)?;
-                let kind =
-                    rmw_kind(*op).ok_or_else(|| Trouble::Beyond(format!("no cache performs {op:?}")))?;
+                let kind = rmw_kind(*op)
+                    .ok_or_else(|| Trouble::Beyond(format!("P{thread}: no cache performs {op:?}")))?;
                 (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
             }
             Instr::Cas(cas) => {
@@ -59,7 +59,7 @@ impl Code {
         let loc = litmus::program::value_address(address);
         let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
         let loc = loc.ok_or_else(|| {
-            Trouble::Astray(format!("P{thread} reaches {address}, which is outside the program's memory"))
+            Trouble::Astray(format!("P{thread} accesses {address}, outside the program's memory"))
         })?;
         let word = self.word(loc);
         let mut bytes = LineData::default();

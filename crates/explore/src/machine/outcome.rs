@@ -16,7 +16,7 @@ fn value(line: &LineData, offset: usize) -> Value {
     (line.read(offset, Width::W4) as u32).cast_signed().into()
 }
 
-/// Is nothing under way, but threads that wait for one another?
+/// Whether nothing is under way except threads that wait for one another.
 pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     state[..machine.known.nodes].iter().all(|&part| {
         let part = machine.part(part);
@@ -25,7 +25,7 @@ pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     })
 }
 
-/// The outcomes of a state in which the program has come to its end.
+/// Adds the outcome of a state in which the program has ended.
 pub(crate) fn of(
     machine: &mut Machine,
     state: &[u32],
@@ -68,7 +68,7 @@ pub(crate) fn of(
     Ok(())
 }
 
-/// Has an outcome a property?
+/// Whether an outcome has a property.
 pub(crate) fn holds(prop: &Prop, terms: &[Term], outcome: &[Value]) -> bool {
     let mut value = |term| match term {
         Term::Const(value) => value,

@@ -1,4 +1,4 @@
-//! Where a program runs: compute units for its threads, lines for its words.
+//! Placement of a program: compute units for its threads, lines for its words.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use proto::{Agent, LineAddr};
 
 use crate::machine::stages;
 
-/// What a machine cannot do of a program: no fault of either.
+/// A feature of a program that a machine lacks. It is a fault of neither.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub String);
 
@@ -21,15 +21,15 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// Where the threads and the words of a program are.
+/// The places of the threads and the words of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
-    /// Who runs each thread.
+    /// The agent of each thread.
     pub agents: Vec<Agent>,
     /// The line of each location.
     pub lines: Vec<u8>,
-    /// The stage in which each thread runs, where a program has several: kernels,
-    /// and steps of the host between them. Empty for a program of one kernel.
+    /// The stage of each thread in a program with several stages: kernels, and steps of the
+    /// host between them. Empty for a program of one kernel.
     pub stages: Vec<u8>,
 }
 
@@ -39,9 +39,8 @@ pub(crate) const WORD: usize = 4;
 pub(crate) const LINES_MAX: u8 = 64;
 
 impl Placement {
-    /// Each work-group on a compute unit of its own, each location on a line of
-    /// its own. Threads outside of every device, where there is one, run on the
-    /// host.
+    /// Each work-group on a compute unit of its own, each location on a line of its own.
+    /// Threads outside every device run on the host.
     #[must_use]
     pub fn spread(program: &Program) -> Placement {
         let device = program.scopes.iter().find(|(_, s)| s.level == Level::Device).map(|(id, _)| id);
@@ -104,14 +103,14 @@ impl Placement {
         Placement { lines, ..self }
     }
 
-    /// The program that a model is asked of: where there are stages, the threads of
-    /// each wait for those of the one before.
+    /// The program for the models: with stages, the threads of each wait for those of the
+    /// stage before.
     #[must_use]
     pub fn asked<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
         stages::in_turn(program, &self.stages)
     }
 
-    /// Where every location is, and how many bytes a line has.
+    /// The place of every location, and the size of a line in bytes.
     ///
     /// # Errors
     /// If a location has no line, or a line would be too long.
@@ -119,7 +118,7 @@ impl Placement {
         layout(program, self)
     }
 
-    /// The same with the threads of the host on so many hosts, in turn.
+    /// The same with the threads of the host spread over so many hosts.
     #[must_use]
     pub fn on_hosts(self, hosts: u16) -> Placement {
         let mut next = (0..hosts.max(1)).cycle();
@@ -136,7 +135,7 @@ impl Placement {
         Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }
     }
 
-    /// How many hosts the machine has.
+    /// The number of hosts of the machine.
     #[must_use]
     pub fn hosts(&self) -> u16 {
         let hosts = self.agents.iter().filter_map(|agent| match agent {
@@ -146,7 +145,7 @@ impl Placement {
         hosts.max().unwrap_or(1)
     }
 
-    /// How many compute units are used.
+    /// The number of compute units in use.
     #[must_use]
     pub fn compute_units(&self) -> u16 {
         let units = self.agents.iter().filter_map(|agent| match agent {
@@ -173,7 +172,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The threads of a program by stage, as a trace or a report names them.
+/// The threads of a program by stage, as in traces and reports.
 fn in_words(placement: &Placement) -> String {
     let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for (thread, &stage) in placement.stages.iter().enumerate() {
@@ -191,7 +190,7 @@ pub struct Word {
     pub offset: usize,
 }
 
-/// Where every location is, and how long lines must be.
+/// The place of every location, and the size of a line in bytes.
 pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Word>, u16), Unsupported> {
     let mut used = [0usize; LINES_MAX as usize];
     let mut words: Vec<Word> = Vec::new();
@@ -202,20 +201,24 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
             continue;
         }
         let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
-        let line =
-            line.ok_or_else(|| Unsupported(format!("{} has no line below {LINES_MAX}", location.name)))?;
+        let line = line.ok_or_else(|| {
+            Unsupported(format!("{} has no line, expected a line below {LINES_MAX}", location.name))
+        })?;
         let used = &mut used[usize::from(line)];
         words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
         *used += WORD;
     }
     let longest = used.iter().copied().max().unwrap_or(0).max(8).next_multiple_of(8);
     if longest > proto::LINE_BYTES_MAX {
-        return Err(Unsupported(format!("a line of {longest} bytes is longer than any machine's")));
+        let most = proto::LINE_BYTES_MAX;
+        return Err(Unsupported(format!(
+            "a line of {longest} bytes is too long, expected at most {most} bytes"
+        )));
     }
     Ok((words, longest as u16))
 }
 
-/// Says what a machine cannot do of the program, if there is anything.
+/// Checks that a machine has all features that the program needs.
 pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), Unsupported> {
     let refuse = |what: String| Err(Unsupported(what));
     if placement.agents.len() != program.threads.len() || placement.lines.len() != program.locations.len() {
@@ -232,7 +235,7 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
     for (t, thread) in program.threads.iter().enumerate() {
         for instr in &thread.code {
             if instr.access().is_some_and(|a| a.proxy != Proxy::Generic) {
-                return refuse(format!("P{t} uses another path to memory than ordinary loads and stores"));
+                return refuse(format!("P{t} accesses memory through another proxy than the generic one"));
             }
             match instr {
                 Instr::Rmw {
@@ -245,10 +248,12 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
                     let members = program.scopes.get(barrier.group).members;
                     let here = placement.agents[t];
                     if members.iter().any(|m| placement.agents.get(usize::from(m.0)) != Some(&here)) {
-                        return refuse(format!("P{t} meets threads of another compute unit at a barrier"));
+                        return refuse(format!("P{t} has a barrier with threads of another compute unit"));
                     }
                     if barrier.quorum.is_some() || barrier.arrive {
-                        return refuse(format!("P{t} has a barrier that not all of its group wait at"));
+                        return refuse(format!(
+                            "P{t} has a barrier with a quorum or an arrival without a wait"
+                        ));
                     }
                 }
                 _ => {}

@@ -1,5 +1,5 @@
-//! A move of a trace, made as the exploration makes it: nothing is open to a
-//! replay that is not open to a search.
+//! Moves of a trace. A replay makes them as the exploration does, so that it can make no other
+//! moves.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use crate::machine::controllers::{Told, Word};
 use crate::machine::known::Sink;
 use crate::machine::moves::Move;
 
-/// Why a move leads nowhere.
+/// The reason why a move has no next state.
 pub(crate) enum Halt {
-    /// It is not open. These are.
+    /// The state does not offer the move. These are the moves that it offers.
     Closed(Vec<Move>),
-    /// The protocol says itself that this cannot happen.
+    /// The protocol reports that the move is impossible.
     Impossible(Arc<str>),
 }
 
-/// What becomes of one of the moves that a state offers.
+/// The effect of one move, and the moves that the state offers.
 struct Offers {
     mv: Move,
     next: Option<Vec<u32>>,
@@ -43,7 +43,7 @@ impl Sink for Offers {
 }
 
 impl Machine {
-    /// The state after a move, of a state of which all is learnt.
+    /// The next state after a move, in a state whose moves are all known.
     pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Result<Vec<u32>, Halt> {
         let mut offers = Offers { mv, next: None, fault: None, open: Vec::new() };
         self.known.expand(state, &mut Vec::new(), &mut offers);
@@ -57,8 +57,8 @@ impl Machine {
         played
     }
 
-    /// Has threads be told once more what they learn by a move that is open: what
-    /// was learnt of the move before was learnt in silence.
+    /// Repeats the inputs of a move, so that the answers to threads are recorded: known
+    /// results are not computed again and record nothing.
     fn hear(&mut self, state: &[u32], mv: Move) {
         let nodes = self.known.nodes;
         let number = |node: u8| state[usize::from(node)];
@@ -68,7 +68,7 @@ impl Machine {
         let told = match mv {
             Move::Issue { thread } => {
                 if let Some((node, at)) = self.seat_of(state, thread) {
-                    // What comes of it is known already.
+                    // The result is known already.
                     let part = self.part(state[node]).clone();
                     drop(self.issue(&part, at));
                 }

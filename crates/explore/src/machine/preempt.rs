@@ -1,17 +1,16 @@
-//! Preemption: a work-group leaves its compute unit, and goes on on another one.
+//! Preemption: a work-group leaves its compute unit and continues on another one.
 //!
-//! A runtime that preempts waits until the memory operations of the work-group's
-//! wavefronts are complete. It saves their state behind a release, and a compute
-//! unit that takes them acquires before they go on. Both requests are those of a
-//! kernel's boundary (`proto::Boundary`): the compute unit that is left makes the
-//! request of [`Boundary::EndCus`], the other one that of [`Boundary::BeginCus`].
-//! Nothing is asked of the command processor, and the state itself takes no way
-//! through the caches.
+//! A runtime that preempts waits until the memory operations of the work-group's wavefronts
+//! are complete. It saves their state after a release, and the next compute unit acquires
+//! before they continue. Both requests are those of a kernel's boundary (`proto::Boundary`):
+//! the old compute unit makes the request of [`Boundary::EndCus`], the new one that of
+//! [`Boundary::BeginCus`]. The command processor makes no request, and the saved state does
+//! not pass through the caches.
 //!
-//! A work-group may be preempted whenever none of its requests is under way:
-//! a runtime that waits for them keeps its wavefronts from issuing, and an order in
-//! which they issue later is explored anyway. It may go on on every other compute unit,
-//! and some day does. A run has so many preemptions at most (`Bounds::preemptions`).
+//! A work-group may be preempted whenever it has no request under way: a runtime that waits
+//! for requests stops the wavefronts from issuing, and an order with a later issue is explored
+//! anyway. The work-group may continue on every other compute unit, and does so eventually.
+//! `Bounds::preemptions` limits the preemptions of a run.
 
 use std::sync::Arc;
 
@@ -28,8 +27,8 @@ use crate::machine::thread::{Pending, Stay, ThreadState};
 use crate::machine::threads::Issued;
 use crate::machine::{Found, Machine, Part};
 
-/// The threads that are preempted together, by thread: those of one work-group on
-/// one compute unit. Threads of the host are never preempted.
+/// The threads that are preempted together, by thread: those of one work-group on one compute
+/// unit. Threads of the host are never preempted.
 pub(crate) fn groups(
     program: &Program,
     placement: &Placement,
@@ -51,7 +50,7 @@ pub(crate) fn groups(
             let members = program.scopes.get(barrier.group).members;
             if let Some(other) = members.iter().find(|&member| !group.contains(member)) {
                 return Err(Unsupported(format!(
-                    "P{t} meets P{} of another work-group at a barrier, and they are preempted apart",
+                    "P{t} has a barrier with P{} of another work-group, which is preempted separately",
                     other.0
                 )));
             }
@@ -61,14 +60,14 @@ pub(crate) fn groups(
 }
 
 impl Machine {
-    /// Does a thread of the part issue in its step?
+    /// Whether a thread of the part issues in its step.
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
         self.steps.runs(part.step, stage) && self.thread(state).seat.stay == Stay::Runs
     }
 
-    /// The node of the part that a thread is of, and its place there.
+    /// The node of a thread's part, and the thread's index there.
     pub(crate) fn seat_of(&self, state: &[u32], thread: u8) -> Option<(usize, usize)> {
         (0..self.known.nodes).find_map(|node| {
             let at = self.part(state[node]).threads.iter().position(|(t, _)| *t == thread);
@@ -76,7 +75,7 @@ impl Machine {
         })
     }
 
-    /// The moves by which work-groups leave the part, and come to others.
+    /// The moves that preempt and resume the work-groups of the part.
     pub(crate) fn preemptions(&mut self, part: &Part, locals: &mut Vec<Local>) {
         for at in 0..part.threads.len() {
             let (thread, state) = part.threads[at];
@@ -106,13 +105,13 @@ impl Machine {
         }
     }
 
-    /// How often have the work-groups of the part been preempted?
+    /// The number of preemptions of the part's work-groups.
     pub(crate) fn preempted(&self, part: &Part) -> u8 {
         let firsts = part.threads.iter().filter(|(thread, _)| self.is_first(*thread));
         firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
     }
 
-    /// Is the thread the first of its work-group, where that may be preempted?
+    /// Whether the thread is the first of a work-group that may be preempted.
     fn is_first(&self, thread: u8) -> bool {
         self.groups
             .get(usize::from(thread))
@@ -123,7 +122,7 @@ impl Machine {
         self.groups[usize::from(first)].contains(ThreadId(thread))
     }
 
-    /// Is the work-group at rest on its compute unit, and has not come to its end?
+    /// Whether the work-group is at rest on its compute unit and has not ended.
     fn may_be_preempted(&self, part: &Part, at: usize) -> bool {
         let first = part.threads[at].0;
         let of_group = |&at: &usize| self.is_of_group(first, part.threads[at].0);
@@ -136,7 +135,7 @@ impl Machine {
         is_at_rest && !has_ended
     }
 
-    /// The work-group of a part's thread is to leave: its compute unit releases.
+    /// A work-group of the part begins to leave: its compute unit releases.
     pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> Found<Issued> {
         let mut part = part.clone();
         let first = part.threads[at].0;
@@ -154,8 +153,8 @@ impl Machine {
         }
     }
 
-    /// The part without the work-group, the node of the compute unit that it comes to,
-    /// and the threads as they come there.
+    /// The part without the work-group, the node of the new compute unit, and the threads as
+    /// they arrive there.
     pub(crate) fn resume(&mut self, part: &Part, at: usize, cu: u16) -> Found<(u32, u8, Word)> {
         let mut rest = part.clone();
         let first = part.threads[at].0;
@@ -166,8 +165,8 @@ impl Machine {
         self.settled(rest).map(|rest| (rest, to, Word::Group { cu, threads }))
     }
 
-    /// A work-group comes to the part: its compute unit acquires. The request is
-    /// returned if it enters the part's own controller.
+    /// A work-group arrives at the part: its compute unit acquires. Returns the request if it
+    /// enters the part's own controller.
     pub(crate) fn arrive(&mut self, part: &mut Part, cu: u16, threads: &[(u8, u32)]) -> Found<Option<Told>> {
         let agent = Agent::Cu(cu);
         let mut taken: Vec<u32> = Vec::new();
@@ -182,7 +181,7 @@ impl Machine {
         part.threads.sort_unstable();
         let Some(&(first, _)) = threads.first() else { return Ok(None) };
         self.change_group(part, first, |_, state| {
-            // The first wavefront of the compute unit that is free.
+            // The first free wavefront of the compute unit.
             let free = (0..).find(|wavefront| !taken.contains(wavefront)).unwrap_or_default();
             taken.push(free);
             state.seat.agent = agent;
@@ -214,8 +213,7 @@ impl Machine {
         }
     }
 
-    /// The compute unit of a thread makes a request as at the boundary of the kernel
-    /// that runs.
+    /// The compute unit of a thread makes a request as at the boundary of the running kernel.
     fn ask_boundary_of(&mut self, part: &mut Part, thread: u8, boundary: Boundary) -> Found<Option<Told>> {
         let kernel = match self.steps.steps[usize::from(part.step)] {
             Step::Run(_, kernel) | Step::Boundary(_, kernel, _) => kernel,

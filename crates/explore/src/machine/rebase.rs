@@ -1,16 +1,14 @@
-//! Logical time: what a state means does not depend on when it is.
+//! Logical time: the meaning of a state does not depend on absolute times.
 //!
-//! Protocols whose times only advance with what happens, as timestamps do, have
-//! infinitely many states, and few that differ in more than the numbers. So the
-//! times of a state are rebased over all nodes and messages together: the least
-//! becomes zero, and neighbouring times that are further apart than
-//! [`proto::Protocol::REBASED`] says are brought that near.
+//! The times of timestamp protocols only advance. Such protocols have infinitely many states,
+//! but few that differ in more than these numbers. The times of a state are therefore rebased
+//! over all nodes and messages together: the least becomes zero, and gaps wider than
+//! [`proto::Protocol::REBASED`] are narrowed to that width.
 //!
-//! A part is interned relative to its own least time, and a state has, behind its
-//! other words, a word for each node: by how much that is later than the least time
-//! of all. So parts stay few, and what a part does is learnt once wherever it lies
-//! in time. Where two parts meet in a move, both are looked at from the earlier of
-//! the two.
+//! A part is interned relative to its own least time. A state has, after its other words, a
+//! word for each node: the offset of that time from the least time of the state. Parts stay
+//! few, and the effect of a part's move is computed once for all times. If a move joins two
+//! parts, both are expressed relative to the earlier of the two.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -19,23 +17,23 @@ use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
 use crate::machine::known::{Does, FAULT, Frames, Known, UNKNOWN, pair};
 
-/// Different times, the earliest first.
+/// Distinct times, earliest first.
 pub(crate) type Times = SmallVec<[u32; 8]>;
 
-/// What is known of parts at other times.
+/// Known parts at other times.
 #[derive(Debug)]
 pub(crate) struct Rebase {
-    /// Times further apart than that are brought that near.
+    /// Wider gaps between times are narrowed to this.
     apart: u32,
     /// By part.
     times: Vec<Option<Times>>,
-    /// A part with other times in place of its own.
+    /// A part with other times.
     recast: FxHashMap<(u32, Times), u32>,
-    /// What is told, so many ticks later.
+    /// An input, so many ticks later.
     later: FxHashMap<u64, u32>,
 }
 
-/// What becomes of a node's word when a state is rebased.
+/// A node's word after a rebase.
 struct Rebased {
     times: Times,
     offset: u32,
@@ -71,9 +69,8 @@ impl Rebase {
         if ticks == 0 { Some(told) } else { self.later.get(&pair(told, ticks)).copied() }
     }
 
-    /// From when two parts are looked at that meet in a move, and how much later
-    /// the receiver and what it is told are then. Nothing is later at a receiver
-    /// that has no times.
+    /// The common base of two parts that meet in a move, and the shifts of the receiver and of
+    /// its input. A receiver without times needs no shift.
     fn meet(&self, receiver: (u32, u32), sender_offset: u32) -> Option<(u32, u32, u32)> {
         let (part, offset) = receiver;
         if self.times(part)?.is_empty() {
@@ -109,7 +106,7 @@ impl Rebase {
         Some(rebased)
     }
 
-    /// About how many bytes it takes.
+    /// Approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.times.capacity() * size_of::<Option<Times>>()
             + self.recast.capacity() * (size_of::<(u32, Times)>() + 5)
@@ -147,7 +144,7 @@ impl Frames for Rebase {
 
 impl Machine {
     fn rebase(&mut self) -> &mut Rebase {
-        self.known.rebase.as_mut().expect("asked only where times are rebased")
+        self.known.rebase.as_mut().expect("called only if the protocol has logical times")
     }
 
     fn learn_times(&mut self, part: u32) -> Times {
@@ -170,7 +167,7 @@ impl Machine {
         times
     }
 
-    /// The part with these times in place of its own.
+    /// The part with these times.
     fn learn_cast(&mut self, part: u32, to: Times) -> u32 {
         let times = self.learn_times(part);
         if let Some(known) = self.rebase().cast(part, to.clone()) {
@@ -198,7 +195,7 @@ impl Machine {
         later
     }
 
-    /// The receiver of what a node has sent, and what it is told, as they meet.
+    /// The receiver and the input of a delivery, relative to their common base.
     pub(crate) fn learn_meeting(
         &mut self,
         receiver: (u32, u32),
@@ -212,7 +209,7 @@ impl Machine {
         (part, self.learn_later(told, told_later), since)
     }
 
-    /// Learns what is needed to rebase a state.
+    /// Computes all that the rebase of a state needs.
     pub(crate) fn learn_rebased(&mut self, next: &[u32]) {
         let nodes = self.known.nodes;
         next[..nodes].iter().for_each(|&part| drop(self.learn_times(part)));
@@ -229,10 +226,10 @@ impl Machine {
         let rebase = self.known.rebase.as_ref();
         let settled =
             rebase.and_then(|rebase| rebase.settle(&self.known, state, &mut room).map(<[u32]>::to_vec));
-        settled.expect("all that it takes is learnt")
+        settled.expect("the parts of the state are known")
     }
 
-    /// Learns where the moves of a state lead, all parts of which are learnt.
+    /// Computes the targets of a state's moves. All its parts must be known.
     pub(crate) fn learn_frames(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         let offset = |node: usize| state[nodes + 1 + node];
@@ -294,8 +291,8 @@ impl Machine {
         }
     }
 
-    /// Learns where a tick of one node leads, whether or not the clocks of others let
-    /// it tick.
+    /// Computes the target of a tick of one node, even if the clocks of the others do not
+    /// allow it.
     fn learn_frames_apart(&mut self, state: &[u32], node: usize) {
         let nodes = self.known.nodes;
         let mut next = state.to_vec();
@@ -311,7 +308,7 @@ impl Machine {
         }
     }
 
-    /// The parts of a state, all seen from its least time.
+    /// The parts of a state, all relative to its least time.
     pub(crate) fn together(&mut self, state: &[u32]) -> Vec<u32> {
         let nodes = self.known.nodes;
         if self.known.rebase.is_none() {

@@ -1,5 +1,5 @@
-//! The slots of requests: each names the thread that asks, where it runs, and
-//! which of its requests it is. So an answer finds its way back.
+//! The slots of requests. A slot names the requesting thread, its place, and its request, so
+//! that an answer finds the thread.
 
 use proto::{Agent, PlanKey, Slot};
 
@@ -10,12 +10,11 @@ use crate::machine::thread::{PENDING_MAX, Seat};
 /// The slots of a program's requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// Who runs each thread when the program begins.
+    /// The agent of each thread at the start of the program.
     agents: Vec<Agent>,
-    /// Where the ordinary loads of each thread go then: to the node whose part it
-    /// is of.
+    /// The node that each thread's ordinary loads enter at the start: the node of its part.
     first: Vec<u8>,
-    /// The same of each compute unit, where work-groups are preempted.
+    /// The same for each compute unit, on machines with preemption.
     units: Vec<u8>,
 }
 
@@ -34,22 +33,22 @@ impl Slots {
         })
     }
 
-    /// Where a thread's ordinary loads go when the program begins.
+    /// The node that a thread's ordinary loads enter at the start of the program.
     pub(crate) fn first(&self, thread: usize) -> u8 {
         self.first[thread]
     }
 
-    /// Where the ordinary loads of a compute unit go.
+    /// The node that a compute unit's ordinary loads enter.
     pub(crate) fn unit(&self, cu: u16) -> Option<u8> {
         self.units.get(usize::from(cu)).copied()
     }
 
-    /// How many compute units a work-group may come to.
+    /// The number of compute units that a work-group may move to.
     pub(crate) fn units(&self) -> u16 {
         self.units.len() as u16
     }
 
-    /// Slots of threads where all run as when the program begins.
+    /// The number of slots of threads in their initial places.
     fn stride(&self) -> u32 {
         self.first.len() as u32 * PENDING_MAX
     }
@@ -63,18 +62,18 @@ impl Slots {
         Slot(place * self.stride() + u32::from(thread) * PENDING_MAX + u32::from(id))
     }
 
-    /// The first slot of the requests at boundaries: behind those of threads.
+    /// The first slot of boundary requests, after those of threads.
     pub(crate) fn of_boundaries(&self) -> u32 {
         (self.units.len() as u32 + 1) * self.stride()
     }
 
-    /// The thread of a slot, and the name of its request.
+    /// The thread of a slot, and the id of its request.
     pub(crate) fn thread(&self, slot: u32) -> (u8, u8) {
         let of = slot % self.stride();
         ((of / PENDING_MAX) as u8, (of % PENDING_MAX) as u8)
     }
 
-    /// The node whose part the thread of a slot is of.
+    /// The node of the part of a slot's thread.
     pub(crate) fn home(&self, slot: u32) -> Option<u8> {
         match (slot / self.stride()) as usize {
             0 => self.first.get((slot / PENDING_MAX) as usize).copied(),

@@ -1,12 +1,11 @@
 //! Threads of one program in several kernels.
 //!
-//! The work-groups of a program, and its threads on the host, are spread over kernels
-//! in the order of their threads, and in the reverse order. All of a kernel comes
-//! before all of the next one: what a kernel's end releases, the next one's beginning
-//! acquires. A model is asked of the program that says so: each thread adds to a word
-//! of its stage when it has ended, at system scope, and the threads of the next stage
-//! wait for all of them. So a claim that orders by synchronization orders the
-//! writes of a kernel before the reads of later ones.
+//! The work-groups and the host threads of a program are distributed over kernels in thread
+//! order and in reverse order. A kernel completes before the next one begins: the next
+//! kernel's beginning acquires what the kernel's end releases. The program for the models
+//! expresses this order: each thread adds to a word of its stage at its end, at system scope,
+//! and the threads of the next stage wait for all of them. A claim that orders by
+//! synchronization then orders the writes of a kernel before the reads of later ones.
 
 use std::borrow::Cow;
 
@@ -16,9 +15,9 @@ use litmus::program::{
 };
 use proto::{Agent, Order};
 
-/// The ways to spread the threads of a program over 2 to `kernels_max` stages.
+/// The ways to distribute the threads of a program over 2 to `kernels_max` stages.
 pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Vec<Vec<u8>> {
-    // A work-group is of one kernel.
+    // A work-group belongs to one kernel.
     let mut units: Vec<_> = Vec::new();
     let of_thread: Vec<usize> = (0..program.threads.len())
         .map(|t| {
@@ -44,7 +43,7 @@ pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Ve
     all
 }
 
-/// Where a row of units may be cut into so many pieces.
+/// The ways to cut a row of units into so many pieces.
 fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 1..pieces {
@@ -57,7 +56,7 @@ fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The program that a model is asked of when the threads run in these stages.
+/// The program for the models, with its threads in these stages.
 pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Program> {
     let mut order = stages.to_vec();
     order.sort_unstable();
@@ -95,7 +94,7 @@ pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Progra
     Cow::Owned(program)
 }
 
-/// The scope that holds all threads. A program that was not read from a text may lack it.
+/// The scope of all threads. A program that was not parsed from text may lack it.
 fn system_of(program: &mut Program) -> ScopeId {
     let all = ThreadSet::first(program.threads.len());
     let holds_all = |scope: &ScopeInstance| scope.level == Level::System && scope.members.includes(all);
@@ -117,7 +116,7 @@ fn add(word: LocId, system: ScopeId) -> Instr {
     Instr::Rmw { dst: None, access, op: RmwOp::Add, operand: Expr::Const(1) }
 }
 
-/// Puts an instruction before all others.
+/// Inserts an instruction at the beginning.
 fn begin_behind(thread: &mut litmus::program::Thread, instr: Instr) {
     for instr in &mut thread.code {
         match instr {
@@ -157,12 +156,12 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
         assert_eq!(spread(&program, &placement.agents, 1), Vec::<Vec<u8>>::new());
         let two = vec![vec![0, 1, 1], vec![1, 0, 0]];
         assert_eq!(spread(&program, &placement.agents, 2), two);
-        // There are two work-groups, and so two kernels at most.
+        // Two work-groups allow at most two kernels.
         assert_eq!(spread(&program, &placement.agents, 4), two);
         assert_eq!(cuts(4, 3), [[1, 2], [1, 3], [2, 3]]);
     }
 
-    /// The word and the value that a thread waits for first, and the word that it adds to last.
+    /// The word and value that a thread awaits first, and the word that it adds to last.
     type Ends<'a> = (Option<(&'a str, i64)>, Option<&'a str>);
 
     fn ends(asked: &Program) -> Vec<Ends<'_>> {

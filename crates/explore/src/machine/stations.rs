@@ -1,8 +1,8 @@
-//! The stations of one protocol, behind an interface that names no protocol.
+//! The stations of one protocol, behind an interface that is independent of the protocol.
 //!
-//! All else in the machine is compiled once; this file is compiled once a protocol.
-//! Each state of a station has a number, and so has all that a station is told and
-//! says. A step of a station is a function of numbers.
+//! This file is compiled once for each protocol, the rest of the machine once for all. Each
+//! state of a station has a number, and so has each input and output. A step of a station is a
+//! function of numbers.
 
 use std::sync::Arc;
 
@@ -18,36 +18,36 @@ use crate::machine::intern::Interner;
 /// An input of a station. Requests, messages and replies are numbers.
 pub(crate) type Told = drive::Told<u32, u32, u32>;
 
-/// More inputs never wait at one station, unless something is sent again and again.
+/// The most parked inputs of a station. More pile up only if an input is repeated for ever.
 const PARKED_MAX: usize = 32;
 
-/// What a station does.
+/// The result of a station's step.
 #[derive(Debug, Default)]
 pub(crate) struct Did {
     pub(crate) station: u32,
     pub(crate) sends: Vec<(u8, u32)>,
-    /// The line and the operation.
+    /// Lines and operations.
     pub(crate) memory: Vec<(u8, u32)>,
-    /// A bit a class.
+    /// The timers that it starts, a bit a class.
     pub(crate) timers: u8,
     /// True if a driver may answer the load as a hit, without this step.
     pub(crate) is_hit: bool,
-    /// The slot and the bytes.
+    /// Slots and data.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
     /// The rows that fired.
     pub(crate) rows: Vec<RowId>,
 }
 
-/// What a driver sees of a station.
+/// The driver's view of a station.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) needs_way: bool,
     pub(crate) victims: Vec<u8>,
-    /// What is not as it must be at the end.
+    /// The reason why the station is not at rest.
     pub(crate) unrest: Option<Arc<str>>,
 }
 
-/// What stations are told and what they say, by number, but for messages.
+/// The inputs and outputs of stations by number, except messages.
 #[derive(Default)]
 pub(crate) struct Values {
     pub(crate) requests: Interner<Request>,
@@ -57,7 +57,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// About how many bytes all this takes.
+    /// Approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.requests.bytes() + self.lines.bytes() + self.ops.bytes() + self.replies.bytes()
     }
@@ -73,38 +73,38 @@ pub(crate) trait Stations {
     fn kernels(&self) -> &[Vec<ArrayUse>];
     /// The name of a node: `L1[0]`.
     fn node_name(&self, at: At) -> String;
-    /// Where an operation of an agent goes.
+    /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's boundary, and where they go.
+    /// The requests of a step of a kernel's boundary, and the nodes that they enter.
     fn boundary(
         &self,
         step: Boundary,
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// The station of a node before anything happened.
+    /// The initial station of a node.
     fn fresh(&mut self, at: At) -> u32;
-    /// How many states of stations there are.
+    /// The number of station states.
     fn count(&self) -> usize;
-    /// What a driver sees of a station.
+    /// The driver's view of a station.
     fn look(&self, station: u32) -> Look;
     /// The lines that a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
-    /// What a station does when it is told something.
+    /// The result of a station's step on an input.
     fn step(&mut self, station: u32, told: Told, values: &mut Values) -> Result<Did, String>;
-    /// Has the seeded fault made a station do something else?
+    /// Whether the seeded fault has changed a step of a station.
     fn is_altered(&self) -> bool;
     /// The name of a message, and its line.
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
-    /// A message, when it has been on its way for so many ticks more.
+    /// The message after `elapsed` more ticks under way.
     fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32;
-    /// A message with other logical times in place of its own.
+    /// The message with its logical times mapped by `to`.
     fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
-    /// A station, in the same way.
+    /// The station with its logical times mapped by `to`.
     fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
-    /// The tag of an operation that a station has sent to memory, so many ticks later.
+    /// Ages the tag of a station's operation at memory.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
-    /// About how many bytes all this takes.
+    /// Approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
@@ -120,7 +120,7 @@ struct Typed<P: Protocol> {
     is_altered: bool,
 }
 
-/// The stations of a machine whose lines live there, for programs with those kernels.
+/// The stations of a machine with these homes of lines, for programs with these kernels.
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,
@@ -260,7 +260,7 @@ impl<P: Protocol> Stations for Typed<P> {
 }
 
 impl<P: Protocol> Typed<P> {
-    /// Has a station do what it does when it is told something.
+    /// Gives an input to a station.
     fn perform(
         &self,
         nodes: &Nodes<P>,
@@ -279,7 +279,7 @@ impl<P: Protocol> Typed<P> {
         nodes.tell(station, at, &told, fx, record)
     }
 
-    /// Is what the station did in order by itself?
+    /// Checks the result of a step by itself.
     fn judge(
         &self,
         before: u32,
@@ -298,18 +298,18 @@ impl<P: Protocol> Typed<P> {
         let before = self.stations.thing(before);
         let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();
         if parked(station) > PARKED_MAX {
-            return Err(format!("{:?}: inputs pile up: more than {PARKED_MAX} are parked", station.id()));
+            return Err(format!("{:?}: more than {PARKED_MAX} inputs are parked", station.id()));
         }
         let waits = parked(station) > parked(before) && record.is_silent();
         if is_plain && waits && station.node != before.node {
-            return Err(format!("{:?}: an input must wait, and changed something", station.id()));
+            return Err(format!("{:?}: a parked input has changed the state", station.id()));
         }
         Ok(())
     }
 
     /// Compares the answer to a hit, which a driver gives without a step
-    /// ([`proto::Controller::hit`]), with all that its step does but timers: the part knows
-    /// which of them run. True if the input is such a load.
+    /// ([`proto::Controller::hit`]), with all effects of the step except timers: the part
+    /// knows which of them run. True if the input is such a load.
     fn judge_hit(
         &self,
         before: u32,
@@ -336,10 +336,10 @@ impl<P: Protocol> Typed<P> {
         if is_answer && !does_more && is_counted && station == before {
             return Ok(true);
         }
-        Err(format!("{:?}: {request:?} is answered as a hit, and its step does something else", station.id()))
+        Err(format!("{:?}: {request:?} hits, but the effects of its step differ from a hit's", station.id()))
     }
 
-    /// What a step did, in numbers.
+    /// The result of a step, in numbers.
     fn done(
         &mut self,
         mut station: Station<P>,
@@ -349,7 +349,8 @@ impl<P: Protocol> Typed<P> {
     ) -> Result<Did, String> {
         did.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
         for op in record.memory.drain(..) {
-            let line = u8::try_from(op.line.0).map_err(|_| format!("no program has {:?}", op.line))?;
+            let line =
+                u8::try_from(op.line.0).map_err(|_| format!("{:?} is outside every program", op.line))?;
             did.memory.push((line, values.ops.number(op)));
         }
         did.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
@@ -362,7 +363,7 @@ impl<P: Protocol> Typed<P> {
     }
 }
 
-/// Do they say the same to the world?
+/// Whether two records have the same visible effects.
 fn is_same<P: Protocol>(a: &Record<P>, b: &Record<P>) -> bool {
     a.sends == b.sends && a.replies == b.replies && a.memory == b.memory && a.timers == b.timers
 }

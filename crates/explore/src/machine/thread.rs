@@ -1,4 +1,4 @@
-//! A thread of a program: what it may issue next, and how it goes on.
+//! A thread of a program: its next operation, and its continuation after an answer.
 
 use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, Value};
 use proto::issue::{Issue, IssueId, IssueOp, IssueRule, Verdict};
@@ -8,31 +8,31 @@ use smallvec::SmallVec;
 use crate::machine::live;
 use crate::machine::placement::{self, Placement, Unsupported, WORD, Word};
 
-/// The most operations of one thread that are under way at once.
+/// The most operations under way of one thread.
 pub(crate) const PENDING_MAX: u32 = 8;
 /// The most silent instructions between two accesses.
 pub const SILENT_MAX: u32 = 10_000;
 
-/// A program on a machine: all that does not change.
+/// The constant part of a program on a machine.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) program: Program,
     pub(crate) placement: Placement,
-    /// Where each location is.
+    /// The place of each location.
     pub(crate) words: Vec<Word>,
     pub(crate) line_bytes: u16,
     core: IssueRule,
     pub(crate) issuers: Vec<Issuer>,
-    /// The registers that matter, by thread and position.
+    /// The live registers, by thread and position.
     live: Vec<Vec<u64>>,
     has_barriers: bool,
 }
 
-/// A thread between two steps.
+/// The state of a thread between two steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ThreadState {
     pub(crate) pc: u16,
-    /// How far a barrier has come: its release, the meeting, its acquire.
+    /// The progress of a barrier: its release, the meeting, its acquire.
     pub(crate) phase: u8,
     pub(crate) registers: SmallVec<[Value; 4]>,
     pub(crate) pending: SmallVec<[Pending; 2]>,
@@ -40,75 +40,75 @@ pub(crate) struct ThreadState {
     issue: Issue,
 }
 
-/// Where a thread runs.
+/// The place of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Seat {
     pub(crate) agent: Agent,
-    /// The number of its wavefront among those that run there.
+    /// The number of its wavefront among those of the agent.
     pub(crate) wavefront: u32,
-    /// How often its work-group has been taken off a compute unit.
+    /// The number of preemptions of its work-group.
     pub(crate) preempted: u8,
     pub(crate) stay: Stay,
 }
 
-/// How a work-group stands to its compute unit.
+/// The relation of a work-group to its compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stay {
     /// It runs there.
     Runs,
-    /// It is to leave, and the compute unit releases.
+    /// It leaves, and the compute unit releases.
     Saves,
-    /// It is to go on elsewhere.
+    /// It has left, and waits for another compute unit.
     Off,
-    /// It has come, and the compute unit acquires.
+    /// It has arrived, and the compute unit acquires.
     Restores,
 }
 
-/// An operation that is under way.
+/// An operation under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pending {
     pub(crate) id: u8,
     pub(crate) pc: u16,
     pub(crate) request: u32,
-    /// The bits that a store writes: younger loads may read them here.
+    /// The bits that a store writes, for forwarding to younger loads.
     pub(crate) value: u32,
 }
 
-/// What a thread may do next.
+/// The next operation of a thread.
 #[derive(Debug)]
 pub(crate) enum Offer {
-    /// Nothing, for now or for ever.
+    /// None, for now or for ever.
     Nothing,
-    /// Go on without the memory system.
+    /// A step without the memory system.
     Silent(ThreadState),
-    /// Send a request under this name.
+    /// Send a request under this id.
     Send { id: u8, request: Request, next: ThreadState },
-    /// Keep a store back; the core says when it is to be sent.
+    /// Keep a store back; the core later says when to send it.
     Keep { id: u8, request: Request, next: ThreadState },
 }
 
-/// What comes of a completed operation.
+/// The result of a completed operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Completed {
-    /// Where it read, and what.
+    /// The location read, and its value.
     pub(crate) read: Option<(LocId, Value)>,
-    /// A store that was kept back and is to be sent now.
+    /// A store kept back until now, to be sent.
     pub(crate) send: Option<u8>,
 }
 
-/// Why a thread cannot go on.
+/// The reason why a thread cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// It was not served as it must be.
+    /// The memory system violates its interface.
     Protocol(String),
-    /// The program asks for what no machine here has.
+    /// The program needs a feature that no machine here has.
     Beyond(String),
-    /// The values that it has read lead it nowhere.
+    /// The values that the thread has read have no continuation in the program.
     Astray(String),
 }
 
 impl Trouble {
-    /// In words.
+    /// The reason in words.
     pub(crate) fn why(self) -> String {
         match self {
             Trouble::Protocol(why) | Trouble::Beyond(why) | Trouble::Astray(why) => why,
@@ -158,7 +158,7 @@ impl Code {
         self.words[usize::from(self.program.loc(loc).physical.0)]
     }
 
-    /// A line of memory as it is before anything happened.
+    /// A line of memory at the start.
     pub(crate) fn initial(&self, line: usize) -> Result<LineData, Unsupported> {
         let mut data = LineData::default();
         for (at, location) in self.program.locations.iter().enumerate() {
@@ -171,7 +171,7 @@ impl Code {
         Ok(data)
     }
 
-    /// A thread before anything happened.
+    /// A thread at the start.
     pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, Trouble> {
         // A host is an in-order core.
         let rule = match self.placement.agents[thread] {
@@ -195,7 +195,7 @@ impl Code {
         Ok(state)
     }
 
-    /// Is there a barrier in it?
+    /// Whether the program has a barrier.
     pub(crate) fn has_barriers(&self) -> bool {
         self.has_barriers
     }
@@ -204,12 +204,12 @@ impl Code {
         self.program.threads[thread].code.get(usize::from(pc))
     }
 
-    /// Has the thread come to its end, with nothing under way?
+    /// Whether the thread has ended, with nothing under way.
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
         state.pending.is_empty() && self.has_ended(thread, state) && state.seat.stay == Stay::Runs
     }
 
-    /// Has the thread nothing more to issue?
+    /// Whether the thread has nothing more to issue.
     pub(crate) fn has_ended(&self, thread: usize, state: &ThreadState) -> bool {
         self.instr(thread, state.pc).is_none()
     }
@@ -248,10 +248,10 @@ impl Code {
                 }
             }
         }
-        Err(Trouble::Astray(format!("P{thread} runs forever without an access to memory")))
+        Err(Trouble::Astray(format!("P{thread} loops without an access to memory")))
     }
 
-    /// Registers that nobody will look at have one value.
+    /// Sets dead registers to one value.
     fn forget(&self, thread: usize, state: &mut ThreadState) {
         let live = self.live[thread][usize::from(state.pc).min(self.live[thread].len() - 1)];
         if state.registers.len() <= 64 {
@@ -263,7 +263,7 @@ impl Code {
         }
     }
 
-    /// What the thread may do next.
+    /// The next operation of the thread.
     pub(crate) fn offer(&self, thread: usize, state: &ThreadState) -> Result<Offer, Trouble> {
         let Some(instr) = self.instr(thread, state.pc) else { return Ok(Offer::Nothing) };
         let waits = targets(instr).iter().flatten().any(|&reg| self.is_pending(thread, state, reg));
@@ -292,8 +292,9 @@ impl Code {
             Verdict::Hold => Ok(Offer::Nothing),
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
-                let from = from
-                    .ok_or_else(|| Trouble::Protocol(format!("P{thread} is to read what it never wrote")))?;
+                let from = from.ok_or_else(|| {
+                    Trouble::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
+                })?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
                 next.registers[usize::from(dst.0)] = from.value.cast_signed().into();
                 next.pc += 1;
@@ -315,7 +316,7 @@ impl Code {
         }
     }
 
-    /// The thread goes on when an operation is complete.
+    /// Continues the thread after an operation completes.
     pub(crate) fn complete(
         &self,
         thread: usize,
@@ -326,12 +327,12 @@ impl Code {
     ) -> Result<Completed, Trouble> {
         let fault = |what: &str| Trouble::Protocol(format!("P{thread} {what}"));
         let at = state.pending.iter().position(|p| p.id == id);
-        let at = at.ok_or_else(|| fault("is answered, but has asked for nothing"))?;
+        let at = at.ok_or_else(|| fault("is answered without a request"))?;
         let pending = state.pending.remove(at);
         let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
         let Some(instr) = self.instr(thread, pending.pc) else { return Ok(Completed { read: None, send }) };
         let read = if request.reads() {
-            let data = data.ok_or_else(|| fault("reads, and is answered without bytes"))?;
+            let data = data.ok_or_else(|| fault("is answered without data for its read"))?;
             let bits = data.read(request.mask.first().unwrap_or(0), Width::W4);
             Some((bits as u32).cast_signed().into())
         } else {
@@ -348,7 +349,7 @@ impl Code {
             Instr::Cas(cas) => {
                 set(state, cas.dst, read);
                 let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, .. }) = request.op else {
-                    return Err(fault("has lost a compare-and-swap"));
+                    return Err(fault("has another request for its compare-and-swap"));
                 };
                 set(state, cas.success, read.map(|read: Value| Value::from(bits(read) == Ok(expected))));
             }
@@ -378,8 +379,8 @@ impl Code {
         LocId(at.unwrap_or(0) as u16)
     }
 
-    /// Lets threads pass a barrier that all of them have come to. True if
-    /// anything has changed.
+    /// Lets threads pass a barrier that all of them have reached. True if a thread has
+    /// changed.
     pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, Trouble> {
         let mut changed = false;
         for (t, state) in threads.iter_mut() {
@@ -420,7 +421,7 @@ fn holds(cmp: BinaryOp, read: Value, value: Value) -> bool {
     cmp.apply(read, value).is_ok_and(|v| v != 0)
 }
 
-/// Does the instruction keep its position until it is complete?
+/// Whether the instruction keeps its position until it completes.
 fn stays(instr: &Instr) -> bool {
     matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
 }
@@ -437,6 +438,7 @@ fn targets(instr: &Instr) -> [Option<Reg>; 2] {
 
 /// The bits of a value in a word.
 pub(crate) fn bits(value: Value) -> Result<u64, String> {
-    let word = i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a word"))?;
+    let word =
+        i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a 32-bit word"))?;
     Ok(u64::from(word.cast_unsigned()))
 }

@@ -1,4 +1,4 @@
-//! The threads of a part: how they issue, and how they go on with an answer.
+//! The threads of a part: their issue, and their continuation after an answer.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::machine::controllers::{Told, Word};
 use crate::machine::thread::{Offer, Stay, ThreadState, Trouble};
 use crate::machine::{Found, Machine, Part, Wrote};
 
-/// What comes of issuing.
+/// The result of an issue.
 pub(crate) enum Issued {
     /// The thread has nothing to issue.
     Nothing,
-    /// The part becomes that one.
+    /// The part becomes this one.
     Here(u32),
-    /// The part becomes `rest`, and a controller of another part is asked.
+    /// The part becomes `rest`, and a controller of another part receives the request.
     Elsewhere { rest: u32, to: u8, told: u32 },
 }
 
@@ -33,7 +33,7 @@ impl Machine {
                 part.threads[at].1 = self.threads.number(next);
                 return self.settled(part).map(Issued::Here);
             }
-            // A kept request that is on its way was issued before.
+            // A store kept back and now under way was issued earlier.
             Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
                 return Ok(Issued::Nothing);
             }
@@ -61,20 +61,20 @@ impl Machine {
         self.settled(part).map(Issued::Here)
     }
 
-    /// Is a request that a core has kept back on its way?
+    /// Whether a request of a core to another part is under way.
     fn asks_elsewhere(&self, part: &Part) -> bool {
         part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::Told(_)))
     }
 
-    /// A thread of the part goes on with its answer. A store that it has kept back
-    /// until now is returned, if it enters the part's own controller.
+    /// Continues a thread of the part with its answer. Returns a store kept back until now, if
+    /// it enters the part's own controller.
     pub(crate) fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
         let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
         self.ask_for(part, thread, id, request)
     }
 
-    /// A thread of the part asks. The request is returned if it enters the part's own
-    /// controller, and is on its way otherwise.
+    /// A thread of the part makes a request. Returns it if it enters the part's own
+    /// controller; otherwise it crosses to another part.
     pub(crate) fn ask_for(
         &mut self,
         part: &mut Part,
@@ -83,7 +83,8 @@ impl Machine {
         request: u32,
     ) -> Found<Option<Told>> {
         let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
-        let seat = seat.ok_or_else(|| Arc::from(format!("P{thread} asks where it does not run")))?;
+        let seat =
+            seat.ok_or_else(|| Arc::from(format!("P{thread} makes a request where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
         let told = Told::Ask { slot: self.slots.of(thread, &seat, id), request };
         let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
@@ -95,16 +96,15 @@ impl Machine {
         Ok(None)
     }
 
-    /// A thread goes on with its answer. Returns the thread, and the name and the
-    /// number of a store that it has kept back until now.
+    /// Continues a thread with its answer. Returns the thread, the id and the request of a
+    /// store kept back until now.
     fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u8, u8, u32)>> {
         let (thread, id) = self.slots.thread(slot);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
-        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it never asked")))?;
+        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it does not run")))?;
         let mut state = self.threads.thing(part.threads[at].1).clone();
         let pending = state.pending.iter().find(|p| p.id == id).copied();
-        let pending =
-            pending.ok_or_else(|| Arc::from(format!("P{thread} is answered, but has asked for nothing")))?;
+        let pending = pending.ok_or_else(|| Arc::from(format!("P{thread} is answered without a request")))?;
         if state.seat.stay != Stay::Runs {
             self.note_heard(thread, pending.request, None);
             self.has_moved(part, thread);
@@ -124,8 +124,7 @@ impl Machine {
         Ok(send)
     }
 
-    /// The number of a part, once its threads have passed the barriers that
-    /// they may pass.
+    /// The number of a part, after its threads have passed the barriers that all have reached.
     pub(crate) fn settled(&mut self, mut part: Part) -> Found<u32> {
         if self.code.has_barriers() {
             let mut threads: Vec<(usize, ThreadState)> = part
@@ -142,7 +141,7 @@ impl Machine {
         Ok(self.parts.number(part))
     }
 
-    /// Why a thread cannot go on, in words.
+    /// Records why a thread cannot continue, and returns it in words.
     fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
         match trouble {
             Trouble::Protocol(why) => Arc::from(why),

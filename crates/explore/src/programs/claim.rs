@@ -1,4 +1,4 @@
-//! What a protocol's claim says of a program: which outcomes it may have.
+//! The promise of a protocol's claim for a program: its allowed outcomes.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,46 +15,44 @@ use crate::machine::outcome::Outcome;
 use crate::machine::placement::Placement;
 use crate::machine::stages;
 
-/// A claim: a memory model, and how it is asked.
+/// A claim: a memory model with its evaluation method.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// The model's name.
     pub model: String,
-    /// The cores with which it is made.
+    /// The cores for which the claim holds.
     cores: Vec<IssueRule>,
     method: Method,
-    /// True if the model orders the kernels of a program; filled when it is first needed.
+    /// True if the model orders the kernels of a program. Computed on first use.
     orders_kernels: OnceLock<bool>,
 }
 
 #[derive(Clone, Debug)]
 enum Method {
-    /// Sequential consistency for programs without races.
+    /// Sequential consistency for race-free programs.
     RaceFree(Reading),
     /// A model in cat.
     Clauses(Box<Model>),
-    /// The model of PTX, which speaks of the program that this one is mapped to.
+    /// The model of PTX, evaluated on the program's mapping to PTX.
     Ptx(Box<Model>),
 }
 
-/// What a claim says of a program.
+/// The promise of a claim for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Promise {
-    /// The outcomes that it may have; none if the program races, and the model
-    /// promises nothing.
+    /// The allowed outcomes. `None` if the program races, and the model promises nothing.
     pub allowed: Option<BTreeSet<Outcome>>,
-    /// Is it free of races, under a model that speaks of them?
+    /// Whether the program is race-free, under a model that defines races.
     pub race_free: bool,
-    /// May it wait for ever?
+    /// Whether the program may block.
     pub may_block: bool,
-    /// The threads of conflicting accesses, one of them to ordinary data, that
+    /// The threads of conflicting accesses, at least one of them to ordinary data, that
     /// synchronization orders.
     pub ordered: BTreeSet<(u8, u8)>,
 }
 
 impl Promise {
-    /// Does synchronization order a data conflict between threads at different
-    /// caches?
+    /// Whether synchronization orders a data conflict between threads at different caches.
     #[must_use]
     pub fn is_synchronized(&self, placement: &Placement) -> bool {
         let at = |thread: u8| placement.agents.get(usize::from(thread));
@@ -62,19 +60,19 @@ impl Promise {
     }
 }
 
-/// Why a claim says nothing of a program.
+/// The reason why a claim promises nothing for a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// The model does not speak of such programs.
+    /// The model does not define such programs.
     Undefined(String),
-    /// Not everything was covered when the model was asked.
+    /// The evaluation of the model did not complete.
     Incomplete(String),
 }
 
-/// How many states the model's own search may visit for one program.
+/// The most states of the model's own search for one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
-/// Does every synchronization of the program stay in order on any core?
+/// Whether every synchronization of the program stays in order on any core.
 fn is_seq_cst(program: &Program) -> bool {
     program.threads.iter().flat_map(|t| &t.code).all(|instr| {
         let order = match instr {
@@ -86,7 +84,7 @@ fn is_seq_cst(program: &Program) -> bool {
     })
 }
 
-/// Has all synchronization system scope?
+/// Whether all synchronization has system scope.
 fn reaches_the_host(program: &Program) -> bool {
     let is_wide =
         |scope: Option<ScopeId>| scope.is_some_and(|scope| program.scopes.get(scope).level == Level::System);
@@ -96,13 +94,13 @@ fn reaches_the_host(program: &Program) -> bool {
     })
 }
 
-/// May all threads of the program run on hosts? Those synchronize at system scope,
-/// and are in no scope to be promoted.
+/// Whether all threads of the program may run on hosts. Hosts synchronize at system scope, and
+/// are in no scope that can be promoted.
 pub(crate) fn is_for_hosts(program: &Program) -> bool {
     reaches_the_host(program) && !program.threads.iter().flat_map(|t| &t.code).any(is_remote)
 }
 
-/// Is it an operation whose scope is promoted?
+/// Whether the operation is remote: its scope is promoted.
 fn is_remote(instr: &Instr) -> bool {
     match instr {
         Instr::Fence(fence) => fence.remote,
@@ -110,7 +108,7 @@ fn is_remote(instr: &Instr) -> bool {
     }
 }
 
-/// Does a branch decide whether something is written, or awaited?
+/// Whether a branch decides about a write or a wait.
 fn branches(program: &Program) -> bool {
     program.threads.iter().any(|thread| {
         let mut code = thread.code.iter();
@@ -124,12 +122,12 @@ fn branches(program: &Program) -> bool {
 }
 
 impl Claim {
-    /// Is the claim made of the program on such a core?
+    /// Whether the claim holds for the program on such a core.
     ///
-    /// A claim names its cores. Sequential consistency for programs without races says that operations
-    /// that synchronize are seen in one order. A core that lets an acquire pass an
-    /// earlier release breaks that, whatever the caches do. So on such a core the
-    /// claim is made where synchronization is issued as sequentially consistent.
+    /// A claim names its cores. Sequential consistency for race-free programs orders all
+    /// synchronizing operations in one sequence. A core that lets an acquire pass an earlier
+    /// release violates it, whatever the caches do. On such a core the claim holds only where
+    /// synchronization is issued as sequentially consistent.
     #[must_use]
     pub fn is_made(&self, program: &Program, core: IssueRule) -> bool {
         if !self.cores.contains(&core) {
@@ -156,7 +154,7 @@ impl Claim {
         Claim { cores: cores.to_vec(), ..self }
     }
 
-    /// The claim of that model with the cores of GPUs.
+    /// The claim of a model with the cores of GPUs.
     ///
     /// # Errors
     /// If there is no such model.
@@ -178,11 +176,11 @@ impl Claim {
         })
     }
 
-    /// Does it say anything of programs in these placements?
+    /// Whether the claim covers programs in these placements.
     ///
-    /// To some models scopes mean nothing, and yet nobody reaches the host but by
-    /// system scope; and remote operations are not for the host, which is in no scope to
-    /// be promoted. Of programs that try, protocols with these claims say nothing.
+    /// Some models ignore scopes, but only system scope reaches the host. Remote operations
+    /// are not for the host, which is in no scope that can be promoted. Protocols with such
+    /// claims promise nothing for programs that use the host otherwise.
     pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
@@ -196,7 +194,7 @@ impl Claim {
         }
     }
 
-    /// What the model asks of programs that share data.
+    /// The model's condition for sharing data.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
         match &self.method {
@@ -206,7 +204,7 @@ impl Claim {
         }
     }
 
-    /// How the race-free models are read, if it is one of them.
+    /// The reading of the race-free models, if the claim is one of them.
     #[must_use]
     pub(crate) fn reading(&self) -> Option<Reading> {
         match &self.method {
@@ -215,18 +213,18 @@ impl Claim {
         }
     }
 
-    /// Does the program race if relaxed atomics are data, which the model does not
-    /// define?
+    /// Whether the program races if relaxed atomics count as data, which the model does not
+    /// define.
     pub(crate) fn races_where_relaxed_is_data(&self, program: &Program) -> bool {
         let Some(reading) = self.reading() else { return false };
         let promise = race_free(program, reading.relaxed_as(RelaxedAs::Data), &mut || false);
         promise.is_ok_and(|promise| !promise.race_free)
     }
 
-    /// What it says of a program.
+    /// The promise for a program.
     ///
     /// # Errors
-    /// If it says nothing.
+    /// If the claim promises nothing.
     pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
         match &self.method {
             Method::RaceFree(reading) => race_free(program, *reading, stop),
@@ -235,7 +233,8 @@ impl Claim {
                 clauses(program, model, stop)
             }
             Method::Ptx(model) => {
-                // It allows or forbids. It knows no races, and so no waits that end.
+                // The model allows or forbids. It defines no races, and no waits that must
+                // end.
                 let promise = clauses(&*in_ptx(program)?, model, stop)?;
                 Ok(Promise { race_free: false, may_block: true, ordered: BTreeSet::new(), ..promise })
             }
@@ -259,10 +258,10 @@ exists (1:r0=1)
 ";
 
 impl Claim {
-    /// What it says of a program whose threads run in these stages.
+    /// The promise for a program whose threads run in these stages.
     ///
     /// # Errors
-    /// If it says nothing.
+    /// If the claim promises nothing.
     pub(crate) fn promise_in_stages(
         &self,
         program: &Program,
@@ -276,8 +275,8 @@ impl Claim {
         self.promise(&stages::in_turn(program, stages), stop)
     }
 
-    /// True if a kernel reads what the one before it has written, in the program that the
-    /// model is asked of. A model without a system scope orders nothing there.
+    /// True if a kernel reads the writes of the kernel before in the program for the models. A
+    /// model without a system scope orders nothing there.
     fn orders_kernels(&self) -> bool {
         *self.orders_kernels.get_or_init(|| {
             litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {
@@ -306,15 +305,15 @@ fn race_free(
     let ordered = data.map(|pair| (pair.first.thread.0, pair.second.thread.0)).collect();
     Ok(Promise {
         race_free,
-        // A search that ended at the first race has not seen whether it waits.
+        // A search that ended at the first race has not covered the waits.
         may_block: verdict.blocked.is_some() || !race_free,
         ordered,
         allowed: race_free.then_some(verdict.states),
     })
 }
 
-/// An atomic access to an object that was not declared as atomic: the languages
-/// do not define it, and their models then allow nothing at all.
+/// Rejects an atomic access to an object that is not declared atomic: the languages do not
+/// define it, and their models then allow nothing.
 fn misdeclared(program: &Program) -> Result<(), Silence> {
     if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
         return Ok(());
@@ -325,19 +324,21 @@ fn misdeclared(program: &Program) -> Result<(), Silence> {
         None => Ok(()),
         Some(loc) => {
             let name = &program.loc(loc).name;
-            Err(Silence::Undefined(format!("{name} is accessed atomically, and is no atomic object")))
+            Err(Silence::Undefined(format!("{name} is accessed atomically, but not declared atomic")))
         }
     }
 }
 
-/// The program in PTX, each operation mapped to one of the same order and scope:
-/// ordinary accesses are weak ones.
+/// The program in PTX. Each operation is mapped to one of the same order and scope; ordinary
+/// accesses become weak ones.
 fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
     match program.dialect {
         Dialect::Ptx => return Ok(Cow::Borrowed(program)),
         Dialect::OpenCl => {}
         Dialect::C11 | Dialect::Lisa => {
-            return Err(Silence::Undefined(String::from("nothing says which scopes its threads share")));
+            return Err(Silence::Undefined(String::from(
+                "the program does not define the scopes of its threads",
+            )));
         }
         Dialect::Vulkan => {
             let what = "PTX has no private accesses and no storage classes";
@@ -349,7 +350,7 @@ fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
         _ => instr.access().is_some_and(|access| access.remote || access.order == Order::SeqCst),
     };
     if program.threads.iter().flat_map(|t| &t.code).any(lacks) {
-        let what = "PTX has no accesses that are sequentially consistent, and nothing remote";
+        let what = "PTX has no sequentially consistent accesses and no remote operations";
         return Err(Silence::Undefined(String::from(what)));
     }
     Ok(Cow::Owned(Program { dialect: Dialect::Ptx, ..program.clone() }))
@@ -376,17 +377,18 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
         terms.iter().map(of).collect::<Option<Outcome>>()
     };
     let allowed = report.states.iter().map(outcome).collect::<Option<BTreeSet<_>>>();
-    let allowed = allowed
-        .ok_or_else(|| Silence::Undefined(String::from("a final value is no number and no address")))?;
-    // What does not race under narrow scopes does not race under the widest, and
-    // the search there says which conflicts synchronization orders.
+    let allowed = allowed.ok_or_else(|| {
+        Silence::Undefined(String::from("a final value is neither a number nor an address"))
+    })?;
+    // A program that is race-free under narrow scopes is race-free under the widest. The
+    // search there finds the conflicts that synchronization orders.
     let reading = Reading::of(hrf::Model::Drf).relaxed_as(RelaxedAs::AcqRel);
     let widest = (!races).then(|| race_free(program, reading, &mut || false));
     let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
     Ok(Promise {
         race_free: !races,
-        // Where every thread makes all its writes and waits, a wait that ends in every order
-        // of the operations ends on every machine: a write is seen some time.
+        // If every thread always performs all its writes and waits, a wait that ends in every
+        // order of the operations ends on every machine: a write eventually becomes visible.
         may_block: branches(program) || widest.as_ref().is_none_or(|promise| promise.may_block),
         ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),
@@ -397,7 +399,7 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
 mod tests {
     use super::*;
 
-    /// Writes are seen where both accesses have that scope.
+    /// A model in which a write is visible if both accesses have that scope.
     fn model_of(scope: &str) -> Claim {
         let text = format!(
             "\"one-scope\"\nlet sync = [{scope}] ; rf ; [{scope}]\nlet hb = (po | sync)+\n\

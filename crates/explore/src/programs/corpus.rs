@@ -1,4 +1,4 @@
-//! The tests that come with the tool, and those that are made and sampled.
+//! The tests of the tool: shipped, generated and sampled.
 
 pub use crate::programs::made::{made, messages, scopes_matter};
 pub use crate::programs::sampled::{Sample, sampled};
@@ -313,7 +313,7 @@ texts! {
 /// The shipped tests.
 ///
 /// # Errors
-/// If one of them is no test, which a test rules out.
+/// If one of them cannot be parsed, which a test excludes.
 pub fn shipped() -> Result<Vec<Test>, String> {
     let read =
         |&(path, text): &(&str, &str)| Test::read(path, text).map_err(|error| format!("{path}: {error}"));
@@ -332,7 +332,7 @@ mod tests {
         let mut there = BTreeSet::new();
         for folder in std::fs::read_dir(&root).expect("the folder is there") {
             let folder = folder.expect("it can be read").path();
-            // No machine runs Vulkan's availability and visibility operations.
+            // No machine implements Vulkan's availability and visibility operations.
             if folder.ends_with("vulkan") {
                 continue;
             }

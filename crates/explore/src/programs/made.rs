@@ -1,10 +1,9 @@
-//! Programs that are made, as tests: those of which a protocol's claims say
-//! something, and some of the others.
+//! Generated programs as tests, chosen by a protocol's claims.
 //!
-//! Most programs race, and of those a claim says next to nothing. So only the
-//! smallest shapes are taken whole. Of larger ones all are taken that are free
-//! of races under some claim and in which synchronization orders a data
-//! conflict; of those that race, one in so many.
+//! Most programs race, and a claim promises almost nothing for them. Only the smallest shapes
+//! are therefore taken whole. Larger programs are taken if they are *synchronized*: race-free
+//! under a claim, with a data conflict that synchronization orders. One in so many of the
+//! others is taken as well.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,13 +23,13 @@ use crate::subject::Subject;
 
 /// A family of programs.
 struct Family {
-    /// Its letter in the names of programs.
+    /// The letter in its programs' names.
     letter: char,
     bound: Bound,
-    /// Of programs that tell nothing, one in so many is taken.
+    /// Of programs that are not synchronized, one in so many is taken.
     one_in: usize,
-    /// Of those that tell, one in so many is explored on all machines, and has
-    /// neighbours and fences.
+    /// Of synchronized programs, one in so many is explored on all machines, with neighbours
+    /// and fences.
     whole_one_in: usize,
     twist: Twist,
 }
@@ -47,18 +46,18 @@ pub(crate) const ALL: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// Those of programs whose exchanges are changed.
+/// The kinds of programs whose exchanges are changed.
 const EXCHANGING: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange, Kind::Take];
 
-/// Those of programs of one thread whose exchanges are changed.
+/// The kinds of one-thread programs whose exchanges are changed.
 const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
 
-/// Those of programs of one thread.
+/// The kinds of one-thread programs.
 const ALONE: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange, Kind::Fence];
 
-/// The orders of exchanges, and whether somebody looks at the old value.
+/// The orders of exchanges, and whether the old value is used.
 const RMWS: [(Order, bool); 6] = [
     (Order::AcqRel, true),
     (Order::Acquire, true),
@@ -68,25 +67,25 @@ const RMWS: [(Order, bool); 6] = [
     (Order::Release, false),
 ];
 
-/// Is something said of remote operations?
+/// Whether a claim covers remote operations.
 fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.sharing() == Sharing::Remote)
 }
 
-/// Where scopes are hints, one that holds nobody else orders data as well.
+/// Whether scopes are hints, so that a scope without other threads orders data as well.
 pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.sharing() == Sharing::Unscoped)
 }
 
-/// In how many ways device scope is made wider.
+/// The changes of device scope to wider scopes.
 pub(crate) fn wides(claims: &[Claim]) -> impl Iterator<Item = Wide> + use<> {
     let has_remote = has_remote(claims);
     let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
     wides.into_iter().filter(move |wide| has_remote || *wide != Wide::Remote)
 }
 
-/// The host is not named as compute units are: either thread may run there, and
-/// the other has a compute unit for itself.
+/// The bound for programs with these scopes. The host has no compute unit: either thread may
+/// run there, and the other has a compute unit for itself.
 pub(crate) fn placed(wide: Wide, bound: Bound) -> Bound {
     match wide {
         Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
@@ -152,7 +151,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     if has_remote(claims) {
         let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
-        // Most of them tell something.
+        // Most of them are synchronized.
         all.push(Family { twist, whole_one_in: 7, ..family('P', bound, 64) });
     }
     if operations_max > 4 {
@@ -166,10 +165,10 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     all
 }
 
-/// Is there a program in the family that differs only in scopes, and in which
-/// work-items share a work-group?
+/// Whether the family has a program that differs only in scopes, with work-items that share a
+/// work-group.
 pub(crate) fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
-    // Beside system scope, work-group scope stands for all that are narrower.
+    // Beside system scope, work-group scope stands for all narrower scopes.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != Wide::System);
     let Some(groups) = skeleton.tree.first() else { return false };
     let shares = (1..groups.len()).any(|t| groups[..t].contains(&groups[t]));
@@ -177,8 +176,8 @@ pub(crate) fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
     ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
-/// How a claim's races are looked for before it is asked itself: what races
-/// whatever the scopes, races under every model.
+/// The race-free models to check before the claims themselves. A program that races whatever
+/// the scopes races under every model.
 pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
     if readings.is_empty() {
@@ -187,7 +186,7 @@ pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     readings
 }
 
-/// Is it free of races, and does synchronization order a data conflict in it?
+/// Whether the program is race-free, with a data conflict that synchronization orders.
 pub(crate) fn tells(generated: &Generated, readings: &[Reading]) -> bool {
     readings.iter().any(|&reading| {
         let verdict = generate::telling(generated, &Options::new(reading));
@@ -195,16 +194,15 @@ pub(crate) fn tells(generated: &Generated, readings: &[Reading]) -> bool {
     })
 }
 
-/// The groups of tests that come of one family: as they are, with each kind of
-/// neighbour, and with each kind of fence, alone and with a neighbour.
+/// The groups of tests of one family: the programs unchanged, with each kind of neighbour, and
+/// with each kind of fence, alone and with a neighbour.
 const GROUPS: usize = 8;
 
-/// What a neighbour does.
+/// The operations of a neighbour.
 const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
 
-/// The program with one thread more, at a compute unit that somebody uses, which
-/// loads and stores words of its own in a line that somebody uses. So lines come,
-/// go and are written in the midst of what others do.
+/// The program with a further thread, at a compute unit in use, that loads and stores its own
+/// words in a line in use. The line is then filled, evicted and written during the program.
 fn with_neighbours(
     generated: &Generated,
     twist: Twist,
@@ -255,10 +253,9 @@ fn with_neighbours(
     all
 }
 
-/// The program with fences around relaxed operations in place of those that
-/// acquire and release, in one of its threads or in both: fences that do both, and
-/// fences that only do what is needed. Where all threads have fences and one waits for
-/// a value, with a neighbour as well.
+/// The program with fences around relaxed operations in place of acquires and releases, in one
+/// or more of its threads: fences that do both, and fences that do only what is needed. If all
+/// threads have fences and one waits for a value, with a neighbour as well.
 fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) -> Vec<Test> {
     if twist.rmw.is_some() {
         return Vec::new();
@@ -290,7 +287,7 @@ fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) ->
     all
 }
 
-/// The operations with fences around those that synchronize, which are relaxed.
+/// The operations with fences around synchronizing ones, which become relaxed.
 fn fenced(ops: &[Op]) -> Vec<Op> {
     let fenced = |op: &Op| {
         let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
@@ -305,9 +302,8 @@ fn fenced(ops: &[Op]) -> Vec<Op> {
     ops.iter().flat_map(fenced).collect()
 }
 
-/// Does the protocol look at scopes within the device? If all its plans are the
-/// same at work-group and at device scope, programs that differ in them only are
-/// one program.
+/// Whether the protocol's plans depend on scopes within the device. If not, programs that
+/// differ only in these scopes are equivalent.
 #[must_use]
 pub fn scopes_matter(subject: &Subject) -> bool {
     let of_view = |view: &PlansView| {
@@ -319,13 +315,13 @@ pub fn scopes_matter(subject: &Subject) -> bool {
     (subject.plans)().iter().any(of_view)
 }
 
-/// The programs in which one thread tells another something, for these claims.
+/// The message programs for these claims.
 #[must_use]
 pub fn messages(claims: &[Claim]) -> Vec<Test> {
     message::all(has_remote(claims), scopes_are_hints(claims))
 }
 
-/// The same, a group at a time.
+/// The same, one group at a time.
 pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = Batch> + Send> {
     let groups = message::groups(has_remote(claims), scopes_are_hints(claims));
     let batch = |group: message::Group| Batch {
@@ -338,11 +334,11 @@ pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = B
     Box::new(groups.map(batch))
 }
 
-/// Programs that one worker takes at a time.
+/// The number of programs in a batch.
 pub(crate) const BATCH: usize = 256;
 
-/// The made programs with up to so many operations that are to be explored for
-/// these claims. With symmetry, one stands for all that differ only in names.
+/// The generated programs with up to so many operations for these claims. With symmetry, one
+/// program stands for all that differ only in names.
 pub fn made(
     claims: &[Claim],
     scopes_matter: bool,
@@ -355,10 +351,10 @@ pub fn made(
     programs.make_all(jobs, stop).0
 }
 
-/// Programs of which kind are chosen.
+/// The criteria for the choice of programs.
 struct Choice {
     readings: Vec<Reading>,
-    /// Does a claim look at the order of fences?
+    /// Whether a claim depends on the order of fences.
     has_clauses: bool,
     scopes_matter: bool,
 }
@@ -377,7 +373,7 @@ pub(crate) fn in_batches(
         family.bound.symmetry = symmetry;
         let (choice, family) = (Arc::clone(&choice), Arc::new(family));
         let of = Arc::clone(&family);
-        // Nothing is enumerated before the first program is asked for.
+        // Nothing is enumerated before the first program is requested.
         let programs = core::iter::once_with(move || generate::programs(&of.bound)).flatten();
         let mut programs = programs.enumerate();
         let next = move || {
@@ -397,7 +393,7 @@ pub(crate) fn in_batches(
 }
 
 impl Choice {
-    /// Those of which a claim says something, and some of the others.
+    /// The synchronized programs, and some of the others.
     fn choose(
         &self,
         index: usize,
@@ -415,7 +411,7 @@ impl Choice {
         chosen
     }
 
-    /// Adds a program, its neighbours and its fences, if it is one to take.
+    /// Adds a program with its neighbours and fences, if it is chosen.
     fn add(
         &self,
         index: usize,

@@ -1,14 +1,14 @@
-//! Programs in which one thread tells another something: every way to release a
-//! word, and every way to acquire it, at every scope.
+//! Message programs: one thread releases a word, another one acquires it, in every way and at
+//! every scope.
 //!
-//! Programs of few operations seldom have all that a plan is there for: a stale
-//! line that an acquire must drop, dirty bytes that a release must flush, and
-//! somebody who fetches the line or writes into it meanwhile. Here they have it,
-//! whatever the operation is that synchronizes.
+//! Small programs rarely exercise all parts of a plan: a stale line that an acquire must
+//! invalidate, dirty bytes that a release must flush, and a third thread that fetches or
+//! writes the line meanwhile. Message programs contain all of these, for each kind of
+//! synchronizing operation.
 
 use crate::programs::test::Test;
 
-/// A scope, in the words of OpenCL, and what is put behind the names of functions.
+/// A scope in OpenCL's terms, and the suffix of function names.
 #[derive(Clone, Copy)]
 struct Reach {
     scope: &'static str,
@@ -21,7 +21,7 @@ const SYSTEM: Reach = Reach { scope: "memory_scope_all_svm_devices", suffix: "" 
 const REMOTE: Reach = Reach { suffix: "_remote", ..DEVICE };
 const REMOTE_SYSTEM: Reach = Reach { suffix: "_remote", ..SYSTEM };
 
-/// How far the two threads reach, and which of them is on the host.
+/// The scopes of the two threads, and which of them is on the host.
 #[derive(Clone, Copy)]
 struct Sides {
     name: &'static str,
@@ -40,7 +40,7 @@ const SIDES: [Sides; 4] = [
     Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
 ];
 
-/// What is said of them by models only that do not look at scopes.
+/// Only models that ignore scopes cover these.
 const MIXED_SIDES: [Sides; 2] =
     [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
 
@@ -55,31 +55,31 @@ const REMOTE_SIDES: [Sides; 7] = [
 ];
 
 impl Sides {
-    /// Is there somebody remote?
+    /// Whether a thread is remote.
     fn is_remote(&self) -> bool {
         self.reaches.iter().any(|reach| !reach.suffix.is_empty())
     }
 
-    /// The scope that reaches both, with no hint.
+    /// The scope that includes both threads, without a hint.
     fn bare(&self) -> Reach {
         let is_wide = self.reaches.iter().any(|reach| reach.scope == SYSTEM.scope);
         if is_wide { SYSTEM } else { DEVICE }
     }
 }
 
-/// What synchronizes.
+/// The kind of a synchronizing operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     /// A load that waits, or a store.
     Access,
     /// An exchange whose old value is used.
     Exchange,
-    /// An update whose old value nobody uses.
+    /// An update whose old value is not used.
     Update,
-    /// A fence beside a relaxed access.
+    /// A fence next to a relaxed access.
     Fence,
-    /// A fence, whose scope and hint the relaxed access beside it has not: that
-    /// reaches both threads by itself.
+    /// A fence next to a relaxed access with another scope and no hint, which includes both
+    /// threads by itself.
     FenceAlone,
 }
 
@@ -95,7 +95,7 @@ impl By {
     }
 }
 
-/// Every way to release. The first is tried with every way to acquire.
+/// The ways to release. The first is combined with every way to acquire.
 const RELEASES: [(By, &str); 11] = [
     (By::Access, "release"),
     (By::Access, "seq_cst"),
@@ -110,7 +110,7 @@ const RELEASES: [(By, &str); 11] = [
     (By::Fence, "seq_cst"),
 ];
 
-/// Every way to acquire. The first is tried with every way to release.
+/// The ways to acquire. The first is combined with every way to release.
 const ACQUIRES: [(By, &str); 11] = [
     (By::Access, "acquire"),
     (By::Access, "seq_cst"),
@@ -125,8 +125,8 @@ const ACQUIRES: [(By, &str); 11] = [
     (By::Fence, "seq_cst"),
 ];
 
-/// Where scopes of fences differ, or one of them is remote: ways to release, and to
-/// acquire.
+/// The ways to release and to acquire where the scopes of fences differ, or one of them is
+/// remote.
 const FENCES_ALONE: [(&str, &str); 5] = [
     ("release", "acquire"),
     ("acq_rel", "acquire"),
@@ -135,7 +135,7 @@ const FENCES_ALONE: [(&str, &str); 5] = [
     ("release", "seq_cst"),
 ];
 
-/// What sets a word, and releases nothing.
+/// The ways to set a word without a release.
 const SIGNALS: [(By, &str); 5] = [
     (By::Access, "relaxed"),
     (By::Exchange, "relaxed"),
@@ -144,16 +144,15 @@ const SIGNALS: [(By, &str); 5] = [
     (By::Update, "acquire"),
 ];
 
-/// Who else is there.
+/// The third thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Nobody,
-    /// Somebody loads from the line beside the one who listens.
+    /// It loads from the line, at the compute unit of the receiver.
     Reader,
-    /// Somebody stores into it there.
+    /// It stores into the line there.
     Writer,
-    /// Somebody loads from it beside the one who tells, who looks at the word
-    /// again.
+    /// It loads from the line at the compute unit of the sender, which reads the flag again.
     ReaderThere,
 }
 
@@ -166,7 +165,7 @@ impl Beside {
     ];
 }
 
-/// Sets the flag, which a bare access reaches as well.
+/// Sets the flag, which a bare access includes as well.
 fn tell((by, order): (By, &str), reach: Reach, bare: Reach) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
@@ -181,7 +180,7 @@ fn tell((by, order): (By, &str), reach: Reach, bare: Reach) -> String {
     }
 }
 
-/// Waits for the flag, or sees whether it is set, and then does something.
+/// Waits for the flag, or tests it, and then continues.
 fn listen((by, order): (By, &str), reach: Reach, bare: Reach, then: &str) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
@@ -190,7 +189,7 @@ fn listen((by, order): (By, &str), reach: Reach, bare: Reach, then: &str) -> Str
         By::Exchange => format!(
             "int old = atomic_exchange_explicit{suffix}(f, 2, {how});\n  if (old == 1) {{\n    {then}\n  }}"
         ),
-        // Nobody looks at the old value, and the sum tells whether the flag was set.
+        // The old value is not used, and the sum shows whether the flag was set.
         By::Update => format!(
             "atomic_fetch_add_explicit{suffix}(f, 1, {how});\n  \
              int sum = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});\n  \
@@ -208,20 +207,20 @@ fn fence(order: &str, Reach { scope, suffix }: Reach) -> String {
     format!("atomic_work_item_fence{suffix}(CLK_GLOBAL_MEM_FENCE, memory_order_{order}, {scope});")
 }
 
-/// The words, in the order in which they are declared: the flag, the data, and
-/// what others load and store.
+/// The words in declaration order: the flag, the data, and the words that the third thread
+/// loads and stores.
 const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
-/// The others are beside the data, or beside the flag.
+/// The third thread's words share a line with the data, or with the flag.
 const LINES: [(&str, [u8; 4]); 2] = [("beside-data", [0, 1, 1, 1]), ("beside-flag", [1, 0, 1, 1])];
 
-/// The text of a program. Data are told of only by what releases.
+/// The text of a program. Only a release sends data.
 fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: Beside) -> String {
     let has_data = !SIGNALS.contains(&told);
     let [there, here] = sides.reaches;
     let data = if has_data { "*x = 1;\n  " } else { "" };
     let again = match beside {
         Beside::ReaderThere => {
-            // Who is remote looks at what its own cache has, unless others write.
+            // A remote thread reads from its own cache, unless others write.
             let is_remote = !there.suffix.is_empty();
             let Reach { scope, suffix } = match (told.0, heard.0) {
                 (By::FenceAlone, _) => sides.bare(),
@@ -257,10 +256,10 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
 
-/// Families of programs that are enumerated have smaller numbers.
+/// Enumerated families have smaller numbers.
 const FIRST_GROUP: usize = 1 << 16;
 
-/// Programs that have the same sides, and the same others beside them.
+/// Programs with the same sides and the same third thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Group {
     number: usize,
@@ -269,8 +268,8 @@ pub(crate) struct Group {
     others: &'static str,
 }
 
-/// The groups of programs, some of them for claims of remote operations, or for
-/// claims that do not look at scopes.
+/// The groups of programs. Some are only for claims with remote operations, or for claims that
+/// ignore scopes.
 pub(crate) fn groups(has_remote: bool, is_unscoped: bool) -> impl Iterator<Item = Group> + Send {
     let mixed = MIXED_SIDES.into_iter().filter(move |_| is_unscoped);
     let remote = REMOTE_SIDES.into_iter().filter(move |_| has_remote);
@@ -300,7 +299,7 @@ impl Group {
             for (place, lines) in LINES {
                 let name = format!("message/{}/{}/{}{others}/{place}", sides.name, way(told), way(heard));
                 let text = text(&name, sides, told, heard, *beside);
-                // A test below reads all of them.
+                // A test below parses all of them.
                 let mut test = Test::read(&name, &text).expect("the text is a test");
                 test.placements.truncate(1);
                 if let Some(placement) = test.placements.first_mut() {
@@ -329,7 +328,7 @@ mod tests {
         for is_all in [false, true] {
             let more = if is_all { MIXED_SIDES.len() + REMOTE_SIDES.len() } else { 0 };
             let sides = SIDES.len() + more;
-            // The host has nobody beside it.
+            // The host has no thread beside it.
             let groups = sides * Beside::ALL.len() - if is_all { 6 } else { 3 };
             let pairs = RELEASES.len() + ACQUIRES.len() - 1 + SIGNALS.len();
             let remote = if is_all { REMOTE_SIDES.len() * Beside::ALL.len() - 3 } else { 0 };
@@ -341,7 +340,7 @@ mod tests {
     #[test]
     fn what_is_told_does_not_race_and_what_is_only_signalled_says_nothing() {
         let scoped = Claim::of("opencl-rsp").expect("a model");
-        // Only scopes differ from the others.
+        // The other programs differ only in scopes.
         for test in all(true, false).iter().step_by(5) {
             let promise = scoped.promise(&test.program(), &mut || false).expect("it is defined");
             assert!(promise.race_free, "{}", test.name);

@@ -1,10 +1,10 @@
-//! The tests that a protocol is verified with. Programs are made while others are
-//! explored, because there are very many of them. A short run explores the first ones.
+//! The tests for the verification of a protocol. There are very many programs: they are
+//! generated while others are explored, and a short run explores the first ones.
 //!
 //! A [`Batch`] is a set of programs drawn from an enumeration. Drawing is cheap and
-//! sequential. Choosing the programs that are worth a search is expensive, and several
-//! workers choose at once. Tests are numbered in the order of the batches, so a test has
-//! the same number for any number of workers.
+//! sequential. The choice of programs is expensive, and several workers choose at once. Tests
+//! are numbered in the order of the batches, so a test has the same number for any number of
+//! workers.
 
 pub mod claim;
 pub mod corpus;
@@ -34,7 +34,7 @@ pub(crate) struct Batch {
 /// Chooses programs of a batch.
 type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 
-/// Makes tests of the chosen programs. Batches are finished one by one, in their order.
+/// Builds the tests of the chosen programs. Batches are finished one by one, in their order.
 pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 
 /// The tests of a batch.
@@ -48,11 +48,11 @@ pub(crate) struct Chosen {
 /// Families in order, each a sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
-/// Tests, and families of programs from which tests are made on demand.
+/// Tests, and families of programs from which tests are generated on demand.
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
-    /// The families that are not used up, the next one last.
+    /// The families that are not exhausted, the next one last.
     families: Families,
     families_in_all: usize,
     drawn: usize,
@@ -117,7 +117,7 @@ impl Programs {
         self
     }
 
-    /// The tests made so far.
+    /// The tests generated so far.
     #[must_use]
     pub fn tests(&self) -> &[Arc<Test>] {
         &self.tests
@@ -135,7 +135,7 @@ impl Programs {
         self.sampled
     }
 
-    /// The family at which making programs stopped, if it stopped early.
+    /// The family at which the generation stopped, if it stopped early.
     #[must_use]
     pub fn unmade(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);
@@ -143,12 +143,12 @@ impl Programs {
             0 if !self.is_cut => None,
             _ => {
                 let family = (all - left + 1).min(all);
-                Some(format!("programs were made up to family {family} of {all}, and not all of that"))
+                Some(format!("programs were generated up to family {family} of {all}, which is incomplete"))
             }
         }
     }
 
-    /// Makes all programs.
+    /// Generates all programs.
     pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
         let feed = Feed::new(&mut self, stop);
         pull(jobs, || feed.next(), || |_, _| ());
@@ -168,7 +168,7 @@ impl Programs {
     }
 }
 
-/// Gives tests to workers, each with its number. A worker that finds none left makes more.
+/// Gives numbered tests to workers. A worker that finds none left generates more.
 pub(crate) struct Feed<'a> {
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -179,10 +179,10 @@ struct State<'a> {
     programs: &'a mut Programs,
     /// The number of the next test.
     next: usize,
-    /// The number of batches begun, and of those at the front that have become tests.
+    /// The batches begun, and the leading ones that have become tests.
     begun: usize,
     merged: usize,
-    /// Batches that are done, behind one that is not done.
+    /// Completed batches after one that is not complete.
     early: BTreeMap<usize, Finish>,
     /// True if a worker has panicked.
     is_broken: bool,
@@ -199,7 +199,7 @@ impl<'a> Feed<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of tests made so far.
+    /// The number of tests generated so far.
     pub(crate) fn known(&self) -> usize {
         self.lock().programs.tests.len()
     }
@@ -250,7 +250,7 @@ impl State<'_> {
     }
 }
 
-/// Wakes the workers that wait for a batch when the worker that makes it panics.
+/// Wakes the workers that wait for a batch when the worker that builds it panics.
 struct Guard<'a, 'b>(&'a Feed<'b>);
 
 impl Drop for Guard<'_, '_> {

@@ -1,4 +1,4 @@
-//! Programs that are drawn from a seed, of shapes too large to take whole.
+//! Programs drawn from a seed, of shapes too large to enumerate.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,39 +11,39 @@ use crate::programs::test::{Machines, Test};
 use crate::programs::twist::{Twist, Wide};
 use crate::programs::{Batch, Chosen, Programs, Stop};
 
-/// Programs of a shape: its letter in their names, the threads, and the most
-/// operations of each.
+/// Programs of a shape: the letter in their names, the threads, and the most operations of
+/// each.
 type Shape = (char, usize, usize);
 
 const SHAPES: [Shape; 2] = [('D', 2, 3), ('E', 3, 2)];
 
-/// The operations up to which all programs of two threads with two each are taken.
+/// All programs of two threads with two operations each are enumerated.
 const TAKEN_WHOLE: usize = 4;
 
-/// Programs that one worker takes at a time.
+/// The number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// Of programs that tell nothing, one in so many is taken besides.
+/// Of programs that are not synchronized, one in so many is taken as well.
 const ONE_IN: u64 = 512;
 
-/// For one program that tells, so many are drawn at most.
+/// The most draws for one synchronized program.
 const DRAWS_MAX: usize = 1 << 14;
 
-/// Behind the groups of all that is made, messages among them.
+/// Above the groups of all generated and message programs.
 const FIRST_GROUP: usize = 1 << 17;
 
-/// What was drawn.
+/// A sample.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// Those in which synchronization orders data, and some others.
+    /// The synchronized programs, and some others.
     pub tests: Vec<Test>,
-    /// How many of them are such: fewer than were asked for if no more came up.
+    /// The number of synchronized programs: fewer than requested if no more were drawn.
     pub telling: usize,
 }
 
-/// So many programs of two threads with up to three operations each, and of three
-/// threads with up to two, of five or six together, in which synchronization orders
-/// data as in the families; and some others. The same seed draws the same.
+/// Draws so many synchronized programs and some others: two threads with up to three
+/// operations each, or three threads with up to two, five or six operations in all. The same
+/// seed draws the same programs.
 pub fn sampled(
     claims: &[Claim],
     scopes_matter: bool,
@@ -57,28 +57,28 @@ pub fn sampled(
     Sample { tests, telling }
 }
 
-/// One way to draw: a shape, and how device scope is made wider.
+/// A stratum of the sample: a shape, and a change of device scope.
 struct Way {
-    /// Which of the ways.
+    /// Its index.
     at: usize,
     shape: Shape,
     wide: Wide,
-    /// How many programs it draws that tell.
+    /// The number of synchronized programs to draw.
     share: usize,
     readings: Vec<Reading>,
     scopes_matter: bool,
 }
 
-/// What was taken of a way so far.
+/// The programs taken from a stratum so far.
 #[derive(Debug, Default)]
 struct Taken {
     tests: usize,
-    /// Those of them that tell, and the programs that do not.
+    /// The synchronized ones among them, and all that are not synchronized.
     telling: usize,
     others: u64,
 }
 
-/// The ways, each in batches. None if nothing is asked for.
+/// The strata, each in batches. None if the count is zero.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,
@@ -87,7 +87,7 @@ pub(crate) fn in_batches(
 ) -> Vec<Box<dyn Iterator<Item = Batch> + Send>> {
     let hosts = |wide: &Wide| matches!(wide, Wide::Host(_));
     let ways = SHAPES.into_iter().flat_map(|shape| {
-        // A host has one thread, and the other one the rest of the machine.
+        // A host has one thread, and the other thread has the rest of the machine.
         wides(claims).filter(move |wide| shape.1 == 2 || !hosts(wide)).map(move |wide| (shape, wide))
     });
     let ways: Vec<(Shape, Wide)> = ways.collect();
@@ -98,7 +98,7 @@ pub(crate) fn in_batches(
             operations_of_thread_max: each,
             kinds: ALL.to_vec(),
             orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst],
-            // All that the host does has system scope.
+            // All synchronization of the host has system scope.
             lonely_scopes: scopes_are_hints(claims) && !hosts(&wide),
             words_of_line_max: 2,
             compute_units_max: 2,
@@ -112,10 +112,10 @@ pub(crate) fn in_batches(
 }
 
 impl Way {
-    /// Batches until enough was taken, or nothing more comes up.
+    /// Batches until enough programs are taken, or no more are drawn.
     fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
         let (way, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
-        // Each way has programs of its own. None is drawn before the first is asked for.
+        // Each stratum has its own programs. None is drawn before the first is requested.
         let seed = seed ^ ((way.at as u64) << 56);
         let drawn = core::iter::once_with(move || generate::sample(&bound, seed)).flatten();
         let mut drawn = drawn.take(way.share.saturating_mul(DRAWS_MAX));
@@ -138,7 +138,7 @@ impl Way {
         Twist { wide: self.wide, ..Twist::NONE }
     }
 
-    /// The programs that are neither small nor twins, and whether they tell.
+    /// The programs that are neither small nor twins, and whether each is synchronized.
     fn choose(&self, programs: Vec<Generated>, stop: Stop<'_>) -> Vec<(Generated, bool)> {
         let mut chosen = Vec::new();
         for mut generated in programs {
@@ -156,7 +156,7 @@ impl Way {
         chosen
     }
 
-    /// Tests, until there are enough that tell.
+    /// Builds tests until enough of them are synchronized.
     fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
         let mut more = Chosen::default();
         for (generated, tells) in chosen {
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(first, drawn(30, 7, 3));
         assert_ne!(first, drawn(30, 8, 1));
         assert!(drawn(0, 7, 1).is_empty());
-        // A larger sample of one way begins with the smaller one.
+        // A larger sample of one stratum begins with the smaller one.
         let names = |count| {
             let tests = sampled(&claims, true, count, 7, 2, &|| false).tests;
             tests.into_iter().map(|test| test.name).filter(|name| name.contains("-0.")).collect::<Vec<_>>()
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn what_never_comes_up_is_not_looked_for_without_end() {
-        // No scopes, and remote operations: these need scopes that differ.
+        // No scopes, and remote operations: these need different scopes.
         let sample = sampled(&claims(&["opencl-rsp"]), false, 8, 0, 2, &|| false);
         assert!(sample.telling < 8 && sample.telling > 0, "{}", sample.telling);
         assert!(sampled(&claims(&["drf"]), true, 1000, 0, 2, &|| true).tests.is_empty());

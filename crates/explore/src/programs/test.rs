@@ -1,4 +1,4 @@
-//! A test: a program, where it is to run, and on which machines.
+//! A test: a program with its placements and machines.
 
 use std::borrow::Cow;
 
@@ -11,23 +11,23 @@ use crate::machine::stages;
 use crate::programs::claim;
 use crate::programs::twist::Twist;
 
-/// On which of the machines a test is explored.
+/// The machines on which a test is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machines {
-    /// On every one.
+    /// All of them.
     All,
-    /// On one of them, each in turn.
+    /// One of them, in turn.
     InTurn,
 }
 
-/// A program, or what it is made from.
+/// A program, or its generator's input.
 #[derive(Clone, Debug)]
 enum Source {
     Whole { text: String, program: Box<Program> },
     Made { skeleton: Skeleton, twist: Twist },
 }
 
-/// A test: a program, and where it is to run.
+/// A test: a program with its placements.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// Its name in reports.
@@ -37,17 +37,16 @@ pub struct Test {
     pub placements: Vec<Placement>,
     /// The machines on which it is explored.
     pub machines: Machines,
-    /// Tests that were made in the same way have one number; zero is for those
-    /// that were not.
+    /// The group: one number for all tests generated in the same way, zero for the others.
     pub(crate) group: usize,
 }
 
 /// The kernels and hosts that programs use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// Over how many kernels at most, one after the other.
+    /// The most kernels in sequence.
     pub kernels: u8,
-    /// Over how many hosts.
+    /// The number of hosts.
     pub hosts: u16,
 }
 
@@ -58,8 +57,8 @@ impl Default for Spread {
     }
 }
 
-/// The placements on several hosts: those with several threads on the host, and, of a
-/// program without a device, all with every thread on a host.
+/// The placements on several hosts: those with several threads on the host, and, for a program
+/// without a device, all placements with every thread on a host.
 fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Placement> {
     let has_device = program.scopes.iter().any(|(_, scope)| scope.level == Level::Device);
     let meets = |instr: &Instr| matches!(instr, Instr::Barrier(_));
@@ -76,17 +75,16 @@ fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Plac
     all
 }
 
-/// The work-groups of programs of more threads share two compute units, and are
-/// explored on one machine.
+/// The work-groups of programs with more threads share two compute units, and run on one
+/// machine.
 const APART_THREADS_MAX: usize = 3;
 
 impl Test {
-    /// A test in the placements that matter: its work-groups apart and
-    /// together, its words on lines of their own, side by side, and all but the
-    /// first on one line.
+    /// Reads a test, in the placements that matter: its work-groups on several compute units
+    /// or on one, its words on separate lines, in pairs, and all but the first on one line.
     ///
     /// # Errors
-    /// If the text is no test.
+    /// If the text cannot be parsed.
     pub fn read(name: &str, text: &str) -> Result<Test, TextError> {
         let program = litmus::parse::parse(text)?;
         let apart = Placement::spread(&program);
@@ -109,8 +107,8 @@ impl Test {
         Ok(Test { name: name.to_owned(), source, placements, machines, group: 0 })
     }
 
-    /// A made program as a test, where it was made to run. It is made again when
-    /// it is needed: there may be very many.
+    /// A generated program as a test. The program is built when needed, because there may be
+    /// very many.
     #[must_use]
     pub(crate) fn made(
         name: String,
@@ -128,8 +126,7 @@ impl Test {
         Test { name, source, placements: vec![placement], machines, group }
     }
 
-    /// The same on several hosts and in several kernels as well, behind its own
-    /// placements.
+    /// The same with further placements on several hosts and in several kernels.
     #[must_use]
     pub fn spread(mut self, spread: Spread) -> Test {
         if spread == Spread::default() {
@@ -164,7 +161,7 @@ impl Test {
         }
     }
 
-    /// The text, and how the program that it says is changed.
+    /// The text, and the transformation of its program.
     pub(crate) fn text(&self) -> (String, Twist) {
         match &self.source {
             Source::Whole { text, .. } => (text.clone(), Twist::NONE),

@@ -1,5 +1,4 @@
-//! What becomes of a program that was made: other scopes, other orders, and who
-//! runs it.
+//! Transformations of a generated program: other scopes, other orders, and other agents.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,26 +6,26 @@ use core::str::FromStr;
 use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
 use proto::{Agent, Symbol as _};
 
-/// What becomes of accesses and fences of device scope.
+/// The change of accesses and fences of device scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wide {
-    /// They stay.
+    /// No change.
     Device,
-    /// They have system scope.
+    /// System scope.
     System,
-    /// They have system scope, and of two threads this one runs on the host.
+    /// System scope, and this one of two threads runs on the host.
     Host(u8),
-    /// They are remote operations.
+    /// Remote operations.
     Remote,
 }
 
-/// How a program is changed behind its making.
+/// The transformation of a generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Twist {
     pub(crate) wide: Wide,
     /// The order of exchanges, and whether their old values are used.
     pub(crate) rmw: Option<(Order, bool)>,
-    /// Do fences either acquire or release, as those around them need it?
+    /// Whether fences only acquire or only release, as the accesses next to them need.
     pub(crate) single: bool,
 }
 
@@ -40,8 +39,8 @@ impl Wide {
     ];
 }
 
-/// As it stands in the file of a trace: `none`, `host-first`, `device Acquire
-/// unused`, `system single`.
+/// The form in the file of a trace: `none`, `host-first`, `device Acquire unused`, `system
+/// single`.
 impl fmt::Display for Twist {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Twist::NONE {
@@ -84,14 +83,14 @@ impl FromStr for Twist {
 }
 
 impl Twist {
-    /// Does it do the same to programs that differ only in the names of threads?
+    /// Whether programs that differ only in the names of threads stay equivalent.
     pub(crate) fn is_symmetric(self) -> bool {
         matches!(self.wide, Wide::Device | Wide::System | Wide::Remote)
     }
 
     pub(crate) const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
 
-    /// Where the threads of a program run.
+    /// The agents of a program's threads.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
         let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
         if let Wide::Host(host) = self.wide {
@@ -102,7 +101,7 @@ impl Twist {
         agents
     }
 
-    /// Changes a program. False if that leaves it as it was, or makes no sense.
+    /// Transforms a program. False if that changes nothing, or is not meaningful.
     pub(crate) fn apply(self, program: &mut Program) -> bool {
         let mut changed = self == Twist::NONE;
         if let Some(rmw) = self.rmw {
@@ -123,14 +122,14 @@ impl Twist {
     }
 }
 
-/// Gives exchanges another order. False if that changes none, or if their values
-/// must be used and are not to be.
+/// Gives exchanges another order. False if nothing changes, or if the program needs old values
+/// that the change drops.
 fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
     let takes = program.threads.iter().flat_map(|thread| &thread.code).any(|instr| instr.target().is_some());
     if takes && !is_used {
         return false;
     }
-    // Those are made for nothing else.
+    // Programs with takes are generated for this purpose only.
     let mut any = takes;
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         if let Instr::Rmw { dst, access, .. } = instr {
@@ -144,7 +143,7 @@ fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> b
     any
 }
 
-/// Has a fence release if an atomic write follows it, and acquire if not.
+/// Makes a fence a release if an atomic write follows it, and an acquire otherwise.
 fn simplify_fences(program: &mut Program) -> bool {
     let mut any = false;
     for thread in &mut program.threads {
@@ -160,8 +159,7 @@ fn simplify_fences(program: &mut Program) -> bool {
     any
 }
 
-/// Gives accesses and fences of device scope system scope. False if there are
-/// none.
+/// Widens accesses and fences of device scope to system scope. False if there are none.
 fn widen(program: &mut Program) -> bool {
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
     let scopes = &program.scopes;
@@ -175,8 +173,8 @@ fn widen(program: &mut Program) -> bool {
     any
 }
 
-/// Gives accesses and fences of device scope system scope, and all of the thread
-/// that runs on the host. The host shares no work-group.
+/// Widens accesses and fences of device scope, and all of the host's thread, to system scope.
+/// The host is in no work-group.
 fn reach_the_host(program: &mut Program, host: usize) -> bool {
     let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
         != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
@@ -194,7 +192,7 @@ fn reach_the_host(program: &mut Program, host: usize) -> bool {
     any
 }
 
-/// The scope of an instruction that synchronizes, and whether it is remote.
+/// The scope of a synchronizing instruction, and its remote flag.
 fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> {
     match instr {
         Instr::Fence(fence) => Some((&mut fence.scope, &mut fence.remote)),
@@ -210,8 +208,8 @@ fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> 
     }
 }
 
-/// Makes the accesses and fences of device scope remote. False if there are none,
-/// or if nothing of a narrower scope is left for them to pair with.
+/// Makes the accesses and fences of device scope remote. False if there are none, or if no
+/// narrower synchronization is left to pair with them.
 fn make_remote(program: &mut Program) -> bool {
     let scopes = &program.scopes;
     let is_device = |scope: Option<ScopeId>| scope.is_some_and(|s| scopes.get(s).level == Level::Device);

@@ -1,10 +1,9 @@
-//! The search: breadth first, so that what it finds is as near as can be.
+//! The search. It is breadth-first, so that counterexamples are shortest.
 //!
-//! It goes in rounds. In a round, workers expand states with what is known;
-//! what is not known yet is learnt by one of them, in order; then the successors
-//! are put into the shards, each shard by one worker, in order. So the numbers
-//! of parts and states, and with them everything that is found, are the same
-//! however many workers there are.
+//! The search proceeds in rounds. In a round, workers expand states with the known parts; one
+//! worker computes the unknown ones, in order; then the successors are inserted into the
+//! shards, each shard by one worker, in order. The numbers of parts and states, and with them
+//! all results, are therefore the same for any number of workers.
 
 use core::fmt;
 use std::sync::Arc;
@@ -17,36 +16,36 @@ use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
 /// States that one worker expands at a time.
 const ITEM_STATES: usize = 512;
-/// Such portions in a round.
+/// The most portions in a round.
 const ROUND_ITEMS: usize = 64;
-/// With fewer states in a round, one worker is enough.
+/// A round with fewer states uses one worker.
 const WORKERS_FROM_STATES: usize = 1024;
 
-/// What is searched: a machine with a program.
+/// A system to search: a machine with a program.
 pub(crate) trait System {
-    /// What is known of it.
+    /// The known parts.
     fn known(&self) -> &Known;
-    /// Learns what is needed to expand a state.
+    /// Computes all that the expansion of a state needs.
     fn learn(&mut self, state: &[u32]);
-    /// Must the search begin again?
+    /// Whether the search must restart.
     fn is_stale(&self) -> bool;
-    /// Looks at a state in which the program is over.
+    /// Checks a state in which the program has ended.
     fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>>;
-    /// Looks at a state in which nothing moves, and the program is not over.
+    /// Checks a state without moves in which the program has not ended.
     fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>>;
-    /// About how many bytes what is known takes.
+    /// Approximate size of the known parts in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// How far a search may go.
+/// The limits of a search.
 pub struct Limits<'a> {
     /// The most bytes.
     pub memory_bytes: u64,
     /// The most states.
     pub states_max: u64,
-    /// How many workers there are.
+    /// The number of workers.
     pub workers: usize,
-    /// Asked now and then; true ends the search with what it has.
+    /// Polled now and then; true ends the search early.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
 }
 
@@ -62,14 +61,14 @@ impl fmt::Debug for Limits<'_> {
     }
 }
 
-/// Why a search did not see everything.
+/// The reason why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// It would have needed more memory.
+    /// It exceeds this memory limit in bytes.
     Memory(u64),
-    /// It would have gone through more states.
+    /// It exceeds this number of states.
     States(u64),
-    /// The caller had it stop.
+    /// The caller stopped it.
     Stopped,
 }
 
@@ -83,37 +82,37 @@ impl fmt::Display for Incomplete {
     }
 }
 
-/// What must not happen, and where.
+/// A fault and its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) state: StateId,
-    /// The move that must not happen there, if it is one.
+    /// The faulty move, if it is one.
     pub(crate) mv: Option<Move>,
     pub(crate) why: Arc<str>,
     pub(crate) is_stuck: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Searched {
     pub(crate) store: Store,
     pub(crate) transitions: u64,
-    /// The longest of the shortest ways to a state.
+    /// The longest of the shortest paths to a state.
     pub(crate) depth: u32,
     pub(crate) problem: Option<Problem>,
     pub(crate) incomplete: Option<Incomplete>,
-    /// May some way lead back to a state on it?
+    /// Whether a path may lead back to one of its states.
     pub(crate) may_cycle: bool,
-    /// Had some core to wait because a queue was long?
+    /// Whether a core had to wait because a queue was long.
     pub(crate) throttled: bool,
     pub(crate) is_stale: bool,
 }
 
-/// What one portion of states leads to.
+/// The successors of one portion of states.
 #[derive(Debug, Default)]
 struct Portion {
     states: Vec<StateId>,
-    /// The successors, each with its parent behind it.
+    /// The successors, each followed by its parent.
     records: Vec<u32>,
     hashes: Vec<u64>,
     unknown: Vec<StateId>,
@@ -163,7 +162,7 @@ impl Portion {
         }
     }
 
-    /// False if something is not known.
+    /// False if a part is not known yet.
     #[inline]
     fn expand(&mut self, known: &Known, state: &[u32], id: StateId) -> bool {
         let (records, hashes) = (self.records.len(), self.hashes.len());
@@ -188,7 +187,7 @@ impl Portion {
     }
 }
 
-/// Searches all states from `start` on.
+/// Searches all states reachable from `start`.
 pub(crate) fn search(system: &mut dyn System, start: &[u32], limits: &mut Limits<'_>) -> Searched {
     let mut searched = Searched {
         store: Store::new(start.len()),
@@ -237,7 +236,7 @@ fn limit(searched: &Searched, system: &dyn System, limits: &mut Limits<'_>) -> O
     (limits.stop)().then_some(Incomplete::Stopped)
 }
 
-/// Hands out the next states of the level. Returns how many portions they make.
+/// Takes the next states of the level. Returns the number of portions.
 fn take_round(portions: &mut Vec<Portion>, expanded: &mut [usize; SHARDS], ends: &[usize]) -> usize {
     let mut count = 0;
     for (shard, done) in expanded.iter_mut().enumerate() {
@@ -271,7 +270,7 @@ fn round(
             let state = searched.store.state(id);
             system.learn(state);
             if !portion.expand(system.known(), state, id) {
-                let why = Arc::from("what was learnt of a state is not enough to expand it");
+                let why = Arc::from("a state cannot be expanded with its known parts");
                 searched.problem = Some(Problem { state: id, mv: None, why, is_stuck: false });
                 return;
             }
@@ -318,14 +317,14 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
     });
 }
 
-/// Successors that are put in together.
+/// Successors that are inserted together.
 const TOGETHER: usize = 16;
 
-/// The shards of one worker; the others are not its own.
+/// The shards of one worker; `None` for the shards of others.
 type Share<'a> = Vec<Option<&'a mut Shard>>;
 
-/// Puts the successors in. True if one of them was there already, and is no
-/// further from the first state than the one it was found from.
+/// Inserts the successors. True if one was known already, and is no further from the first
+/// state than its new parent.
 fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usize) -> bool {
     let stride = store.stride();
     let mut shares: Vec<Share<'_>> = (0..workers).map(|_| Vec::new()).collect();
@@ -341,18 +340,18 @@ fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usiz
     }
     std::thread::scope(|scope| {
         let handles: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || work(share))).collect();
-        // A worker that panicked has found a broken invariant: so have we.
+        // A worker panics only on a broken invariant: the panic is passed on.
         handles.into_iter().map(|handle| handle.join().expect("a worker ends")).fold(false, |a, b| a | b)
     })
 }
 
-/// Puts those successors of a portion in whose shards are in the share.
+/// Inserts the successors of a portion that belong to the shards of the share.
 fn put_in(share: &mut Share<'_>, portion: &Portion, stride: usize, ends: &[usize]) -> bool {
     let mut is_back = false;
     let hashes = portion.hashes.chunks(TOGETHER);
     for (hashes, records) in hashes.zip(portion.records.chunks(TOGETHER * stride)) {
-        // Nearly every look at a table and at a state waits for memory. First all
-        // of them are begun, so that they wait together.
+        // Almost every access to a table or a state misses the caches. All of them are started
+        // first, so that the misses overlap.
         let mut touched = 0;
         for &hash in hashes {
             if let Some(shard) = &share[shard_of(hash)] {

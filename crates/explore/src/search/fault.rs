@@ -1,25 +1,26 @@
-//! What is held against a run.
+//! Faults of runs.
 
 use litmus::program::{Program, Value};
 
 use crate::machine::moves::Move;
 
-/// What is held against a run.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Something that the protocol itself says cannot happen.
+    /// An event that the protocol declares impossible.
     Impossible,
-    /// Nothing can move, and the program is not over.
+    /// No move is left, and the program has not ended.
     Deadlock,
-    /// The program is over, and something is still under way.
+    /// The program has ended, and something is still under way.
     Unquiet,
-    /// It ends as it must not.
+    /// The outcome is forbidden.
     Outcome,
-    /// It never ends, and nobody is to blame.
+    /// A fair run never ends.
     Livelock,
     /// A byte was read that was never written there.
     ThinAir,
-    /// The address that a thread read is outside the program's memory.
+    /// A thread read a value that has no continuation, such as an address outside the
+    /// program's memory.
     Astray,
 }
 
@@ -35,14 +36,14 @@ impl Fault {
     ];
 }
 
-/// What must not be, with the moves that lead there.
+/// A fault, with the moves that lead to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What kind.
+    /// The kind.
     pub fault: Fault,
-    /// What is wrong, in words.
+    /// The fault in words.
     pub why: String,
-    /// How to get there.
+    /// The moves from the first state.
     pub moves: Vec<Move>,
 }
 

@@ -1,4 +1,4 @@
-//! Explores programs on a bounded machine, and says what was found.
+//! Explores programs on a bounded machine, and judges the runs.
 
 pub(crate) mod engine;
 pub(crate) mod fault;
@@ -27,51 +27,49 @@ use engine::{Incomplete, Limits, Searched, System};
 use replay::Replay;
 use store::{StateId, Store};
 
-/// What is asked of a program.
+/// The requirements on a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
-    /// The outcomes that it may have, if not any.
+    /// The allowed outcomes, or `None` if all are allowed.
     pub allowed: Option<&'a BTreeSet<Outcome>>,
-    /// May it wait for ever?
+    /// Whether the program may block.
     pub may_block: bool,
 }
 
-/// What was found of a program on a machine.
+/// The result of exploring a program on a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Every outcome.
     pub outcomes: BTreeSet<Outcome>,
-    /// How many states were found.
+    /// The number of states.
     pub states: u64,
-    /// How many moves lead from one to another.
+    /// The number of moves between states.
     pub transitions: u64,
-    /// How far the furthest of them is.
+    /// The distance of the furthest state.
     pub depth: u32,
     /// The rows that fired.
     pub rows: BTreeSet<RowId>,
-    /// On what the plans of the requests depended.
+    /// The plan keys of the requests.
     pub keys: Vec<PlanKey>,
-    /// Has a seeded fault made a station do something else than the protocol
-    /// does?
+    /// Whether a seeded fault has changed a step of a station.
     pub altered: bool,
     /// True if a work-group was preempted.
     pub preempted: bool,
-    /// What must not be.
+    /// The fault, if there is one.
     pub violation: Option<Violation>,
-    /// The outcome that is not allowed, if that is it.
+    /// The forbidden outcome, if that is the fault.
     pub forbidden: Option<Outcome>,
-    /// Why not everything was seen.
+    /// The reason why the search is incomplete.
     pub incomplete: Option<Incomplete>,
-    /// Had some core to wait because a queue of the machine was full?
+    /// Whether a core had to wait because a queue of the machine was full.
     pub throttled: bool,
-    /// What the states took, and what everything else did.
+    /// The bytes of the states, and of everything else.
     pub bytes: (u64, u64),
-    /// Parts, states of stations, and steps of controllers.
+    /// The numbers of parts, station states, and controller steps.
     pub parts: (usize, usize, usize),
 }
 
-/// A machine and the outcomes found so far, each with the first state that
-/// shows it.
+/// A machine and the outcomes so far, each with the first state that shows it.
 struct Run<'a> {
     machine: Machine,
     outcomes: BTreeMap<Outcome, StateId>,
@@ -104,8 +102,8 @@ impl System for Run<'_> {
         Ok(())
     }
     fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>> {
-        // Threads may wait at a barrier that others never come to, if nobody else
-        // is to blame.
+        // Threads may wait for ever at a barrier that others never reach, if all else is at
+        // rest.
         let is_at_rest = self.may_block && outcome::is_at_rest(&self.machine, state);
         if is_at_rest {
             return Ok(());
@@ -117,8 +115,8 @@ impl System for Run<'_> {
     }
 }
 
-/// Explores programs, one after the other, on one bounded machine. What the controllers
-/// have done once is not done again for the next program.
+/// Explores programs in sequence on one bounded machine. Known steps of controllers are reused
+/// for the next program.
 pub struct Explorer {
     subject: Subject,
     bounds: Bounds,
@@ -127,7 +125,7 @@ pub struct Explorer {
     learnt: Vec<Controllers>,
 }
 
-/// What the controllers of one shape have learnt is dropped when it takes more.
+/// The known steps for one shape are dropped if they take more bytes.
 const LEARNT_BYTES_MAX: usize = 64 << 20;
 
 impl Explorer {
@@ -143,7 +141,7 @@ impl Explorer {
         self.bounds
     }
 
-    /// A program on the machine.
+    /// The machine with a program.
     fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine, Unsupported> {
         let (program, bounds) = ((program, placement), (self.bounds, self.mutation));
         Machine::new(&self.subject, program, bounds, &mut self.learnt)
@@ -152,7 +150,7 @@ impl Explorer {
     /// Explores a program.
     ///
     /// # Errors
-    /// If the machine has no means for something in the program.
+    /// If the machine lacks a feature that the program needs.
     pub fn explore(
         &mut self,
         program: &Program,
@@ -184,7 +182,7 @@ impl Explorer {
         if let (None, Some(violation)) = (asked.allowed, &found.violation)
             && violation.fault == Fault::Astray
         {
-            // It may read what it likes, and nobody can say what it does then.
+            // Any read is allowed, so no value is wrong and the continuation is undefined.
             return Err(Unsupported(violation.why.clone()));
         }
         if run.machine.controllers.bytes() < LEARNT_BYTES_MAX {
@@ -193,10 +191,10 @@ impl Explorer {
         Ok(found)
     }
 
-    /// Makes the moves of a trace again.
+    /// Replays the moves of a trace.
     ///
     /// # Errors
-    /// If the machine has no means for something in the program.
+    /// If the machine lacks a feature that the program needs.
     pub fn replay(
         &mut self,
         program: &Program,
@@ -285,10 +283,10 @@ fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
     steps.collect()
 }
 
-/// More values than that are not told apart.
+/// The most values of a location that are tracked.
 const VALUES_MAX: usize = 4096;
 
-/// Says which byte was read that was never written there, if one was.
+/// The first byte that was read and never written there, in words.
 fn thin_air(machine: &Machine) -> Option<String> {
     let program = &machine.code.program;
     let locs: BTreeSet<LocId> = machine.reads.iter().map(|(loc, _)| *loc).collect();

@@ -1,11 +1,10 @@
-//! Does every run come to an end, if nobody is kept waiting for ever?
+//! Livelock: runs that never end although every move gets its turn.
 //!
-//! Found on the graph of all states: sets of states that lead to one another.
-//! A run that never ends stays in one of them. It is fair if each move that is
-//! open to it all the time is made some time. So there is such a run if a set
-//! has no way out, and if every move that all of its states offer is made
-//! within it. Evictions that nobody needs may be left out for ever. Time and timers
-//! that run for ever may go on when all threads have come to their ends.
+//! The search works on the strongly connected components of the graph of all states. An
+//! infinite run stays in one component. It is fair if each move that is always offered is
+//! eventually made. A fair infinite run therefore exists if a component has no exit, or if
+//! every move that all of its states offer is made within it. A fair run may omit optional
+//! evictions for ever. Time and periodic timers may go on after all threads have ended.
 
 use rustc_hash::FxHashMap;
 
@@ -13,17 +12,17 @@ use crate::machine::known::{Expansion, Known, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, StateId, Store};
 
-/// Why some run never ends, and a state on it.
+/// An infinite run: one of its states, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endless {
     pub(crate) state: StateId,
     pub(crate) why: &'static str,
-    /// How many states the run goes round in.
+    /// The number of states in its component.
     pub(crate) states: usize,
 }
 
-const NO_WAY_OUT: &str = "some state cannot come to an end any more";
-const STARVES: &str = "some thread starves: a circle that is fair to every move never ends";
+const NO_WAY_OUT: &str = "a state has no path to an end of the program";
+const STARVES: &str = "a thread starves: a cycle that is fair to every move never ends";
 const NONE: u32 = u32::MAX;
 
 struct Edges<'a> {
@@ -56,8 +55,7 @@ impl Sink for Labelled {
     }
 }
 
-/// The graph of the states of a finished search. States are numbered anew,
-/// without gaps.
+/// The graph of the states of a finished search. States are renumbered without gaps.
 struct Graph<'a> {
     known: &'a Known,
     store: &'a Store,
@@ -67,8 +65,7 @@ struct Graph<'a> {
     component: Vec<u32>,
 }
 
-/// Looks for a run that never ends. `None` in place of an answer if it was told
-/// to stop.
+/// Searches for an infinite run. `None` if the caller stopped the search.
 pub(crate) fn endless(
     known: &Known,
     store: &Store,
@@ -95,20 +92,20 @@ impl Graph<'_> {
         self.firsts[id.shard()] + id.place() as u32
     }
 
-    /// Appends where a state leads.
+    /// Appends the successors of a state.
     fn edges(&mut self, number: u32, to: &mut Vec<u32>) -> Expansion {
         let state = self.store.state(self.id(number));
         let mut sink = Edges { store: self.store, firsts: &self.firsts, to };
         self.known.expand(state, &mut self.next, &mut sink)
     }
 
-    /// Tarjan's search for sets of states that lead to one another. A set is
-    /// judged as soon as it is known.
+    /// Tarjan's algorithm for strongly connected components. Each component is judged as soon
+    /// as it is complete.
     fn search(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<Option<Endless>> {
         let count = self.component.len();
         let (mut order, mut low) = (vec![NONE; count], vec![NONE; count]);
         let mut open: Vec<u32> = Vec::new();
-        // A state on the path, where its edges begin, and the next one.
+        // States on the path, each with the begin of its edges and the next edge.
         let mut path: Vec<(u32, usize, usize)> = Vec::new();
         let mut to: Vec<u32> = Vec::new();
         let (mut visited, mut components) = (0u32, 0u32);
@@ -159,14 +156,14 @@ impl Graph<'_> {
         Some(None)
     }
 
-    /// Have all threads come to their ends, so that nothing but time or timers
-    /// that run for ever keep the machine from rest?
+    /// Whether all threads have ended, and only time or periodic timers keep the machine from
+    /// rest.
     fn only_turns(&self, part: &[u32], offered: &FxHashMap<Move, (usize, bool)>) -> bool {
         offered.keys().any(|mv| mv.is_periodic() || mv.is_tick())
             && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
     }
 
-    /// All that lies behind a set has been judged before it.
+    /// Judges a component. All components that it leads to are judged already.
     fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
         if let [alone] = *part {
             let mut to = Vec::new();

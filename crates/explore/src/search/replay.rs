@@ -1,5 +1,4 @@
-//! A trace, made again move by move: who did what, what was said, and what
-//! every cache held then.
+//! Replay of a trace, move by move: the events, the messages, and the contents of every cache.
 
 use std::collections::BTreeSet;
 
@@ -21,56 +20,55 @@ use crate::search::fault::{Fault, show};
 pub struct Step {
     /// The move.
     pub mv: Move,
-    /// The lanes between which something goes, or where it happens.
+    /// The lanes of the sender and the receiver, or twice the lane of the event.
     pub lanes: (usize, usize),
-    /// What goes there, or happens.
+    /// The message or the event.
     pub text: String,
-    /// Did memory's answer come with it?
+    /// Whether memory's answer came with it.
     pub merged: bool,
-    /// Of what crosses between a core and another controller: whose it is.
+    /// The owner of a crossing between a core and another controller.
     pub crosses: Option<Crosser>,
-    /// What threads have learnt by it, and what caches hold now, if that has
-    /// changed.
+    /// The answers to threads, and the changed contents of caches.
     pub notes: Vec<String>,
 }
 
-/// A trace, made again.
+/// A replayed trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// The threads, and where they run.
+    /// The threads and their places.
     pub threads: Vec<String>,
-    /// Who takes part: threads' caches, banks, ..., and memory.
+    /// The lanes: threads' caches, banks, ..., and memory.
     pub lanes: Vec<String>,
     /// The steps.
     pub steps: Vec<Step>,
-    /// How it stands behind the last of them.
+    /// The state after the last step.
     pub end: End,
-    /// Why that must not be, a line each.
+    /// Explanations of the fault, one line each.
     pub reasons: Vec<String>,
 }
 
-/// How it stands behind the last move.
+/// The state after the last move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// Something can still move.
+    /// A move is left.
     #[default]
     Goes,
     /// The program is over, with one of these outcomes.
     Over(BTreeSet<Outcome>),
     /// The program is over, and something is still under way.
     Unquiet(String),
-    /// Nothing can move, and the program is not over.
+    /// No move is left, and the program is not over.
     Stuck,
-    /// The protocol says itself that the last move cannot happen.
+    /// The protocol declares the last move impossible.
     Impossible(String),
-    /// What a thread has read leads it nowhere.
+    /// A thread cannot continue with the values that it has read.
     Astray(String),
-    /// The last move is not open there.
+    /// The state does not offer the last move.
     Closed(String),
 }
 
 impl End {
-    /// The kind of fault that it is, or could be: an outcome may be allowed.
+    /// The kind of the fault. An outcome may also be allowed.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         match self {
@@ -83,7 +81,7 @@ impl End {
         }
     }
 
-    /// In words, as an exploration says it of this program.
+    /// The end in words, as an exploration reports it.
     #[must_use]
     pub fn why(&self, program: &Program) -> String {
         match self {
@@ -98,7 +96,7 @@ impl End {
         }
     }
 
-    /// What went wrong in the last move.
+    /// The fault of the last move.
     pub(crate) fn trouble(&self) -> Option<&str> {
         match self {
             End::Impossible(why) | End::Astray(why) | End::Closed(why) => Some(why),
@@ -107,15 +105,15 @@ impl End {
     }
 }
 
-/// Said of an end that the test's filter leaves out.
+/// The description of an end that the test's filter excludes.
 pub const LEFT_OUT: &str = "it comes to an end that the test leaves out";
-/// Said of a deadlock.
+/// The description of a deadlock.
 pub const STUCK: &str = "nothing can move any more, and the program is not over";
 
-/// Makes the moves of a trace again, on the machine of its program.
+/// Replays the moves of a trace on the machine of its program.
 pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {
-    // A move of memory means the same as in the search that made the trace once
-    // it is known which lines are shared.
+    // A move of memory means the same as in the original search once the shared lines are
+    // known.
     for mv in moves {
         if let Move::Answer { line, .. } = *mv {
             machine.share(line);
@@ -148,7 +146,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
         }
         let ((from, to), text) = describe(machine, &state, mv);
         let crosses = crosser(machine, &state, mv, &ages);
-        // A file may name a node that does not exist: the move is refused then.
+        // A file may name a node that does not exist: the move is then refused.
         let lanes = (from.min(memory), to.min(memory));
         machine.heard = Some(Vec::new());
         let played = machine.play(&state, mv);
@@ -178,13 +176,13 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
     Ok(replay)
 }
 
-/// What is open, in words.
+/// The offered moves in words.
 fn named(open: &[Move]) -> String {
     let open: Vec<String> = open.iter().map(|mv| format!("`{mv}`")).collect();
     if open.is_empty() { String::from("nothing is") } else { format!("open is {}", open.join(" or ")) }
 }
 
-/// Nobody looks at where moves lead.
+/// Ignores all successors.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -217,7 +215,7 @@ fn threads(machine: &Machine, state: &[u32], lanes: &[String]) -> Vec<String> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Where a move happens, and what it is.
+/// The lanes of a move, and its description.
 fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), String) {
     let memory = machine.known.nodes;
     let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
@@ -309,7 +307,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
     }
 }
 
-/// The threads that are preempted with a thread.
+/// The threads of a thread's work-group.
 fn group(machine: &Machine, thread: u8) -> String {
     let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
     group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
@@ -361,7 +359,7 @@ fn answered(machine: &Machine, thread: u8, request: u32, value: Option<Value>) -
     }
 }
 
-/// What caches hold now that they did not hold before.
+/// The changes of the contents of caches and memory, in words.
 fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -> Vec<String> {
     let nodes = machine.known.nodes;
     let mut notes = Vec::new();
@@ -393,7 +391,7 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
     notes
 }
 
-/// A line as a cache holds it: values, `*` for dirty ones, `-` for missing ones.
+/// A line in a cache: values, `*` for dirty words, `-` for invalid ones.
 fn held(machine: &Machine, view: &LineView) -> String {
     let values = words(machine, view.line).map(|(loc, offset)| {
         let mask = proto::ByteMask::range(offset, WORD);

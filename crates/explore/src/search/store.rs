@@ -1,10 +1,9 @@
-//! The states that were found, each with the state it was found from.
+//! The states of a search, each with its parent.
 //!
-//! A state lies in one of a fixed number of shards, by its hash. So several
-//! workers can put states in at once, and a state's number does not depend on
-//! how many they are.
+//! The hash of a state selects one of a fixed number of shards. Several workers can insert
+//! states at once, and a state's number does not depend on the number of workers.
 
-/// How many shards there are.
+/// The number of shards.
 pub(crate) const SHARDS: usize = 32;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// The most states of a shard.
@@ -43,7 +42,7 @@ pub(crate) fn hash(state: &[u32]) -> u64 {
     hash
 }
 
-/// The shard of a hash: bits that the tables within the shards do not use.
+/// The shard of a hash, from bits that the tables in the shards do not use.
 #[inline]
 pub(crate) const fn shard_of(hash: u64) -> usize {
     (hash >> 59) as usize % SHARDS
@@ -54,11 +53,11 @@ const EMPTY: u32 = u32::MAX;
 /// The fewest slots of a table.
 const SLOTS_MIN: usize = 64;
 
-/// One shard: its states, and a table that finds them.
+/// A shard: its states, and a hash table of them.
 ///
-/// A slot of the table holds the place of a state in its low bits, as many as
-/// places need, and bits of its hash in the others. So most states that are not
-/// the one looked for are passed by without a look at their words.
+/// A slot of the table holds the place of a state in its low bits, as many as places need, and
+/// bits of its hash in the others. Most other states are therefore rejected without a look at
+/// their words.
 #[derive(Debug, Default)]
 pub(crate) struct Shard {
     /// The words of each state, and its parent.
@@ -67,7 +66,7 @@ pub(crate) struct Shard {
     len: usize,
 }
 
-/// The bits of a hash that stand in a slot, where places need so many bits.
+/// The bits of a hash in a slot, if places need so many bits.
 #[inline]
 const fn tag(hash: u64, place_bits: u32) -> u32 {
     ((hash >> 27) as u32) << place_bits
@@ -78,14 +77,14 @@ impl Shard {
         self.len
     }
 
-    /// Reads what looking for this hash will read first. Several of these, one
-    /// behind the other, wait for memory together.
+    /// Reads the first word that a lookup of this hash reads. Consecutive calls overlap their
+    /// cache misses.
     #[inline]
     pub(crate) fn touch_slot(&self, hash: u64) -> u32 {
         self.slots.get(hash as usize & (self.slots.len().wrapping_sub(1))).copied().unwrap_or(0)
     }
 
-    /// Reads what looking for this hash will read then.
+    /// Reads the next word that a lookup of this hash reads.
     #[inline]
     pub(crate) fn touch_state(&self, stride: usize, hash: u64) -> u32 {
         if self.slots.is_empty() {
@@ -107,7 +106,7 @@ impl Shard {
         }
     }
 
-    /// The place of a state, or the slot that it would take.
+    /// The place of a state, or the free slot for it.
     #[inline]
     fn probe(&self, stride: usize, hash: u64, state: &[u32]) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
@@ -130,12 +129,12 @@ impl Shard {
         }
     }
 
-    /// Puts a state in, with its parent behind its words. Says where it is if it
-    /// was there already.
+    /// Inserts a record: a state followed by its parent. Returns its place if it was known
+    /// already.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, record: &[u32]) -> Option<usize> {
         let stride = record.len();
-        // Four fifths at most: longer searches would cost more than they save.
+        // Load factor of at most four fifths: longer searches would cost more than they save.
         if self.len * 5 >= self.slots.len() * 4 {
             self.grow(stride);
         }
@@ -146,7 +145,7 @@ impl Shard {
         self.slots[at] = self.len as u32 | tag(hash, self.slots.len().trailing_zeros());
         self.len += 1;
         if self.words.len() + stride > self.words.capacity() {
-            // A quarter more: doubling would leave much of the memory empty.
+            // Grows by a quarter: doubling would leave much of the memory empty.
             self.words.reserve_exact((self.words.capacity() / 4).max(64 * stride));
         }
         self.words.extend_from_slice(record);
@@ -192,12 +191,12 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// No state of so many words.
+    /// An empty store for states of so many words.
     pub(crate) fn new(width: usize) -> Store {
         Store { width, shards: (0..SHARDS).map(|_| Shard::default()).collect() }
     }
 
-    /// The words of a state, and its parent behind them.
+    /// The words of a state and its parent.
     pub(crate) const fn stride(&self) -> usize {
         self.width + 1
     }
@@ -206,7 +205,7 @@ impl Store {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// The bytes that all this takes.
+    /// Size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.shards.iter().map(Shard::bytes).sum()
     }
@@ -227,7 +226,7 @@ impl Store {
         self.shards[shard].find(self.stride(), hash, state).map(|place| StateId::new(shard, place))
     }
 
-    /// The states from the first one to this.
+    /// The states from the first one to this one.
     pub(crate) fn path(&self, id: StateId) -> Vec<StateId> {
         let mut path = vec![id];
         let mut at = id;

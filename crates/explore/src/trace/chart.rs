@@ -1,7 +1,7 @@
-//! A trace as a message sequence chart: in text, and as a drawing.
+//! A trace as a message sequence chart, in text or as a drawing.
 //!
-//! The words of a step stand in a column of their own, left of the lanes, so
-//! that no line crosses them. Lanes that take part in no step are left out.
+//! The text of a step has a column of its own, left of the lanes, so that no line crosses it.
+//! Lanes without a step are omitted.
 
 use core::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use crate::search::replay::Replay;
 
 /// The width of a lane in characters.
 const LANE: usize = 10;
-/// Longer words go on in the next row.
+/// Longer text continues in the next row.
 const WORDS_MAX: usize = 64;
-/// What stands left of the words: the number of the step.
+/// The width of the step number, left of the text.
 const NUMBER: usize = 5;
 
-/// The lanes that take part, by name, and where each stands among them.
+/// The names of lanes with a step, and the column of each lane.
 struct Lanes<'a> {
     names: Vec<&'a str>,
     places: Vec<Option<usize>>,
@@ -33,15 +33,14 @@ impl Lanes<'_> {
         lanes
     }
 
-    /// Where a step goes from and to.
+    /// The columns of a step's ends.
     fn ends(&self, (from, to): (usize, usize)) -> (usize, usize) {
         let place = |lane: usize| self.places.get(lane).copied().flatten().unwrap_or(0);
         (place(from), place(to))
     }
 }
 
-/// The words in lines of at most so many characters, broken at blanks where
-/// there are some.
+/// Text in lines of at most so many characters, broken at blanks where possible.
 fn lines(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -64,12 +63,12 @@ fn lines(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// The widest line of all steps.
+/// The width of the longest line of all texts.
 fn widest<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> usize {
     texts.flat_map(|text| lines(text, most)).map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// The chart in text.
+/// The chart as text.
 #[must_use]
 pub fn text(replay: &Replay, title: &str) -> String {
     let mut out = format!("{title}\n{}\n\n", replay.threads.join(", "));
@@ -98,7 +97,7 @@ pub fn text(replay: &Replay, title: &str) -> String {
     out
 }
 
-/// The lanes of one row, with an arrow or a mark if it is the first of a step.
+/// One row of the lanes, with an arrow or a mark if it is the first of a step.
 fn row(lanes: usize, ends: Option<(usize, usize)>) -> String {
     let mut row = vec![' '; lanes * LANE];
     let middle = |lane: usize| lane * LANE + LANE / 2 - 1;
@@ -118,19 +117,19 @@ fn row(lanes: usize, ends: Option<(usize, usize)>) -> String {
     row.into_iter().collect()
 }
 
-/// Pixels between rows, and of the margins.
+/// Pixels between rows, and margins.
 const ROW_PX: usize = 18;
 const MARGIN_PX: usize = 12;
-/// From the left edge to the words, and from there to notes.
+/// The offset of the text from the left edge, and of notes from the text.
 const WORDS_PX: usize = 44;
 const NOTE_PX: usize = 16;
-/// The least room of a lane.
+/// The least width of a lane.
 const LANE_PX: usize = 90;
-/// Where letters stand above the middle of their row.
+/// The baseline of letters below the middle of their row.
 const BASE_PX: usize = 4;
 
-/// The room that so many letters of the drawing take, a little more than they
-/// need: 12 pixels high, 7.2 wide in the usual monospaced fonts.
+/// The width of so many letters, rounded up: letters are 12 pixels high and 7.2 wide in the
+/// usual monospaced fonts.
 fn letters_px(letters: usize) -> usize {
     (letters * 15).div_ceil(2)
 }
@@ -140,7 +139,7 @@ svg{max-width:100%;height:auto}text{fill:#1b1b1b}.faint{fill:#666}.wrong{fill:#b
 @media(prefers-color-scheme:dark){text{fill:#e6e6e6}.faint{fill:#a0a0a0}.wrong{fill:#f2938c}.lane{stroke:#555}.arrow{stroke:#6fb7f2}.mark{fill:#6fb7f2}.paper{fill:#15171a}}\
 </style>\n";
 
-/// The chart as a drawing.
+/// The chart as an SVG drawing.
 #[must_use]
 pub fn svg(replay: &Replay, title: &str) -> String {
     let lanes = Lanes::of(replay);
@@ -152,7 +151,7 @@ pub fn svg(replay: &Replay, title: &str) -> String {
     let first_px = WORDS_PX + words_px + MARGIN_PX;
     let x = |lane: usize| first_px + lane * lane_px + lane_px / 2;
     let width = first_px + lanes.names.len() * lane_px + MARGIN_PX;
-    // Titles and reasons fill the width of the drawing.
+    // Titles and explanations use the width of the drawing.
     let most = ((width - 2 * MARGIN_PX) * 2 / 15).max(20);
     let mut drawing = Drawing::default();
     drawing.texts(MARGIN_PX, "", &lines(title, most));
@@ -214,7 +213,7 @@ impl Drawing {
         let _ = writeln!(self.body, "<text x=\"{x}\" y=\"{y}\"{class}>{}</text>", escape(text));
     }
 
-    /// A row for each line.
+    /// Draws one row for each line.
     fn texts(&mut self, x: usize, class: &str, lines: &[String]) {
         for line in lines {
             self.text(x, class, line);
@@ -270,13 +269,13 @@ mod tests {
         }
     }
 
-    /// The value of an attribute of a line of the drawing.
+    /// The value of an attribute in a line of the drawing.
     fn number(line: &str, name: &str) -> Option<f64> {
         let from = line.find(&format!(" {name}=\""))? + name.len() + 3;
         line[from..].split('"').next()?.parse().ok()
     }
 
-    /// Left, top, right and bottom of each text, generously.
+    /// The bounding box of each text, with a margin: left, top, right, bottom.
     fn boxes(svg: &str) -> Vec<([f64; 4], String)> {
         let texts = svg.lines().filter(|line| line.starts_with("<text"));
         let of = |line: &str| {

@@ -1,9 +1,9 @@
-//! The file of a counterexample: all that is needed to make its moves again.
+//! The file format of a counterexample.
 //!
-//! A line a field, in this order, then the program's text, then the moves. A
-//! line `seeded NAME` behind the protocol names a seeded fault. Behind `merge-memory`
-//! a line `skew N` says how many ticks the clocks of the nodes may be apart, and a line
-//! `preemptions N` how many preemptions a run may have.
+//! The file has one field a line in the order below, then the program's text, then the moves.
+//! An optional line `seeded NAME` after the protocol names a seeded fault. After
+//! `merge-memory`, an optional line `skew N` gives the most ticks between the clocks of nodes,
+//! and an optional line `preemptions N` the most preemptions of a run.
 //!
 //! ```text
 //! fencepost trace 1
@@ -58,34 +58,34 @@ use crate::verify::Finding;
 use crate::verify::reason;
 use crate::verify::run;
 
-/// A counterexample, with all that is needed to make it again.
+/// A counterexample, with all that its replay needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The name of the test.
     pub test: String,
     /// The name of the protocol.
     pub protocol: String,
-    /// The fault that was seeded into it, if it is not the protocol itself.
+    /// The seeded fault, if the trace is of a mutant.
     pub mutant: Option<Mutant>,
-    /// The claims that it is against.
+    /// The claims that it violates.
     pub models: Vec<String>,
     /// The machine.
     pub bounds: Bounds,
-    /// Where the program ran.
+    /// The placement of the program.
     pub placement: Placement,
-    /// What was found, and the moves.
+    /// The fault, and the moves.
     pub violation: Violation,
     text: String,
     program: Program,
     twist: Twist,
 }
 
-/// What keeps a text from being a trace.
+/// The error of a text that is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     /// The line, from one.
     pub line: usize,
-    /// What stands there, and what should.
+    /// The text found, and the text expected.
     pub what: String,
 }
 
@@ -97,36 +97,36 @@ impl fmt::Display for TraceError {
 
 impl core::error::Error for TraceError {}
 
-/// A trace that was made again.
+/// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// What happened.
+    /// The replayed steps.
     pub replay: Replay,
-    /// What became of the fault.
+    /// Whether the fault reproduces.
     pub verdict: Verdict,
-    /// How it ends now, in words.
+    /// The end of the replay, in words.
     pub end: String,
 }
 
-/// What became of the fault that a trace tells of.
+/// Whether the fault of a trace reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same comes out.
+    /// The same fault occurs.
     Same,
-    /// Something else comes out that must not be.
+    /// Another fault occurs.
     Another,
-    /// The program comes to an end as it may.
+    /// The program ends as allowed.
     Gone,
-    /// The moves are none of this machine, or end before the program does.
+    /// The machine does not offer the moves, or they end before the program.
     Misfit,
 }
 
-/// Why a trace cannot be made again.
+/// The reason why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// There is no such machine, program or model.
+    /// The machine, the program or a model does not exist.
     Unfit(String),
-    /// Not everything was seen that must be.
+    /// The exploration is incomplete.
     Incomplete(String),
 }
 
@@ -148,18 +148,18 @@ impl From<String> for Obstacle {
 
 /// The first line.
 const HEAD: &str = "fencepost trace 1";
-/// The most that a machine of a trace has of anything.
+/// The largest size of any resource of a machine.
 const SIZE_MAX: u32 = 64;
 /// The most moves of a trace.
 const MOVES_MAX: usize = 1 << 20;
 
 impl Trace {
-    /// What was found of a test of some protocol.
+    /// The counterexample of a finding in a protocol's test.
     #[must_use]
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, twist) = test.text();
         let text: String = text.lines().map(|line| format!("{line}\n")).collect();
-        // As a reader of the file has it.
+        // The program as a reader of the file parses it.
         let program = litmus::parse::parse(&text).map_or_else(
             |_| test.program().into_owned(),
             |mut program| {
@@ -168,7 +168,7 @@ impl Trace {
             },
         );
         Trace {
-            // One line, whatever a file is called.
+            // A single line, whatever the name of the file.
             test: test.name.split_whitespace().collect::<Vec<_>>().join(" "),
             protocol: protocol.to_owned(),
             mutant: None,
@@ -182,7 +182,7 @@ impl Trace {
         }
     }
 
-    /// The same of the protocol with a seeded fault.
+    /// The same for the protocol with a seeded fault.
     #[must_use]
     pub fn seeded(self, mutant: Mutant) -> Trace {
         Trace { mutant: Some(mutant), ..self }
@@ -203,35 +203,35 @@ impl Trace {
     /// The kernels of the program, if it has stages.
     ///
     /// # Errors
-    /// If the machine has no means for something in the program.
+    /// If the machine lacks a feature that the program needs.
     pub fn kernels(&self) -> Result<Vec<StagedKernel>, Unsupported> {
         let (words, _) = self.placement.layout(&self.program)?;
         let cus = self.bounds.compute_units(self.placement.compute_units());
         Ok(Steps::of(&self.program, &self.placement, &words, cus)?.staged())
     }
 
-    /// What it is about, in three lines.
+    /// The test, the fault and the machine, in three lines.
     #[must_use]
     pub fn title(&self) -> String {
         let Trace { test, bounds, placement, violation, .. } = self;
         format!("{test}: {}\n{bounds}\n{placement}", violation.why)
     }
 
-    /// Makes the moves again.
+    /// Replays the moves.
     ///
     /// # Errors
-    /// If the machine has no means for something in the program.
+    /// If the machine lacks a feature that the program needs.
     pub fn draw(&self, subject: &Subject) -> Result<Replay, Obstacle> {
         let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
         let replay = explorer.replay(&self.program, &self.placement, &self.violation.moves);
         replay.map_err(|error| Obstacle::Unfit(error.to_string()))
     }
 
-    /// Why the models that the trace is against forbid these outcomes, a line
-    /// each. `stop` ends what a model is asked.
+    /// Explains why the violated models forbid these outcomes, one line each. `stop` ends the
+    /// evaluation of a model.
     ///
     /// # Errors
-    /// If there is no such model, or the question was stopped.
+    /// If a model does not exist, or the evaluation was stopped.
     pub fn reasons(
         &self,
         outcomes: &BTreeSet<Outcome>,
@@ -242,8 +242,8 @@ impl Trace {
         Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
     }
 
-    /// What the models say of the program. A fault that is no outcome is against
-    /// all claims: those among them that are not made here say nothing.
+    /// The promises of the models for the program. A fault other than an outcome violates all
+    /// claims; those that do not hold for this core or placement are skipped.
     fn promises(&self, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
         let mut promises = Vec::new();
         for model in &self.models {
@@ -262,12 +262,11 @@ impl Trace {
         Ok(promises)
     }
 
-    /// Makes the moves again, and says whether the same fault comes out. Some
-    /// faults are none of the last state alone: for those everything is explored
-    /// anew, within so many bytes.
+    /// Replays the moves, and compares the fault. Some faults are not visible in one run: for
+    /// these the program is explored again, within so many bytes.
     ///
     /// # Errors
-    /// As [`Trace::reasons`], and if not everything could be explored.
+    /// As [`Trace::reasons`], and if the exploration is incomplete.
     pub fn replay(
         &self,
         subject: &Subject,
@@ -286,14 +285,15 @@ impl Trace {
         Ok(Replayed { replay, verdict, end })
     }
 
-    /// Is the fault none of one run, but of all of them?
+    /// Whether the fault concerns all runs rather than one.
     #[must_use]
     pub fn is_of_all_runs(&self) -> bool {
         matches!(self.violation.fault, Fault::Livelock | Fault::ThinAir)
     }
 
-    /// What became of the fault when a run ended with one of that kind, or with
-    /// none; was an outcome forbidden, and is the sentence the same?
+    /// The verdict for a run that ends with a fault of this kind, or with none. `is_forbidden`
+    /// says whether its outcome is forbidden, `is_same` whether its description is that of the
+    /// trace.
     #[must_use]
     pub fn verdict(&self, fault: Option<Fault>, is_forbidden: bool, is_same: bool) -> Verdict {
         match fault {
@@ -304,7 +304,7 @@ impl Trace {
         }
     }
 
-    /// Looks for the fault in all runs.
+    /// Searches all runs for the fault.
     fn explore(
         &self,
         mut replay: Replay,
@@ -314,7 +314,7 @@ impl Trace {
     ) -> Result<Replayed, Obstacle> {
         let mut limits = Limits { memory_bytes, stop: Box::new(stop), ..Limits::default() };
         let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
-        // Waits were none of the question where a stray byte was the answer.
+        // A search for thin-air values ignores deadlock and livelock.
         let may_block = self.violation.fault == Fault::ThinAir;
         let asked = Asked { may_block, ..Asked::default() };
         let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
@@ -325,12 +325,12 @@ impl Trace {
         }
         let gap = found.incomplete.map(|incomplete| incomplete.to_string());
         if let Some(gap) = gap.or_else(|| found.throttled.then(|| String::from(run::THROTTLED))) {
-            return Err(Obstacle::Incomplete(format!("whether it is the same fault is not known: {gap}")));
+            return Err(Obstacle::Incomplete(format!("the exploration for the fault is incomplete: {gap}")));
         }
         replay.reasons = self.reasons(&found.outcomes, stop)?;
         let (verdict, end) = match replay.reasons.is_empty() {
-            true => (Verdict::Gone, "of all runs none shows it"),
-            false => (Verdict::Another, "of all runs none shows it, and some end as they must not"),
+            true => (Verdict::Gone, "no run shows the fault"),
+            false => (Verdict::Another, "no run shows the fault, but some end with a forbidden outcome"),
         };
         Ok(Replayed { replay, verdict, end: end.to_owned() })
     }

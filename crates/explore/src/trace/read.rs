@@ -14,10 +14,10 @@ use crate::programs::twist::Twist;
 use crate::search::{Fault, Violation};
 use crate::subject::Subject;
 
-/// The lines of a text, with where one stands.
+/// The lines of a text, with the current position.
 struct Lines<'a> {
     lines: core::iter::Peekable<core::iter::Enumerate<core::str::Lines<'a>>>,
-    /// The number of the line that was read last.
+    /// The number of the last line read.
     line: usize,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Lines<'a> {
         self.refuse(format!("found `{shown}`, expected {expected}"))
     }
 
-    /// What stands behind the name of the field that must come next.
+    /// The value of the field that must come next.
     fn field(&mut self, name: &str) -> Result<&'a str, TraceError> {
         let Some(line) = self.next() else {
             self.line += 1;
@@ -66,7 +66,7 @@ impl<'a> Lines<'a> {
         let text = self.field(name)?;
         match text.split_once(' ') {
             Some((first, second)) => Ok((self.number(first)?, self.number(second)?)),
-            None => self.expected(text, "two numbers: of the private caches, and of a bank"),
+            None => self.expected(text, "two numbers: one for private caches, one for banks"),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Lines<'a> {
             skew_ticks: self.count("skew")?,
             preemptions: self.count("preemptions")?,
         };
-        // One chiplet goes without saying.
+        // A line about chiplets is needed only if there are several.
         if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
             bounds.chiplets = self.one("chiplets")? as u16;
             if !bounds.banks.is_multiple_of(bounds.chiplets) {
@@ -138,7 +138,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// A number that is zero if no line says it.
+    /// A number that is zero if its line is missing.
     fn count(&mut self, name: &str) -> Result<u8, TraceError> {
         match self.lines.peek() {
             Some((_, line)) if line.split(' ').next() == Some(name) => {
@@ -148,7 +148,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The stages of the threads, where the program has several.
+    /// The stages of the threads, if the program has several.
     fn stages(&mut self) -> Result<Vec<u8>, TraceError> {
         if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("stages")) {
             return Ok(Vec::new());
@@ -184,7 +184,7 @@ impl<'a> Lines<'a> {
     fn program(&mut self) -> Result<(String, Program), TraceError> {
         let rest = self.field("program")?;
         if !rest.is_empty() {
-            return self.expected(rest, "nothing behind `program`");
+            return self.expected(rest, "nothing after `program`");
         }
         let (first, mut text) = (self.line + 1, String::new());
         while let Some((_, line)) = self.lines.peek()
@@ -231,12 +231,12 @@ impl FromStr for Trace {
         let why = lines.field("why")?.to_owned();
         let (text, mut program) = lines.program()?;
         if !twist.apply(&mut program) {
-            let what = format!("nothing in the program can be changed as `{twist}` says");
+            let what = format!("the change `{twist}` does not apply to the program");
             return Err(TraceError { line: changes_line, what });
         }
         let rest = lines.field("moves")?;
         if !rest.is_empty() {
-            return lines.expected(rest, "nothing behind `moves`");
+            return lines.expected(rest, "nothing after `moves`");
         }
         let mut moves = Vec::new();
         while let Some(line) = lines.next() {

@@ -6,39 +6,39 @@ use crate::machine::moves::Move;
 /// The result of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
-    /// A move of a part has not been learnt yet. The caller has it learnt and expands again.
+    /// A move of a part is not known yet. The caller learns it and expands again.
     Unknown,
     /// The state has successors.
     Goes,
-    /// The program is over, and nothing moves.
+    /// The program is over, and no move is left.
     End,
-    /// Nothing moves, and the program is not over.
+    /// No move is left, and the program is not over.
     Stuck,
     /// The move is a fault.
     Fault(Move, u32),
 }
 
-/// Takes the successors of a state.
+/// Receives the successors of a state.
 pub(crate) trait Sink {
-    /// A move, whether it is optional, and the state behind it.
+    /// A move, whether it is optional, and the next state.
     fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]);
-    /// A move that must wait until some queue is shorter.
+    /// A move that waits until a queue is shorter.
     fn wait(&mut self, mv: Move);
-    /// A move that is a fault, and the number of the fault.
+    /// A faulty move, and the number of the fault.
     fn fault(&mut self, _mv: Move, _fault: u32) {}
 }
 
-/// How the parts of a state stand to one another in time.
+/// The relation of the parts of a state in logical time.
 pub(crate) trait Frames {
-    /// What the receiver of a message becomes.
+    /// The receiver of a message after its delivery.
     fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
-    /// Undoes what a delivery has changed beside the words of two parts.
+    /// Undoes the changes of a delivery outside the words of two parts.
     fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
-    /// The form in which a state is kept. `room` is room for it.
+    /// The canonical form of a state. `room` is a buffer for it.
     fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
 }
 
-/// Parts know no logical time.
+/// Parts without logical time.
 struct Timeless;
 
 impl Frames for Timeless {
@@ -55,7 +55,7 @@ impl Frames for Timeless {
 }
 
 impl Known {
-    /// Gives every successor of a state to the sink. `next` is room for one.
+    /// Gives every successor of a state to the sink. `next` is a buffer for one.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
         match &self.rebase {
             None => self.expand_in(&Timeless, state, next, sink),
@@ -162,7 +162,7 @@ impl Known {
         }
     }
 
-    /// True if a state with these holds does not offer the move.
+    /// True if the move is not offered with these holds.
     fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
         if mv.is_issue() && holds >= FULL {
             sink.wait(mv);
@@ -191,8 +191,7 @@ impl Known {
         None
     }
 
-    /// Gives a successor to the sink, in the form in which it is kept. False if that form
-    /// has not been learnt yet.
+    /// Gives a successor to the sink in canonical form. False if that form is not known yet.
     #[inline]
     fn go(
         &self,
@@ -209,7 +208,7 @@ impl Known {
         true
     }
 
-    /// Time passes for all nodes at once.
+    /// A tick passes for all nodes at once.
     fn pass_time(
         &self,
         (state, frames): (&[u32], &impl Frames),
@@ -235,8 +234,8 @@ impl Known {
 }
 
 impl Known {
-    /// A tick passes for one node, if its clock is not too far ahead then. A node
-    /// that is ahead of the slowest clock by the most waits for it.
+    /// A tick passes for each node whose clock is not too far ahead. A node that is ahead of
+    /// the slowest clock by the most waits for it.
     fn pass_time_apart(
         &self,
         (state, frames): (&[u32], &impl Frames),
@@ -274,7 +273,7 @@ impl Known {
     }
 }
 
-/// The fault of a move. None if the move has not been learnt yet.
+/// The fault of a move, or `None` if the move is not known yet.
 #[cold]
 fn failed(mv: Move, after: u32, sink: &mut impl Sink) -> Option<Expansion> {
     if after == UNKNOWN {

@@ -1,10 +1,10 @@
-//! The parts of a machine with a program, and what every move of a part does. All of
-//! it is plain numbers, and a search reads nothing else.
+//! The parts of a machine with a program, and the effect of every move of a part. All of it is
+//! plain numbers, and a search reads nothing else.
 //!
-//! A state is a word for each node and one for memory. A node's word is the
-//! number of a [part](crate::machine): its station, the threads that run there,
-//! and what it has sent. So a move changes one or two words. Protocols with logical
-//! times have a word more for each node; see [`crate::rebase`].
+//! A state is a word for each node and one for memory. A node's word is the number of a
+//! [part](crate::machine): its station, the threads that run there, and its messages under
+//! way. A move changes one or two words. Protocols with logical times have a further word for
+//! each node; see [`crate::rebase`].
 
 mod expand;
 
@@ -19,18 +19,18 @@ use crate::subject::Subject;
 
 pub(crate) use expand::{Expansion, Frames, Sink};
 
-/// Marks a fault in place of a part. The other bits are the number of the fault.
+/// Marks a fault in place of a part. The other bits number the fault.
 pub(crate) const FAULT: u32 = 1 << 31;
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// What a move of a part does.
+/// The effect of a move of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Does {
-    /// The part becomes that one.
+    /// The part becomes this one.
     Go(u32),
-    /// It becomes `rest`, and a node is told something.
+    /// The part becomes `rest`, and node `to` receives an input.
     Send { rest: u32, to: u8, told: u32 },
-    /// It becomes `rest`, memory performs an operation, and the answer comes.
+    /// The part becomes `rest`, memory performs an operation, and the answer comes.
     Serve { rest: u32, op: u32 },
     /// The move is a fault.
     Fault(u32),
@@ -40,36 +40,36 @@ pub(crate) enum Does {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Local {
     pub(crate) mv: Move,
-    /// True if a run may leave the move out for ever.
+    /// True if a run may omit the move for ever.
     pub(crate) is_optional: bool,
     pub(crate) does: Does,
 }
 
-/// What a part may do.
+/// The moves and the summary of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Info {
     first: u32,
     last: u32,
-    /// True if it offers a move that is not optional.
+    /// True if the part offers a move that is not optional.
     pub(crate) busy: bool,
     /// True if a periodic timer runs.
     pub(crate) turns: bool,
-    /// The preemptions of the work-groups here so far, and [`FULL`] if a queue is too long
-    /// for any core to issue. Their sums hold moves of a state back.
+    /// The preemptions of the work-groups here so far, and [`FULL`] if a queue is too long for
+    /// any core to issue. The sum over the nodes of a state decides which moves are held.
     holds: u16,
     /// True if its threads and the requests of its step are complete.
     pub(crate) done: bool,
     /// The ticks by which its clock is ahead of the slowest.
     ahead: u8,
-    /// True if the program has another step behind this one.
+    /// True if the program has a further step.
     more: bool,
 }
 
-/// No core may issue. Preemptions are counted below this bit. A machine has at most 255
-/// nodes, so the sum over them fits.
+/// No core may issue. The bits below count preemptions. A machine has at most 255 nodes, so
+/// the sum over them fits.
 const FULL: u16 = 1 << 8;
 
-/// What is known.
+/// The known part of the transition system.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) nodes: usize,
@@ -77,19 +77,19 @@ pub(crate) struct Known {
     pub(crate) clocked: bool,
     /// The most ticks between two clocks.
     skew: u8,
-    /// From so many preemptions on, no work-group is preempted. [`FULL`] where a machine
-    /// has no preemption.
+    /// No work-group is preempted after so many preemptions. [`FULL`] if the machine has no
+    /// preemption.
     preemptions_max: u16,
-    /// Of protocols with logical times.
+    /// Present for protocols with logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<Info>>,
     locals: Vec<Local>,
     told: FxHashMap<u64, u32>,
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
-    /// The part behind a tick, and whether nothing else but its clock has changed.
+    /// The part after a tick, and whether only its clock has changed.
     ticks: FxHashMap<u32, (u32, bool)>,
-    /// The part behind a tick of the slowest clock, by which it is ahead.
+    /// The part after a tick of the slowest clock, which it is ahead of.
     lagged: FxHashMap<u32, u32>,
     nexts: FxHashMap<u32, u32>,
     pub(crate) faults: Vec<Arc<str>>,
@@ -100,7 +100,7 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 }
 
 impl Known {
-    /// Nothing yet, of a machine with so many nodes.
+    /// Nothing known yet, for a machine with so many nodes.
     pub(crate) fn new(subject: &Subject, nodes: usize, bounds: &Bounds) -> Known {
         Known {
             nodes,
@@ -151,7 +151,7 @@ impl Known {
         state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && info.more))
     }
 
-    /// What a part becomes in the next step of the program.
+    /// The part in the next step of the program.
     pub(crate) fn next(&self, part: u32) -> Option<u32> {
         self.nexts.get(&part).copied()
     }
@@ -160,7 +160,7 @@ impl Known {
         self.nexts.insert(part, to);
     }
 
-    /// The part after it is told something.
+    /// The part after an input.
     #[inline]
     pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
         self.told.get(&pair(part, told)).copied()
@@ -170,7 +170,7 @@ impl Known {
         self.told.insert(pair(part, told), to);
     }
 
-    /// Memory and the reply after an operation.
+    /// Memory and the answer after an operation.
     #[inline]
     pub(crate) fn served(&self, memory: u32, op: u32) -> Option<(u32, u32)> {
         self.served.get(&pair(memory, op)).copied()
@@ -180,7 +180,7 @@ impl Known {
         self.served.insert(pair(memory, op), to);
     }
 
-    /// The part after memory has answered.
+    /// The part after memory's answer.
     #[inline]
     pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
         self.answered.get(&pair(part, reply)).copied()
@@ -190,7 +190,7 @@ impl Known {
         self.answered.insert(pair(part, reply), to);
     }
 
-    /// The part after time has passed.
+    /// The part after a tick, and whether only its clock has changed.
     pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
         self.ticks.get(&part).copied()
     }
@@ -217,7 +217,7 @@ impl Known {
         at as u32
     }
 
-    /// About how many bytes it takes.
+    /// Approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.infos.capacity() * size_of::<Option<Info>>()
             + self.locals.capacity() * size_of::<Local>()
