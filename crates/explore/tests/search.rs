@@ -169,8 +169,8 @@ fn a_claim_that_no_run_is_about_is_not_verified() {
         of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
     assert!(two.runs > 0 && !two.complete);
     assert_eq!(statuses(&two), [Status::Verified, Status::Verified, Status::Incomplete]);
-    let why = "ptx-7.5 says nothing of the test, so it proves nothing for ptx-7.5: PTX has no accesses that are \
-               sequentially consistent, and nothing remote";
+    let why = "ptx-7.5 says nothing of the test, so it proves nothing for ptx-7.5: PTX has no sequentially \
+               consistent accesses and no remote operations";
     assert_eq!(two.unproved, [why]);
     assert!(two.gaps.is_empty(), "{:?}", two.gaps);
 }

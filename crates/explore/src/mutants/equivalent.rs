@@ -1,13 +1,13 @@
-//! Seeded faults that nobody can notice: each is argued in a sentence.
+//! Equivalent mutants: seeded faults without an observable effect, each with its argument.
 
 use proto::Info;
 
-/// Why nobody can notice this fault in that protocol, if that is so.
+/// The argument that a fault is equivalent in a protocol, if it is.
 pub(crate) fn reason(info: &Info, mutant: &str) -> Option<&'static str> {
     info.equivalents().find(|(name, _)| is_named(name, mutant)).map(|(_, reason)| reason)
 }
 
-/// Is that the name of the fault, or one that stands for several?
+/// Whether a name with wildcards matches the fault.
 fn is_named(name: &str, mutant: &str) -> bool {
     match name.split_once('*') {
         None => name == mutant,

@@ -1,7 +1,7 @@
 //! Seeded faults, which test the checker.
 //!
-//! A mutant is killed by an outcome that a claim forbids, by an impossible step, by a
-//! deadlock or by a run that never ends. A panic kills no mutant.
+//! A mutant is killed by a forbidden outcome, an impossible step, a deadlock or a livelock. A
+//! panic kills no mutant.
 
 pub(crate) mod equivalent;
 pub(crate) mod rows;
@@ -16,42 +16,41 @@ use rows::RowName;
 /// A protocol with one fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// What is changed.
+    /// The change.
     pub mutation: Mutation,
-    /// The row that is changed, if it is one.
+    /// The changed row, if it is one.
     pub row: Option<RowId>,
-    /// Whose plan is changed, if it is that of some operations.
+    /// The key of the changed plan, if it is one.
     pub plan: Option<PlanKey>,
-    /// What is changed, in words.
+    /// The change in words.
     pub name: String,
 }
 
-/// What became of the mutants.
+/// The results of the mutants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutants {
-    /// Those killed, each with the test that killed it.
+    /// The killed mutants, each with the test that killed it.
     pub killed: Vec<(String, String)>,
-    /// Those that no test noticed.
+    /// The mutants that no test killed.
     pub survivors: Vec<String>,
     /// Equivalent faults, each with the reason. They do not count in the total.
     pub equivalent: Vec<(String, String)>,
-    /// Those that never made a station do anything else than the protocol does:
-    /// nothing reached what is changed.
+    /// The mutants that changed no step of a station: no run reached the change.
     pub unreached: Vec<String>,
-    /// Those that only programs reach of which no claim says anything: such as
-    /// change what fences do, where no model that is claimed knows of fences.
+    /// The mutants that only programs outside all claims reach, such as a change of fences
+    /// where no claimed model defines fences.
     pub unasked: Vec<String>,
-    /// Those that are argued to be equivalent, and yet were killed.
+    /// The mutants that are argued to be equivalent, but were killed.
     pub misargued: Vec<String>,
-    /// Those that were not looked at to the end.
+    /// The mutants with incomplete trials.
     pub undecided: Vec<String>,
-    /// Those that were not seeded, each with the reason: outside the total.
+    /// The mutants that were not seeded, each with the reason. They do not count in the total.
     pub unseeded: Vec<(String, String)>,
 }
 
 impl Mutants {
-    /// How many could have been noticed: all but those that were not seeded, those that
-    /// are equivalent, those that nothing reached, and those of which nothing was asked.
+    /// The number of mutants that can be killed: all but those not seeded, equivalent,
+    /// unreached, or outside all claims.
     #[must_use]
     pub fn total(&self) -> usize {
         self.killed.len() + self.survivors.len() + self.undecided.len()
@@ -106,8 +105,8 @@ fn row_faults(
     add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
 }
 
-/// Faults of a row that stalls: the input is handled as in another state. Each
-/// different handling is one fault.
+/// Faults of a row that stalls: the input is handled as in another state. Each distinct
+/// handling is one fault.
 fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
     let events = view.events.len();
     let mut seen = Vec::new();
@@ -120,10 +119,10 @@ fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, Str
     }
 }
 
-/// What is one scope narrower, or several.
+/// Scopes and narrower ones.
 const NARROWER: [(Level, Level); 3] =
     [(Level::System, Level::Device), (Level::System, Level::WorkGroup), (Level::Device, Level::WorkGroup)];
-/// What is weaker than an order.
+/// Orders and weaker ones.
 const WEAKER: [(Order, Order); 5] = [
     (Order::Acquire, Order::Relaxed),
     (Order::Release, Order::Relaxed),
@@ -139,7 +138,7 @@ fn key_name(key: PlanKey) -> String {
     format!("{remote}{commutative}{} {} {}", key.op.name(), key.order.name(), key.level.name())
 }
 
-/// The names of steps; one that comes again has its number.
+/// The names of steps; a repeated step has its number.
 fn numbered(steps: &[&str]) -> Vec<String> {
     let number = |at: usize| steps[..=at].iter().filter(|step| **step == steps[at]).count();
     let name = |at: usize| match number(at) {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 /// The most rows of a table.
 const TABLE_ROWS: usize = 512;
 
-/// Some rows: a bit each, for there are very many runs.
+/// A set of rows: one bit each, because there are very many runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowSet(SmallVec<[u64; 2]>);
 
@@ -48,9 +48,9 @@ impl RowSet {
 pub struct RowName {
     /// The table.
     pub table: &'static str,
-    /// What happens.
+    /// The event.
     pub event: &'static str,
-    /// What is the case then.
+    /// The state.
     pub state: &'static str,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for RowName {
     }
 }
 
-/// How many rows can fire, and the names of those that did not.
+/// The number of rows that can fire, and the names of those that did not.
 pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<RowName>) {
     let mut total = 0;
     let mut unreached = Vec::new();

@@ -1,4 +1,4 @@
-//! Numbers that a seed decides.
+//! Pseudorandom numbers from a seed.
 
 /// A sequence of numbers (SplitMix64).
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl Draws {
         (((self.next() >> 32) * count as u64) >> 32) as usize
     }
 
-    /// True so many times of 256.
+    /// True with probability `of_256` / 256.
     #[inline]
     pub(super) fn chance(&mut self, of_256: u64) -> bool {
         self.next() >> 56 < of_256

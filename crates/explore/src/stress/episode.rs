@@ -1,55 +1,54 @@
-//! Episodes: programs without data races whose every load has one right value.
+//! Episodes: race-free programs in which every load has one correct value.
 //!
-//! An episode is a list of sections: a wavefront loads and stores some words.
-//! The list is the order in which a sequentially consistent machine could run
-//! them, so it says what every load must find. Sections that conflict are
-//! ordered by a release behind the earlier and an acquire before the later one,
-//! at a scope that holds both; which, is drawn. Whatever is taken out of an
-//! episode, what is left is one: that is how a failure is made small.
+//! An episode is a list of sections: a wavefront loads and stores some words. The order of the
+//! list is a legal sequentially consistent execution, which defines the value of every load.
+//! Conflicting sections are ordered by a release after the earlier and an acquire before the
+//! later one, at a randomly drawn scope that includes both. Any subset of an episode is an
+//! episode: failures are shrunk by removal.
 
 use super::draws::Draws;
 use proto::{Level, Order};
 use smallvec::SmallVec;
 
-/// Wavefronts of an episode; the last of them is the thread of the host.
+/// Wavefronts of an episode; the last one is the host's thread.
 pub(super) const WAVES: usize = 16;
 pub(super) const HOST: usize = WAVES - 1;
-/// Compute units of the machine; a work-group stands on each.
+/// Compute units of the machine, with one work-group each.
 pub(super) const CUS: usize = 8;
-/// Words that are loaded and stored.
+/// Words for loads and stores.
 pub(super) const DATA: usize = 24;
-/// The last of them are atomics, each at one scope now and at another then.
+/// The last words are atomics, accessed at varying scopes.
 const FIRST_ATOM: usize = 20;
-/// Flags of a wavefront: for its work-group, the device, the system, and for
-/// remote releases.
+/// Flags of a wavefront: for its work-group, for the device, for the system, and for remote
+/// releases.
 pub(super) const FLAGS: usize = 4;
 pub(super) const REMOTE_RELEASES: usize = 3;
 pub(super) const FLAG_WORDS: usize = WAVES * FLAGS;
-/// Words that count: one of the device, and one of each work-group.
+/// Counters: one for the device, and one for each work-group.
 pub(super) const FIRST_COUNTER: usize = DATA + FLAG_WORDS;
 pub(super) const COUNTERS: usize = 1 + CUS;
 /// Bytes of a word.
 pub(super) const WORD: usize = 4;
 /// All words.
 pub(super) const WORDS: usize = FIRST_COUNTER + COUNTERS;
-/// How many found values of an episode are checked, at least.
+/// The least number of checked values in an episode.
 const CHECKED_MIN: usize = 64;
-/// How many threads an episode has, at least: eight wavefronts, and perhaps the host.
+/// The least number of threads in an episode: eight wavefronts, and perhaps the host.
 const THREADS_MIN: usize = 9;
-/// As each section loads, there are no more of them.
+/// The most sections: each contains a load.
 pub(super) const SECTIONS_MAX: usize = CHECKED_MIN;
 
-/// The compute unit of a wavefront, if it has one.
+/// The compute unit of a wavefront, or `None` for the host.
 pub(super) fn cu(wave: usize) -> Option<usize> {
     (wave != HOST).then_some(wave % CUS)
 }
 
-/// What a wavefront does with a word.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     Load,
     Store,
-    /// Stores, and looks at what was there.
+    /// A store that returns the old value.
     Swap,
     /// Adds one.
     Count,
@@ -59,23 +58,23 @@ pub(super) enum Does {
 pub(super) struct Access {
     pub(super) does: Does,
     pub(super) word: u8,
-    /// Decides scope and order, if it is an atomic.
+    /// Selects the scope and the order of an atomic access.
     pub(super) style: u8,
 }
 
 impl Access {
-    /// Is there a value that it must find?
+    /// Whether the access has a correct value to check.
     pub(super) fn is_checked(self) -> bool {
         self.does != Does::Store
     }
 
-    /// Is its scope drawn? All accesses to such a word are atomic.
+    /// Whether the scope is drawn. All accesses to such a word are atomic.
     pub(super) fn is_of_atom(self) -> bool {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }
 
-    /// The scope of an access to an atomic word: accesses that conflict are
-    /// ordered as those of data are, so any will do.
+    /// The scope of an access to an atomic word. Conflicting accesses are ordered as data
+    /// accesses are, so any scope is correct.
     pub(super) fn level(self, wave: usize) -> Level {
         use Level::{Device, System, WorkGroup};
         match self.style % 8 {
@@ -86,8 +85,8 @@ impl Access {
         }
     }
 
-    /// Its order. Most have none: what they order besides could hide that
-    /// something else does not.
+    /// The order of an access to an atomic word. Most are relaxed: additional order could hide
+    /// missing order elsewhere.
     pub(super) fn order(self) -> Order {
         match (self.style / 8 % 8, self.does) {
             (6, _) => Order::SeqCst,
@@ -99,19 +98,19 @@ impl Access {
     }
 }
 
-/// Accesses of one wavefront that nobody else conflicts with meanwhile.
+/// Accesses of one wavefront without a concurrent conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) wave: usize,
     pub(super) accesses: SmallVec<[Access; 12]>,
-    /// Decides how it synchronizes.
+    /// Selects the kind of synchronization.
     pub(super) style: u64,
 }
 
-/// Where each word stands.
+/// The place of each word in memory.
 pub(super) type Places = [u8; WORDS];
 
-/// Each word beside its neighbours.
+/// Words in numerical order.
 pub(super) const USUAL: Places = {
     let mut places = [0; WORDS];
     let mut word = 0;
@@ -140,26 +139,26 @@ pub(super) struct Step {
     pub(super) remote: bool,
 }
 
-/// What an operation does, and what is known of its value.
+/// The operation, and the constraint on its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Loads: this very value.
+    /// Loads exactly this value.
     Load,
     /// Stores.
     Store,
-    /// Stores the value by an exchange, which must find this.
+    /// Exchanges the value for this old value.
     Exchange(u32),
-    /// Adds one; nobody else gets the same value.
+    /// Adds one. No other count returns the same value.
     Count,
     /// Sets a flag.
     Set,
     /// Sets a flag by an exchange.
     Swap,
-    /// Loads a flag until it has this value or a later one.
+    /// Loads a flag until it has this value or a greater one.
     Await,
-    /// The same, by adding nothing to it.
+    /// The same by an addition of zero.
     AwaitAdding,
-    /// Orders.
+    /// A fence.
     Fence,
 }
 
@@ -168,12 +167,12 @@ impl Episode {
     pub(super) fn new(seed: u64) -> Episode {
         let mut draws = Draws::new(seed);
         let mut places = USUAL;
-        // Words beside words of their kind, or beside others.
+        // Some words change places with words of the same or another kind.
         for _ in 0..[0, 0, 6, 24][draws.below(4)] {
             let (a, b) = (draws.below(WORDS), draws.below(WORDS));
             places.swap(a, b);
         }
-        // As many different threads as an episode must have, and then any.
+        // The required number of different threads first, then any threads.
         let mut waves: [usize; WAVES] = core::array::from_fn(|wave| wave);
         let mut sections = Vec::with_capacity(THREADS_MIN + 2);
         let mut left = CHECKED_MIN;
@@ -188,7 +187,7 @@ impl Episode {
         Episode { sections, places }
     }
 
-    /// How many found values are checked.
+    /// The number of checked values.
     pub(super) fn checked(&self) -> usize {
         self.sections
             .iter()
@@ -198,7 +197,7 @@ impl Episode {
     }
 }
 
-/// A section of some accesses; the last one has no more than are `left`.
+/// A section of several accesses; the last section has at most `left` checked ones.
 fn section(wave: usize, left: &mut usize, may_be_last: bool, draws: &mut Draws) -> Section {
     let mut accesses = SmallVec::new();
     let base = draws.below(DATA);
@@ -227,22 +226,22 @@ fn section(wave: usize, left: &mut usize, may_be_last: bool, draws: &mut Draws) 
 }
 
 impl Step {
-    /// Does it wait for a flag?
+    /// Whether the step waits for a flag.
     pub(super) fn awaits(&self) -> bool {
         matches!(self.kind, Kind::Await | Kind::AwaitAdding)
     }
 
-    /// May it overlap with others of its wavefront?
+    /// Whether the step may overlap with others of its wavefront.
     pub(super) fn is_plain(&self) -> bool {
         self.order == Order::Plain
     }
 
-    /// The flag that it sets or waits for: a number among all flags.
+    /// The flag of the step, numbered among all flags.
     pub(super) fn flag(&self) -> usize {
         usize::from(self.word) - DATA
     }
 
-    /// How it reads in a report.
+    /// The step as text for a report.
     pub(super) fn text(&self) -> String {
         let name = name(usize::from(self.word));
         let Step { value, order, level, .. } = self;

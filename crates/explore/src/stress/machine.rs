@@ -1,5 +1,5 @@
-//! A machine of eight compute units with tiny caches, on which everything that
-//! can happen next happens in an order that a seed decides.
+//! A machine of eight compute units with tiny caches. A seed decides the order of all possible
+//! events.
 
 use super::draws::Draws;
 use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORD, WORDS, cu};
@@ -15,12 +15,12 @@ use proto::{
     Rank, Request, SetIndex, Symbol as _, Topology, Way, WritePolicy,
 };
 
-/// A run with more events does not end.
+/// A run with more events counts as endless.
 const EVENTS_MAX: u64 = 400_000;
-/// A tick passes with one event of 1, 2, 4, ...: so many paces.
+/// A tick passes with one event in 1, 2, 4, ...: the number of such rates.
 const PACES: usize = 7;
-/// An eviction that nobody needs, so many times of 256 events.
-const WHIMS: u64 = 2;
+/// The rate of evictions without need, in 256 events.
+const RANDOM_EVICTIONS: u64 = 2;
 
 /// The machines: every pair of write policies, lines and caches of some sizes.
 pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
@@ -46,8 +46,8 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
     machines
 }
 
-/// Where the lines of a machine live: each on a chiplet that the seed decides, as if
-/// somebody there had touched its page first.
+/// The homes of lines: each on a chiplet that the seed decides, as by a first touch of its
+/// page.
 fn homes(topology: &Topology, seed: u64) -> Homes {
     let mut homes = Homes::new(topology, 1);
     if topology.chiplets > 1 {
@@ -60,12 +60,12 @@ fn homes(topology: &Topology, seed: u64) -> Homes {
     homes
 }
 
-/// How many lines the words have.
+/// The number of lines of all words.
 fn lines(topology: &Topology) -> usize {
     (WORDS * WORD).div_ceil(usize::from(topology.line_bytes))
 }
 
-/// What a run did.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ran {
     pub(super) operations: u64,
@@ -76,28 +76,27 @@ pub(super) struct Ran {
 pub(super) struct Machine {
     subject: Subject,
     pub(super) stations: Box<dyn Stations>,
-    /// By node: when it was last told how much time has passed.
+    /// By node: the time of its last tick.
     clocks: Vec<u64>,
     under_way: UnderWay,
-    /// One in how many events brings a tick.
+    /// One in so many events brings a tick.
     pace: usize,
-    /// The most sets that a cache has.
+    /// The most sets of a cache.
     sets_max: u32,
     pub(super) memory: Vec<LineData>,
     pub(super) waves: Vec<Wave>,
-    /// By flag: the value that has been set for certain.
+    /// By flag: the value that has certainly been set.
     pub(super) set: [u32; FLAG_WORDS],
-    /// By flag: a bit for each who sleeps until it is set.
+    /// By flag: the wavefronts that sleep until it is set, a bit each.
     pub(super) sleeping: [u16; FLAG_WORDS],
-    /// By counter: the values that were answered.
+    /// By counter: the values returned.
     pub(super) counted: [Vec<u32>; COUNTERS],
-    /// A bit for each end of a kernel that is awaited.
+    /// The awaited ends of kernels, a bit each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: Ran,
     pub(super) draws: Draws,
-    /// Has the last run come to its end, so that nothing is left of it but what
-    /// stations hold?
+    /// Whether the last run has ended, so that only the states of stations are left of it.
     has_ended: bool,
 }
 
@@ -110,7 +109,7 @@ impl Machine {
         let stations = (subject.stressed)(topology, homes(topology, 0), mutation)?;
         let count = stations.count() as usize;
         if count > usize::from(u8::MAX) {
-            return Err(format!("it has {count} nodes, and at most {} can be stressed", u8::MAX));
+            return Err(format!("the machine has {count} nodes, expected at most {}", u8::MAX));
         }
         Ok(Machine {
             subject: *subject,
@@ -142,18 +141,18 @@ impl Machine {
         self.stations.topology()
     }
 
-    /// Where a request of a wavefront comes in.
+    /// The node that a request of a wavefront enters.
     pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, Wrong> {
         let agent = cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
         self.stations.entry(agent, PlanKey::of(request)).map_err(wrong)
     }
 
-    /// A wavefront can go on.
+    /// Marks a wavefront as ready.
     pub(super) fn ready_to_go_on(&mut self, wave: usize) {
         self.under_way.ready.push(Event::Wave(wave as u8));
     }
 
-    /// Everything as it is before anything happened.
+    /// Restores the initial state.
     fn reset(&mut self, seed: u64) {
         self.stations.begin_anew();
         if !self.has_ended {
@@ -180,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// Runs the wavefronts in the order that the seed decides.
+    /// Runs the wavefronts in an order that the seed decides.
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
         self.reset(seed);
         self.has_ended = false;
@@ -194,7 +193,7 @@ impl Machine {
         }
         self.go_on(program)?;
         if !self.waves.iter().zip(&program.threads).all(|(wave, steps)| wave.is_done(steps)) {
-            return Err(unfinished(&self.waves, program, "nothing can happen any more"));
+            return Err(unfinished(&self.waves, program, "no event is left"));
         }
         self.end_kernels(program)?;
         if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
@@ -205,12 +204,12 @@ impl Machine {
         Ok(self.ran)
     }
 
-    /// Until nothing can happen any more.
+    /// Runs until no event is left.
     pub(super) fn go_on(&mut self, program: &Program) -> Result<(), Wrong> {
         while !self.is_idle(program) {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
-                return Err(unfinished(&self.waves, program, "nothing comes to an end"));
+                return Err(unfinished(&self.waves, program, "the run does not end"));
             }
             if self.subject.is_clocked && self.draws.below(self.pace) == 0 {
                 self.under_way.now += 1;
@@ -219,7 +218,7 @@ impl Machine {
             let at = ((draw >> 32) * self.under_way.ready.len() as u64) >> 32;
             let event = self.under_way.ready.swap_remove(at as usize);
             self.happens(event, program)?;
-            if draw & 0xff < WHIMS {
+            if draw & 0xff < RANDOM_EVICTIONS {
                 let node = self.draws.below(self.stations.count() as usize);
                 let sets = self.sets_max as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
@@ -229,8 +228,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Can nothing happen any more, but timers and deadlines for which nobody
-    /// waits?
+    /// Whether no event is left except timers and deadlines that no wavefront waits for.
     fn is_idle(&self, program: &Program) -> bool {
         let waits = || {
             let mut waves = self.waves.iter().zip(&program.threads);
@@ -291,8 +289,7 @@ impl Machine {
         }
     }
 
-    /// Tells a node something, after the time that has passed, and looks at the
-    /// answers.
+    /// Gives an input to a node after the passed ticks, and processes the answers.
     #[inline]
     pub(super) fn tell(
         &mut self,
@@ -306,7 +303,7 @@ impl Machine {
         self.tell_now(at, told, program)
     }
 
-    /// Tells a node of the time that has passed.
+    /// Gives a node the ticks that have passed.
     fn catch_up(&mut self, at: At, program: &Program) -> Result<(), Wrong> {
         let elapsed = self.under_way.now - self.clocks[at as usize];
         self.clocks[at as usize] = self.under_way.now;
@@ -336,10 +333,10 @@ impl Machine {
         done
     }
 
-    /// Gives up a way of the set, if there is one to be had.
+    /// Evicts a way of the set, if one can be evicted. False if none can.
     fn give_up(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
         if self.subject.is_clocked {
-            // Which ways may be given up depends on the time.
+            // The ways that can be evicted depend on the time.
             self.catch_up(node, program)?;
         }
         self.victims.clear();
@@ -353,7 +350,7 @@ impl Machine {
     }
 }
 
-/// Ticks as a message ages by them.
+/// Elapsed ticks as messages count them.
 fn ticks(elapsed: u64) -> i32 {
     i32::try_from(elapsed).unwrap_or(i32::MAX)
 }
@@ -372,7 +369,7 @@ mod tests {
             let chiplets: BTreeSet<u16> = (0..64).map(|seed| chiplet(seed, line)).collect();
             assert_eq!(chiplets, (0..4).collect(), "line {line}");
         }
-        // Lines of one episode lie apart.
+        // Lines of one episode are on different chiplets.
         let of_one: BTreeSet<u16> = (0..lines(&topology) as u64).map(|line| chiplet(1, line)).collect();
         assert!(of_one.len() > 1);
     }

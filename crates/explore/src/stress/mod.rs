@@ -1,14 +1,12 @@
-//! Random episodes on a large machine: what is too large to be explored.
+//! Random episodes on a machine that is too large for exploration.
 //!
-//! An episode is a program of fifteen wavefronts on eight compute units and of a
-//! thread of the host that has no data race, whatever the scopes, orders and
-//! remote operations that its sections synchronize by; words share lines, caches
-//! have a few lines, and ways are given up at any time. Its operations happen in
-//! an order that its seed decides. Every value that is loaded has one right
-//! answer, and is checked; so is what memory has in the end.
+//! An episode is a race-free program of fifteen wavefronts on eight compute units and a thread
+//! of the host. Its sections synchronize at various scopes and orders and by remote
+//! operations; words share lines, caches have a few lines, and ways are evicted at any time.
+//! The seed of an episode decides the order of its events. Every loaded value has one correct
+//! result, and is checked; the final contents of memory are checked as well.
 //!
-//! A failure says its seed, and is made small: a program with nothing in it that
-//! it fails without.
+//! A failure reports its seed, and is shrunk to a minimal program.
 
 mod draws;
 mod episode;
@@ -37,25 +35,24 @@ use order::Planner;
 use rules::Rules;
 use wrong::Wrong;
 
-/// How a protocol is put under stress.
+/// The options of a stress test.
 pub struct Options<'a> {
     /// The seed of the first episode; each further one has the next.
     pub seed: u64,
-    /// How many episodes.
+    /// The number of episodes.
     pub episodes: u64,
-    /// The memory model by whose rules episodes are free of races: what the
-    /// protocol claims, if none is named.
+    /// The memory model under which episodes are race-free; the protocol's claims if `None`.
     pub model: Option<&'a str>,
     /// A seeded fault.
     pub mutation: Option<Mutation>,
-    /// Chiplets that the eight compute units and the banks are divided among: 1, 2,
-    /// 4 or 8. With several, a seed decides where the pages of one line each lie.
+    /// Chiplets that the eight compute units and the banks are divided among: 1, 2, 4 or 8.
+    /// With several, a seed decides the chiplet of each page of one line.
     pub chiplets: u16,
-    /// How many episodes run at once.
+    /// The number of episodes that run at once.
     pub jobs: usize,
-    /// Asked now and then; true ends everything.
+    /// Polled now and then; true ends the test.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Told how many further episodes have run.
+    /// Called with the number of further episodes that have run.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -68,29 +65,29 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// What came of it.
+/// The result of a stress test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stressed {
     /// Episodes that ran.
     pub episodes: u64,
     /// Loaded values that were checked.
     pub checked: u64,
-    /// Operations, loads that had to be repeated included.
+    /// Operations, including repeated loads.
     pub operations: u64,
-    /// Ways that were given up.
+    /// Evicted ways.
     pub evictions: u64,
     /// The failure of the lowest seed, if there is one.
     pub failure: Option<Failure>,
 }
 
-/// An episode that went wrong.
+/// A failing episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Its seed: a run of one episode from this seed fails again.
     pub seed: u64,
-    /// What went wrong in it.
+    /// The fault in the episode.
     pub what: String,
-    /// What goes wrong in the small program.
+    /// The fault in the small program.
     pub small_what: String,
     /// The small program: each wavefront with its operations.
     pub program: Vec<(String, Vec<String>)>,
@@ -99,7 +96,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// How many operations the small program has.
+    /// The number of operations of the small program.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.program.iter().map(|(_, steps)| steps.len()).sum()
@@ -121,14 +118,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Episodes that are handed out at once.
+/// The number of episodes in a batch.
 const CHUNK: u64 = 64;
 
-/// Runs episodes on the protocol, until one of them fails.
+/// Runs episodes on the protocol until one fails.
 ///
 /// # Errors
-/// If no episodes are made for what the protocol claims, or it cannot be built
-/// for a machine.
+/// If no episodes exist for the protocol's claims, or a machine of the protocol cannot be
+/// built.
 pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<Stressed, String> {
     let claimed: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let rules = match options.model {
@@ -172,7 +169,7 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<Stressed, Stri
     Ok(sum)
 }
 
-/// The machines on which episodes run, one after the other.
+/// The machines for the episodes.
 struct Tester<'a> {
     subject: &'a Subject,
     topologies: &'a [Topology],
@@ -239,7 +236,7 @@ impl<'a> Tester<'a> {
         });
         let small_what = match self.run(at, &small, order)? {
             Err(wrong) => self.say(&small, &wrong),
-            Ok(_) => String::from("not any more"),
+            Ok(_) => String::from("the failure does not reproduce"),
         };
         let steps = |(wave, steps): (usize, &Vec<episode::Step>)| {
             (wave_text(wave), steps.iter().map(episode::Step::text).collect())

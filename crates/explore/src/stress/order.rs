@@ -1,4 +1,4 @@
-//! Who must wait for whom in an episode, and what each wavefront does then.
+//! The order of an episode's sections, and the steps of its wavefronts.
 
 use super::draws::Draws;
 use super::episode::{
@@ -8,8 +8,8 @@ use super::episode::{
 use super::rules::Rules;
 use proto::{Level, Order};
 
-/// What runs: the steps of each wavefront, where each word stands, and what
-/// memory must have in the end.
+/// The program: the steps of each wavefront, the place of each word, and the final contents of
+/// memory.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Step>>,
@@ -23,28 +23,28 @@ impl Default for Program {
     }
 }
 
-/// How far a wavefront knows of each other one: up to which section.
+/// The last section of each other wavefront that a wavefront is ordered after.
 type Known = [u16; WAVES];
 
-/// An order between two sections: by which flag of the earlier one.
+/// An order between two sections, by a flag of the earlier one.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     from: usize,
     flag: usize,
-    /// The scope at which it is acquired, and whether remotely.
+    /// The scope of the acquire, and whether it is remote.
     level: Level,
     remote: bool,
 }
 
-/// Makes programs of episodes. It is kept for the next one, with its room.
+/// Builds programs of episodes. The buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Planner {
     edges: Vec<Edge>,
-    /// By section: where its edges end.
+    /// By section: the end of its edges.
     ends: Vec<usize>,
-    /// By section: a bit for each flag that it sets.
+    /// By section: the flags that it sets, a bit each.
     behind: Vec<u8>,
-    /// By section: what its wavefront knows when it is over.
+    /// By section: the order that its wavefront knows at its end.
     at_end: Vec<Known>,
     program: Program,
 }
@@ -119,7 +119,8 @@ impl Planner {
                 let word = usize::from(access.word);
                 match access.does {
                     Does::Load => readers[word] |= 1 << index,
-                    // An access that is ordered with this one is ordered with those before it.
+                    // An access that is ordered after this one is also ordered after those
+                    // before it.
                     Does::Store | Does::Swap if rules.transitive => {
                         (writer[word], readers[word]) = (1 << index, 0);
                     }
@@ -180,7 +181,7 @@ fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<
     let is_remote = remote || flag == REMOTE_RELEASES;
     match (style >> 8) % 8 {
         0 => thread.push(Step { order: Order::SeqCst, ..step }),
-        // Others would add to the flag in caches of their own.
+        // Other wavefronts would add to the flag in their own caches.
         1 if flag != REMOTE_RELEASES => {
             thread.push(Step { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
         }
@@ -212,13 +213,13 @@ fn release(flag: usize, index: usize, section: &Section, rules: Rules, thread: &
 mod tests {
     use super::*;
 
-    /// What happens before each step, by its number: what precedes it in its
-    /// thread, and the release that it waits for. If order does not pass by way
-    /// of others, only steps of the thread that released and of its own count.
+    /// The steps that happen before each step, by number: its predecessors in its thread, and
+    /// the release that it waits for. If order is not transitive, only steps of the releasing
+    /// thread and of its own count.
     fn before(steps: &[(usize, Step)], transitive: bool) -> Vec<Vec<bool>> {
         let sets = |step: &Step| matches!(step.kind, Kind::Set | Kind::Swap);
         let mut before = vec![vec![false; steps.len()]; steps.len()];
-        // Sections are in an order in which they could run, and so are steps.
+        // Sections are in a legal order, and so are steps.
         for (at, (wave, step)) in steps.iter().enumerate() {
             for earlier in (0..at).filter(|&earlier| steps[earlier].0 == *wave) {
                 before[at][earlier] = true;
@@ -252,8 +253,8 @@ mod tests {
             let program = planner.plan(&episode, rules).clone();
             let mut at = [0; WAVES];
             let mut steps = Vec::new();
-            // Section by section: up to the last step of each, which is a
-            // release or an access.
+            // Section by section: up to the last step of each, which is a release or an
+            // access.
             for section in 0..episode.sections.len() {
                 let wave = episode.sections[section].wave;
                 let rest = episode.sections[section + 1..].iter().any(|later| later.wave == wave);
@@ -285,7 +286,7 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// Where a section ends in its thread: behind its accesses and releases.
+    /// The end of a section in its thread, after its accesses and releases.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| {

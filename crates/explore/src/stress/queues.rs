@@ -1,18 +1,18 @@
-//! What is under way: messages between two nodes, operations of a node on memory.
+//! Queues of messages between nodes and of operations at memory.
 
-/// No room.
+/// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Many queues, most of them empty. Their elements stand in rooms that all of
-/// them share, and the room left last is used next, while it is near.
+/// Many queues, most of them empty. Their elements share one array of slots. The slot freed
+/// last is reused first, while it is in the host's cache.
 #[derive(Debug)]
 pub(super) struct Queues<T> {
     rooms: Vec<Option<T>>,
-    /// By room: the one behind it in its queue, or among those that are free.
+    /// By slot: the next one in its queue, or in the list of free slots.
     behind: Vec<u32>,
-    /// The first free room.
+    /// The first free slot.
     free: u32,
-    /// By queue: its first and its last room.
+    /// By queue: its first and its last slot.
     ends: Vec<[u32; 2]>,
 }
 
@@ -43,7 +43,7 @@ impl<T> Queues<T> {
         *last = room;
     }
 
-    /// Takes the element out that has so many before it.
+    /// Removes the element at an index.
     #[inline]
     pub(super) fn take(&mut self, queue: usize, at: usize) -> Option<T> {
         let (mut before, mut room) = (NONE, self.ends[queue][0]);

@@ -1,9 +1,9 @@
-//! What programs a memory model makes promises of, as far as episodes go.
+//! The memory models' conditions for race-free episodes.
 
-/// How sections may be ordered.
+/// The ways to order sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
-    /// By way of others, at other scopes.
+    /// Transitively, over different scopes.
     pub(super) transitive: bool,
     /// At any scope below the system: scopes are hints.
     pub(super) hints: bool,
@@ -14,8 +14,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The rules of some models: of the first, but for fences, which any of them
-    /// may know.
+    /// The rules of several models: those of the first, with fences if any of them defines
+    /// fences.
     pub(super) fn of(models: &[&str]) -> Result<Rules, String> {
         let fences = models.iter().any(|model| model.starts_with("opencl"));
         let scoped = Rules { transitive: true, hints: false, remote: false, fences };
@@ -23,10 +23,10 @@ impl Rules {
             ["hrf-direct", ..] => Ok(Rules { transitive: false, ..scoped }),
             ["hrf-indirect" | "opencl", ..] => Ok(scoped),
             ["opencl-rsp", ..] => Ok(Rules { remote: true, ..scoped }),
-            // Who knows fences says nothing of scopes as hints.
+            // A protocol that claims a model with fences promises nothing for scopes as hints.
             ["drf", ..] => Ok(Rules { hints: true, fences: false, ..scoped }),
             [model, ..] => Err(format!(
-                "no episodes are made for the model `{model}`, expected one of hrf-direct, hrf-indirect, opencl, \
+                "no episodes exist for the model `{model}`, expected one of hrf-direct, hrf-indirect, opencl, \
                  opencl-rsp, drf"
             )),
             [] => Err(String::from("the protocol claims no model")),

@@ -1,14 +1,14 @@
-//! Makes a failure small: takes out of an episode whatever it fails without.
+//! Shrinks a failing episode by removal.
 
 use super::episode::{Access, Does, Episode, USUAL};
 
-/// How many runs may be spent on one failure.
+/// The most runs for one failure.
 const RUNS_MAX: usize = 6_000;
-/// Orders in which each smaller episode is tried.
+/// The number of orders to try for each smaller episode.
 const ORDERS: u64 = 12;
 
-/// The smallest episode found that `fails` in an order, and that order, for an
-/// episode that fails in the order `seed`.
+/// The smallest failing episode found, and the seed of an order in which it fails. `seed` is
+/// the order in which `episode` fails.
 pub(super) fn shrink(
     episode: Episode,
     seed: u64,
@@ -33,9 +33,8 @@ pub(super) fn shrink(
     }
 }
 
-/// Episodes with something taken out: many sections first, then one, then single
-/// accesses, then what is unusual about the way a section synchronizes, and about
-/// accesses to atomics.
+/// Smaller episodes: without many sections, without one section, without single accesses, with
+/// plain synchronization of a section, and with plain accesses to atomics.
 fn smaller(episode: &Episode) -> Vec<Episode> {
     let count = episode.sections.len();
     let mut all = Vec::new();
@@ -56,7 +55,7 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
         }
     }
     for (at, section) in episode.sections.iter().enumerate() {
-        // The scope is drawn from all of it, so that it is kept or lost as one.
+        // All bits are needed to draw the scope, so they are kept or dropped together.
         if section.style != PLAIN {
             let mut smaller = episode.clone();
             smaller.sections[at].style = PLAIN;
@@ -80,5 +79,5 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     all
 }
 
-/// Synchronizes by loads and stores.
+/// Synchronization by loads and stores.
 const PLAIN: u64 = 0x3_0300;

@@ -1,4 +1,5 @@
-//! The stations of one protocol under stress, behind an interface that names no protocol.
+//! The stations of one protocol for stress tests, behind an interface that is independent of
+//! the protocol.
 
 use super::under_way::UnderWay;
 use drive::{At, Driver, Nodes, Told};
@@ -8,35 +9,35 @@ use proto::{
     Topology, Uses, Way,
 };
 
-/// The stations of a machine, and the messages between them, which are numbers.
+/// The stations of a machine. Messages between them are numbers.
 pub(crate) trait Stations {
     /// The machine.
     fn topology(&self) -> &Topology;
-    /// How many stations there are.
+    /// The number of stations.
     fn count(&self) -> At;
     /// The name of a node: `L1[0]`.
     fn node_name(&self, at: At) -> String;
-    /// Where an operation of an agent goes.
+    /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's boundary, and where they go.
+    /// The requests of a step of a kernel's boundary, and the nodes that they enter.
     fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// Nothing has happened, and no message is under way.
+    /// Restores the initial state, without messages under way.
     fn begin_anew(&mut self);
-    /// Lines live there from now on.
+    /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);
-    /// Is nothing under way at a station?
+    /// Whether nothing is under way at a station.
     fn is_quiet(&self, at: At) -> bool;
-    /// Does an input wait for a way of the set?
+    /// Whether an input waits for a way of the set.
     fn is_wanted(&self, at: At, set: SetIndex) -> bool;
-    /// The ways of a set that may be given up.
+    /// The ways of a set that can be evicted.
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// In how many ticks the next deadline of a station is.
+    /// The number of ticks to the next deadline of a station.
     fn next_deadline(&self, at: At) -> Option<u32>;
-    /// A message has been on its way for so many ticks.
+    /// Ages a message under way.
     fn age(&mut self, msg: u32, elapsed: i32);
-    /// The same of an operation that a station has sent to memory.
+    /// Ages the tag of a station's operation at memory.
     fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32);
-    /// Tells a station something, and puts under way what it does.
+    /// Gives an input to a station, and puts its effects under way.
     fn tell(
         &mut self,
         at: At,
@@ -49,13 +50,13 @@ pub(crate) trait Stations {
 struct Typed<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
-    /// By node: as it is before anything happened.
+    /// By node: the initial state.
     fresh: Vec<P::Node>,
     messages: Messages<P::Msg>,
     fx: Effects<P::Msg>,
 }
 
-/// The stations of a machine whose lines live there.
+/// The stations of a machine with these homes of lines.
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,
@@ -72,7 +73,8 @@ pub(crate) fn of<P: Protocol>(
     }))
 }
 
-/// The messages under way. The place left last is used next, while it is near.
+/// The messages under way. The place freed last is reused first, while it is in the host's
+/// cache.
 struct Messages<M> {
     places: Vec<Option<M>>,
     free: Vec<u32>,
@@ -97,7 +99,7 @@ impl<M> Messages<M> {
     }
 }
 
-/// Everything that is set off can happen next.
+/// Collects the effects of a step as events.
 struct Sender<'a, M> {
     messages: &'a mut Messages<M>,
     under_way: &'a mut UnderWay,
@@ -175,7 +177,7 @@ impl<P: Protocol> Stations for Typed<P> {
 
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let station = &self.stations[at as usize];
-        // A controller whose lines the machine does not declare has one set.
+        // A controller with lines that the machine does not declare has one set.
         if set.0 < self.nodes.level(station.id().kind).array.sets.max(1) {
             station.node.victims(set, out);
         }

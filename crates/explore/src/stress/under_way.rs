@@ -1,53 +1,52 @@
-//! What is under way on a machine, and what can happen next.
+//! Messages and operations under way, and the possible next events.
 
 use super::queues::Queues;
 use drive::At;
 use proto::{LineData, MemoryOp, SetIndex, Slot, Symbol as _, TimerClass};
 
-/// What can happen next. Nodes and wavefronts are numbers.
+/// A possible event. Nodes and wavefronts are numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A message arrives: the oldest, where channels keep order.
+    /// A message is delivered: the oldest one, in ordered channels.
     Deliver {
         from: u8,
         to: u8,
     },
-    /// Memory does what a node has asked for first.
+    /// Memory performs the oldest operation of a node.
     Memory(u8),
     Timer(u8, TimerClass),
-    /// A node waits for a time.
+    /// A deadline of a node.
     Deadline(u8),
-    /// A node must give up a way of a set.
+    /// A node must evict a way of a set.
     Need(u8, SetIndex),
-    /// A wavefront may go on.
+    /// A wavefront may issue.
     Wave(u8),
 }
 
-/// What is under way, and what can happen next.
+/// Messages and operations under way, and the possible next events.
 pub(crate) struct UnderWay {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(super) count: usize,
-    /// By sender and receiver: the messages under way.
+    /// By sender and receiver: the messages under way, with the times of sending.
     pub(super) channels: Queues<(u32, u64)>,
-    /// By node: what memory is to do for it. All that is on its way is here with
-    /// the time at which it was sent.
+    /// By node: its operations at memory, with the times of sending.
     pub(super) asked: Queues<(MemoryOp, u64)>,
-    /// By node: the timers that run, a bit a class.
+    /// By node: the running timers, a bit a class.
     pub(super) timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
-    /// How many of those are deadlines or timers that run for ever: nobody may be
-    /// waiting for them.
+    /// The number of those events that are deadlines or periodic timers: a wavefront may not
+    /// wait for them.
     pub(super) periodic: usize,
-    /// How many ticks have passed.
+    /// The current tick.
     pub(super) now: u64,
-    /// By node: the time that it waits for, if it waits for one.
+    /// By node: its next deadline.
     pub(super) due: Vec<Option<u64>>,
-    /// The last answers, until they are looked at.
+    /// The last answers, until they are processed.
     pub(super) replies: Vec<(Slot, Option<LineData>)>,
 }
 
 impl UnderWay {
-    /// Nothing, among so many nodes.
+    /// Nothing under way, among so many nodes.
     pub(super) fn new(count: usize) -> UnderWay {
         UnderWay {
             count,
@@ -62,7 +61,7 @@ impl UnderWay {
         }
     }
 
-    /// Forgets everything but times and answers.
+    /// Removes all but times and answers.
     pub(super) fn clear(&mut self) {
         self.channels.clear();
         self.asked.clear();
@@ -78,7 +77,7 @@ impl UnderWay {
         self.ready.push(Event::Deliver { from: from as u8, to: to as u8 });
     }
 
-    /// Memory is asked.
+    /// Operations are sent to memory.
     #[inline]
     pub(super) fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
         for op in ops.drain(..) {
@@ -87,7 +86,7 @@ impl UnderWay {
         }
     }
 
-    /// A timer is asked for.
+    /// A timer is started.
     #[inline]
     pub(super) fn armed(&mut self, at: At, class: TimerClass) {
         let (timers, bit) = (&mut self.timers[at as usize], 1 << class.index());
@@ -104,7 +103,7 @@ impl UnderWay {
         self.ready.push(Event::Need(at as u8, set));
     }
 
-    /// A node must hear of the time then.
+    /// Sets a deadline of a node.
     pub(super) fn wait_until(&mut self, at: At, time: u64) {
         let due = &mut self.due[at as usize];
         if due.is_none() {

@@ -1,17 +1,17 @@
-//! How far a wavefront has come in its program.
+//! The progress of a wavefront in its program.
 
 use super::episode::Step;
 
-/// Data accesses of a wavefront that may be under way at once.
+/// The most data accesses of a wavefront under way.
 pub(super) const UNDER_WAY_MAX: usize = 4;
 
 /// A wavefront.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
     pub(super) at: usize,
-    /// The places of the steps under way in its program.
+    /// The steps under way, by index.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],
-    /// Is it in the list of what can happen?
+    /// Whether the wavefront is in the list of events.
     pub(super) is_ready: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The wavefronts of an episode: what they issue, what their answers must be,
-//! and what memory must have when their kernel has ended.
+//! The wavefronts of an episode: their issue, the check of their answers, and the check of
+//! memory after the end of their kernel.
 
 use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORD, WORDS, cu};
 use super::machine::Machine;
@@ -12,9 +12,9 @@ use proto::{
     RmwKind, Scope, Slot, Width,
 };
 
-/// Who waits for a flag that is not set asks for it anyhow, so many times of 256.
+/// The rate of polls of a flag that is not set, in 256.
 const IMPATIENCE: u64 = 64;
-/// The first slot of the ends of kernels.
+/// The first slot for the ends of kernels.
 const ENDS: usize = WAVES * UNDER_WAY_MAX;
 
 impl Machine {
@@ -25,13 +25,13 @@ impl Machine {
         }
     }
 
-    /// Issues the next step of a wavefront, if it may be.
+    /// Issues the next step of a wavefront, if it can issue.
     pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), Wrong> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
         let steps = &program.threads[wave];
         let Some(&step) = steps.get(state.at) else { return Ok(()) };
-        // Data accesses of different words overlap; nothing else does.
+        // Data accesses to different words overlap; all else is in order.
         let waits_for = |&other: &u16| {
             let other = &steps[usize::from(other)];
             !step.is_plain() || !other.is_plain() || step.word == other.word
@@ -92,7 +92,7 @@ impl Machine {
         (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
     }
 
-    /// A step is done, unless it must be done again.
+    /// Completes a step, or repeats it.
     pub(super) fn answered(
         &mut self,
         slot: Slot,
@@ -104,11 +104,15 @@ impl Machine {
             let bit = 1 << (slot - ENDS);
             let is_awaited = self.ending & bit != 0;
             self.ending &= !bit;
-            return if is_awaited { Ok(()) } else { Err(wrong(String::from("a kernel has ended twice"))) };
+            return if is_awaited {
+                Ok(())
+            } else {
+                Err(wrong(String::from("the end of a kernel is answered twice")))
+            };
         }
         let (wave, at) = (slot / UNDER_WAY_MAX, slot % UNDER_WAY_MAX);
         let Some(at) = self.waves[wave].under_way[at].take() else {
-            return Err(wrong(format!("wavefront {wave} is answered what it has not asked")));
+            return Err(wrong(format!("wavefront {wave} is answered without a request")));
         };
         let at = usize::from(at);
         let step = &program.threads[wave][at];
@@ -117,7 +121,7 @@ impl Machine {
         let found = data.map(|data| data.read(offset, Width::W4) as u32);
         let reads = !matches!(step.kind, Kind::Store | Kind::Set | Kind::Swap | Kind::Fence);
         if reads != found.is_some() {
-            return fails(String::from("the answer has bytes, or lacks them"));
+            return fails(String::from("the answer has unexpected data, or lacks data"));
         }
         let found = found.unwrap_or_default();
         match step.kind {
@@ -126,7 +130,7 @@ impl Machine {
             Kind::Count => {
                 let counted = &mut self.counted[usize::from(step.word) - FIRST_COUNTER];
                 if counted.contains(&found) {
-                    return fails(format!("found {found}, which somebody else has found before"));
+                    return fails(format!("found {found}, which another count has already found"));
                 }
                 counted.push(found);
             }
@@ -150,8 +154,8 @@ impl Machine {
         Ok(())
     }
 
-    /// The kernel ends on every compute unit, and then on the machine, so that
-    /// the host finds in memory what has been stored.
+    /// Ends the kernel on every compute unit, then on the machine, so that memory has all
+    /// stored values for the host.
     pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
         for step in Boundary::END {
             let requests = self.stations.boundary(step, KernelId(0)).map_err(wrong)?;
@@ -164,13 +168,11 @@ impl Machine {
         }
         match self.ending {
             0 => Ok(()),
-            _ => {
-                Err(wrong(String::from("all wavefronts are done, and their kernel does not come to an end")))
-            }
+            _ => Err(wrong(String::from("all wavefronts are done, but their kernel does not end"))),
         }
     }
 
-    /// Memory has what was stored last.
+    /// Checks that memory has the last stored values.
     pub(super) fn check_memory(&self, program: &Program) -> Result<(), Wrong> {
         for word in 0..WORDS {
             let (line, offset) = self.place(word, program);
@@ -178,7 +180,7 @@ impl Machine {
             let last = program.last[word];
             if found != last {
                 let name = episode::name(word);
-                return Err(wrong(format!("memory has {found} in {name} at the end, and not {last}")));
+                return Err(wrong(format!("memory has {found} in {name} at the end, expected {last}")));
             }
         }
         Ok(())

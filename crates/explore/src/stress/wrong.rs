@@ -1,25 +1,25 @@
-//! What goes wrong in an episode.
+//! Faults of episodes.
 
 use super::order::Program;
 use super::wave::Wave;
 
-/// What went wrong.
+/// A fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
     /// A sentence.
     pub(super) what: String,
-    /// The wavefront and the step in its program, if it is about one.
+    /// The wavefront and its step, if the fault concerns one.
     pub(super) at: Option<(usize, usize)>,
 }
 
-/// Something that is about no wavefront.
+/// A fault without a wavefront.
 pub(super) fn wrong(what: String) -> Wrong {
     Wrong { what, at: None }
 }
 
-/// Not all wavefronts are done, and nothing goes on.
+/// The fault of a run that cannot continue before all wavefronts are done.
 pub(super) fn unfinished(waves: &[Wave], program: &Program, why: &str) -> Wrong {
     let left = waves.iter().zip(&program.threads).position(|(wave, steps)| !wave.is_done(steps));
     let at = left.map(|wave| (wave, waves[wave].at.min(program.threads[wave].len().saturating_sub(1))));
-    Wrong { what: format!("{why}, and not all wavefronts are done"), at }
+    Wrong { what: format!("{why}, but not all wavefronts are done"), at }
 }

@@ -1,5 +1,5 @@
-//! Verifies a protocol: every test, on every machine and in every placement,
-//! against every claim.
+//! Verifies a protocol: every test, on every machine and in every placement, against every
+//! claim.
 
 mod options;
 pub(crate) mod reason;
@@ -28,14 +28,15 @@ pub use run::Finding;
 
 use run::{Explorers, Run};
 
-/// What is known of a claim.
+/// The status of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It holds in all tests, within the bounds, and said something of one.
+    /// The claim holds in all tests, within the bounds, and promises something for at least
+    /// one.
     Verified,
-    /// Not everything was covered, and nothing speaks against it.
+    /// The exploration is incomplete, without a counterexample.
     Incomplete,
-    /// It does not hold.
+    /// The claim does not hold.
     Refuted,
 }
 
@@ -51,61 +52,60 @@ impl Status {
     }
 }
 
-/// What is known of a protocol.
+/// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verification {
     /// Its name.
     pub protocol: &'static str,
     /// Its claims.
     pub claims: Vec<(String, Status)>,
-    /// How many tests were explored.
+    /// The number of explored tests.
     pub tests: usize,
-    /// What no machine can run, each reason with how many tests.
+    /// The reasons why no machine can run a test, each with the number of tests.
     pub unsupported: BTreeMap<String, usize>,
-    /// How many tests were explored without preemptions on machines that have them,
-    /// because their work-groups meet one another at a barrier.
+    /// The number of tests explored without preemptions on machines that have them, because
+    /// their work-groups share a barrier.
     pub unpreempted: usize,
-    /// How many of them are free of races.
+    /// The number of race-free tests.
     pub race_free: usize,
-    /// How many of those order a data conflict between caches.
+    /// The number of those with an ordered data conflict between caches.
     pub synchronized: usize,
-    /// How many runs there were: tests on machines in placements.
+    /// The number of runs: tests on machines in placements.
     pub runs: usize,
-    /// How many states all of them have.
+    /// The number of states of all runs.
     pub states: u64,
-    /// How many bytes all of them took.
+    /// The bytes of all states.
     pub state_bytes: u64,
-    /// How many moves lead from one to another.
+    /// The number of moves between states.
     pub transitions: u64,
-    /// Was everything covered?
+    /// Whether the exploration is complete.
     pub complete: bool,
-    /// What was not, each reason with how often.
+    /// The reasons why it is not, each with the number of occurrences.
     pub gaps: BTreeMap<String, usize>,
-    /// Why no test proves anything for a claim, for each claim of which that is so.
+    /// For each claim without proof by a test: the reason.
     pub unproved: Vec<String>,
-    /// What must not be, the shortest first.
+    /// The counterexamples, shortest first.
     pub findings: Vec<Finding>,
-    /// The rows that can fire, and the names of those that never did.
+    /// The number of rows that can fire, and the names of those that did not fire.
     pub rows: (usize, Vec<RowName>),
-    /// What became of seeded faults.
+    /// The results of seeded faults.
     pub mutants: Option<Mutants>,
-    /// Of which machines and programs all this is known.
+    /// The dimensions of the verification.
     pub dimensions: Dimensions,
 }
 
-/// What can differ between machines and between programs: what of it is explored,
-/// and what is not.
+/// The dimensions in which machines and programs differ, explored or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimensions {
-    /// What is explored.
+    /// The explored dimensions.
     pub covered: Vec<String>,
-    /// What is not.
+    /// The dimensions that are not explored.
     pub not_covered: Vec<String>,
 }
 
 impl Dimensions {
-    /// Those of machines within these bounds, with programs that were spread so and
-    /// preempted so often.
+    /// The dimensions of machines within these bounds, with programs in these numbers of
+    /// kernels, hosts and preemptions.
     #[must_use]
     pub fn of(bounds: &[Bounds], spread: Spread, preemptions: u8) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {
@@ -146,9 +146,8 @@ impl Dimensions {
     }
 }
 
-/// The machines that every test is explored on: each write policy, plenty and
-/// one of everything, cores that overlap and cores that do not, with evictions
-/// at any time.
+/// The machines for every test: each write policy, ample and minimal resources, cores with and
+/// without overlap, and evictions at any time.
 #[must_use]
 pub fn machines() -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
@@ -161,8 +160,8 @@ pub fn machines() -> Vec<Bounds> {
     ]
 }
 
-/// The machines that the tests of a protocol are explored on: those of all
-/// protocols, and two more for each other core that a claim names.
+/// The machines for the tests of a protocol: those of all protocols, and two more for each
+/// other core that a claim names.
 #[must_use]
 pub fn machines_of(info: &Info) -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through};
@@ -176,8 +175,8 @@ pub fn machines_of(info: &Info) -> Vec<Bounds> {
     all
 }
 
-/// These machines with so many chiplets: as they are for one, and otherwise each with
-/// the first two pages placed in every way.
+/// These machines with so many chiplets. With several, each has the first two pages placed in
+/// every way.
 #[must_use]
 pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
     if chiplets == 1 {
@@ -186,7 +185,7 @@ pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
     machines.into_iter().flat_map(|machine| machine.on_chiplets(chiplets)).collect()
 }
 
-/// The most findings that are reported.
+/// The most counterexamples in a report.
 const REPORTED_MAX: usize = 20;
 
 /// Verifies the protocol with these tests.
@@ -197,7 +196,7 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
     verify_programs(subject, &mut Programs::of(tests.iter().cloned()), options)
 }
 
-/// Verifies the protocol with these programs, which are made meanwhile.
+/// Verifies the protocol with these programs, which are generated during the verification.
 ///
 /// # Errors
 /// If the protocol claims an unknown model.
@@ -244,7 +243,7 @@ pub fn verify_programs(
             }
         })
         .collect();
-    // Only what some machine can run has been tested.
+    // Only tests that a machine can run count.
     let ran = || tested.iter().filter(|t| !t.runs.is_empty());
     let mut unsupported: BTreeMap<String, usize> = BTreeMap::new();
     for why in tested.iter().filter_map(|t| t.unsupported.as_ref()) {
@@ -257,7 +256,7 @@ pub fn verify_programs(
     };
     let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
-    // Not every program can be spread or preempted: only what ran is covered.
+    // Not every program can be distributed or preempted: only the runs count.
     let preemptions = runs.iter().map(|run| run.preemptions).max().unwrap_or(0);
     let spread = runs.iter().fold(Spread::default(), |spread, run| {
         let placement = &tests[run.test].placements[run.placement];

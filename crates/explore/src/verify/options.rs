@@ -1,28 +1,28 @@
-//! How a protocol is verified.
+//! The options of a verification.
 
 use core::fmt;
 
 use crate::machine::bounds::Bounds;
 
-/// How a protocol is verified.
+/// The options of a verification.
 pub struct Options<'a> {
     /// The machines.
     pub bounds: Vec<Bounds>,
-    /// How many tests are explored at once.
+    /// The number of tests explored at once.
     pub jobs: usize,
-    /// The bytes that all of them together may take.
+    /// The memory limit of all of them in bytes.
     pub memory_bytes: u64,
-    /// Are faults seeded afterwards?
+    /// Whether faults are seeded afterwards.
     pub mutants: bool,
-    /// Asked now and then, by all jobs; true ends everything.
+    /// Polled now and then by all jobs; true ends the verification.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Told now and then how many tests, and then how many mutants, are done.
+    /// Called now and then with the number of finished tests, then of finished mutants.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl Options<'_> {
-    /// On these machines: one test at a time, a gigabyte, to the end, in silence, and
-    /// without faults.
+    /// The options with these machines: one job, one GiB, no stop, no progress report, and no
+    /// seeded faults.
     #[must_use]
     pub fn new(bounds: Vec<Bounds>) -> Options<'static> {
         Options { bounds, jobs: 1, memory_bytes: 1 << 30, mutants: false, stop: &|| false, progress: &|_| {} }
@@ -38,11 +38,11 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// How far a verification has come.
+/// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress {
-    /// So many tests of so many that there are so far.
+    /// The finished tests, and the tests generated so far.
     Tests(usize, usize),
-    /// So many mutants of so many.
+    /// The finished mutants, and all mutants.
     Mutants(usize, usize),
 }

@@ -1,5 +1,5 @@
-//! Why an outcome is forbidden, in words: what the model allows, and the
-//! execution that would show the outcome, with the cycle that is refused.
+//! Explanation of a forbidden outcome: the outcomes that the model allows, and the execution
+//! with the outcome and its forbidden cycle.
 
 use litmus::check::{self, Options};
 use litmus::program::{Condition, Program, Prop, Quantifier};
@@ -8,10 +8,10 @@ use crate::machine::outcome::Outcome;
 use crate::programs::claim::{Claim, Promise};
 use crate::search::show;
 
-/// So many outcomes that are allowed are named.
+/// The most allowed outcomes in an explanation.
 const NAMED_MAX: usize = 6;
 
-/// The reasons of all that forbid the outcome, a line each.
+/// The explanations by all models that forbid the outcome, one line each.
 pub(crate) fn of(
     program: &Program,
     outcome: &Outcome,
@@ -39,9 +39,9 @@ pub(crate) fn of(
     lines
 }
 
-/// The execution that would show the outcome, and what is refused of it.
+/// The execution with the outcome, and its forbidden cycle.
 fn refused(program: &Program, outcome: &Outcome, claim: &Claim, stop: &dyn Fn() -> bool) -> Vec<String> {
-    // What is free of races under these models is sequentially consistent.
+    // A race-free program is sequentially consistent under these models.
     let model = match claim.reading() {
         Some(_) => "sc",
         None => &claim.model,

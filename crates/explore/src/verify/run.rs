@@ -1,5 +1,4 @@
-//! What becomes of one test: on every machine, in every placement, against every
-//! claim.
+//! Explores one test: on every machine, in every placement, against every claim.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use crate::search::{Asked, Explorer, Fault, Found, Violation};
 use crate::subject::Subject;
 use crate::verify::options::Options;
 
-/// A test on a machine in a placement, as it went.
+/// The run of a test on a machine in a placement.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) test: usize,
@@ -31,37 +30,37 @@ pub(crate) struct Run {
     pub(crate) transitions: u64,
     pub(crate) rows: RowSet,
     pub(crate) keys: Box<[PlanKey]>,
-    /// How often work-groups were preempted at most.
+    /// The most preemptions of work-groups.
     pub(crate) preemptions: u8,
-    /// May it wait for ever?
+    /// Whether the program may block.
     pub(crate) may_block: bool,
-    /// Was everything seen, with nothing against it?
+    /// Whether the exploration is complete, without a fault.
     pub(crate) is_sound: bool,
-    /// The outcomes that were allowed.
+    /// The allowed outcomes.
     pub(crate) allowed: Option<Arc<BTreeSet<Outcome>>>,
 }
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Debug, Default)]
 pub(crate) struct Tested {
     pub(crate) race_free: bool,
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    /// The claims that said something of a run, a bit each in their order.
+    /// The claims with a promise for a run, a bit each in their order.
     pub(crate) spoken: u32,
     /// The claims under which the program races, a bit each.
     pub(crate) racing: u32,
-    /// The models that something is against.
+    /// The violated models.
     pub(crate) refuted: BTreeSet<String>,
     pub(crate) gaps: Vec<String>,
-    /// What no machine has that the program needs.
+    /// The feature that the program needs and no machine has.
     pub(crate) unsupported: Option<String>,
     /// True if a run had no preemptions on a machine that has them.
     pub(crate) unpreempted: bool,
 }
 
-/// Something that must not be, with all that is needed to make it again.
+/// A counterexample, with all that its replay needs.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The index of the test.
@@ -70,27 +69,27 @@ pub struct Finding {
     pub placement: usize,
     /// The machine.
     pub bounds: Bounds,
-    /// The claims that it is against.
+    /// The violated claims.
     pub models: Vec<String>,
-    /// What it is.
+    /// The fault.
     pub violation: Violation,
 }
 
-/// What is not covered when somebody has it end.
+/// The gap of a verification that the caller stopped.
 const STOPPED: &str = "stopped before the end";
 
-/// What is not covered when a core had to wait for room in a channel.
+/// The gap of a run in which a core waited for room in a channel.
 pub(crate) const THROTTLED: &str = "a core had to wait because a channel was full";
 
-/// The most findings that are kept of a test.
+/// The most counterexamples of a test.
 const FINDINGS_MAX: usize = 3;
 
-/// Programs of more threads or instructions than that lose a line only when its
-/// way is needed: machines have one way a cache for that.
+/// Larger programs lose a line only when its way is needed: other machines have one way a
+/// cache for that.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 
-/// The explorers of the machines that were needed so far.
+/// The explorers of the machines in use.
 pub(crate) struct Explorers<'a> {
     subject: &'a Subject,
     mutation: Option<Mutation>,
@@ -98,7 +97,7 @@ pub(crate) struct Explorers<'a> {
 }
 
 impl<'a> Explorers<'a> {
-    /// With a seeded fault, if one is given.
+    /// Explorers with a seeded fault, if one is given.
     pub(crate) fn new(subject: &'a Subject, mutation: Option<Mutation>) -> Explorers<'a> {
         Explorers { subject, mutation, all: Vec::new() }
     }
@@ -113,11 +112,11 @@ impl<'a> Explorers<'a> {
     }
 }
 
-/// The bounds within which a program is explored on a machine.
+/// The bounds for a program on a machine.
 ///
-/// Where no claim that says something of it is made with the machine's cores, but
-/// one is with cores that issue in order, the machine has such cores. Work-groups that
-/// meet one another at a barrier are not preempted.
+/// If no claim with a promise for the program holds for the machine's cores, but one holds for
+/// in-order cores, the machine has in-order cores. Work-groups that share a barrier are not
+/// preempted.
 fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),
@@ -138,7 +137,7 @@ fn bounds_for(
     }
 }
 
-/// Explores a test on every machine and in every placement that it asks for.
+/// Explores a test on its machines and in its placements.
 pub(crate) fn test(
     explorers: &mut Explorers<'_>,
     claims: &[Claim],
@@ -147,7 +146,7 @@ pub(crate) fn test(
     options: &Options<'_>,
 ) -> Tested {
     let mut tested = Tested::default();
-    // There may be very many tests left when somebody has it end.
+    // There may be very many tests left after a stop.
     if (options.stop)() {
         tested.gaps.push(String::from(STOPPED));
         return tested;
@@ -173,7 +172,7 @@ pub(crate) fn test(
                 tested.gaps.push(String::from(STOPPED));
                 return tested;
             }
-            // Claims that are made of this core, but for those that have failed.
+            // The claims that hold for this core, without those that have failed.
             let mut open: Vec<&(&Claim, Promise)> =
                 promises.iter().filter(|(claim, _)| claim.is_made(program, bounds.core)).collect();
             let mut is_first = true;
@@ -222,7 +221,7 @@ pub(crate) fn test(
                         let says = open.iter().filter(|(_, p)| p.allowed.is_some());
                         says.map(|(claim, _)| claim.model.clone()).collect()
                     }
-                    // What the machine must never do is against whatever is claimed.
+                    // A fault of the machine itself violates every claim.
                     None => claims.iter().map(|claim| claim.model.clone()).collect(),
                 };
                 open.retain(|(claim, _)| !against.contains(&claim.model));
@@ -239,7 +238,7 @@ pub(crate) fn test(
     tested
 }
 
-/// What claims say of a program whose threads run in these stages.
+/// The promises of claims for a program whose threads run in these stages.
 struct Promised<'a> {
     stages: &'a [u8],
     promises: Vec<(&'a Claim, Promise)>,
@@ -247,7 +246,7 @@ struct Promised<'a> {
 }
 
 impl Tested {
-    /// Asks all claims of the program in these stages.
+    /// Evaluates all claims on the program in these stages.
     fn ask<'a>(
         &mut self,
         claims: &'a [Claim],
@@ -260,7 +259,7 @@ impl Tested {
         for (at, claim) in claims.iter().enumerate().filter(speaks) {
             match claim.promise_in_stages(program, stages, &mut || (options.stop)()) {
                 Ok(promise) => {
-                    // Said of the program in one kernel.
+                    // A race is recorded for the program in one kernel.
                     self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;
                     promises.push((claim, promise));
                 }
@@ -273,7 +272,7 @@ impl Tested {
         let mut placements = test.placements.iter().filter(|placement| placement.stages == stages);
         self.synchronized |=
             placements.any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
-        // One model that knows of no endless wait is enough.
+        // One model without endless waits is enough.
         let may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
         Promised { stages, promises, may_block }
     }
@@ -309,7 +308,7 @@ impl Tested {
     }
 }
 
-/// The outcomes that all of them allow.
+/// The outcomes that all claims allow.
 fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
     let of = open.iter().filter_map(|(_, promise)| promise.allowed.as_ref());
     of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {

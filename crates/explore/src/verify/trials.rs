@@ -1,4 +1,4 @@
-//! Trials of seeded faults: which runs each is tried on, and what becomes of it.
+//! Trials of seeded faults: the runs of each mutant, and its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,15 +17,15 @@ use crate::subject::Subject;
 use crate::verify::options::{Options, Progress};
 use crate::verify::run::{Explorers, Run};
 
-/// A sound run on which mutants are tried.
+/// A run without a fault, for trials of mutants.
 pub(crate) struct Witness<'a> {
     pub(crate) run: &'a Run,
     pub(crate) synchronized: bool,
 }
 
 impl Witness<'_> {
-    /// Of those in which synchronization orders data, of others of which a claim
-    /// says something, or of the rest.
+    /// 0 for runs with synchronization that orders data, 1 for others with a promise, 2 for
+    /// the rest.
     fn kind(&self) -> usize {
         match (self.synchronized, &self.run.allowed) {
             (true, _) => 0,
@@ -44,26 +44,26 @@ enum Fate {
     Undecided,
 }
 
-/// How many more states a mutant may have than the protocol, before its run is
-/// given up: that shows nothing.
+/// The most growth of a mutant's states over the protocol's. A larger run is abandoned and
+/// shows nothing.
 const GROWTH_MAX: u64 = 4;
-/// The runs of the first pass: those that have killed others, and more of each kind.
+/// The runs of the first pass: those that have killed other mutants, and more of each kind.
 const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 48;
-/// The mutants between two counts of which runs kill most.
+/// The number of mutants between two rankings of the runs.
 const ROUND: usize = 48;
-/// The runs of the second pass, and their states together.
+/// The runs of the second pass, and the sum of their states.
 const TRIALS_MAX: usize = 4000;
 const STATES_MAX: u64 = 30_000_000;
-/// Their states for a mutant that is argued to be equivalent.
+/// The same sum for a mutant that is argued to be equivalent.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
-/// The states of the runs in the second pass that have killed a mutant.
+/// The states of the second pass's runs that have killed a mutant.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
-/// A mutant that alters no step in so many runs, beside those that have killed others,
-/// counts as unreached.
+/// A mutant that changes no step in so many runs, beside those that have killed others, counts
+/// as unreached.
 const UNALTERED_MAX: usize = 200;
 
-/// The runs and the means of all trials.
+/// The runs and the options of all trials.
 struct Trials<'a> {
     subject: &'a Subject,
     tests: &'a [Arc<Test>],
@@ -73,9 +73,9 @@ struct Trials<'a> {
 
 /// Tries to kill every mutant with the runs.
 ///
-/// A first pass tries each mutant on a few runs: those that have killed most of the
-/// mutants before it, and the smallest. A second pass tries the survivors on all runs that
-/// have killed a mutant, and on many more.
+/// A first pass tries each mutant on a few runs: those with most kills so far, and the
+/// smallest. A second pass tries the survivors on all runs that have killed a mutant, and on
+/// many more.
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -135,7 +135,7 @@ pub(crate) fn kill(
     });
     for (&at, fate) in left.iter().zip(again) {
         fates[at] = match (&fates[at], fate) {
-            // The few may have reached what the many do not.
+            // The first pass may have reached what the second does not.
             (Fate::Survives, Fate::Unreached) => Fate::Survives,
             (_, fate) => fate,
         };
@@ -144,8 +144,8 @@ pub(crate) fn kill(
 }
 
 impl Trials<'_> {
-    /// Why a fault is not seeded, if it is not: no run takes the plan that it changes.
-    /// The check of the next kernel behind a program does, in one order of its requests.
+    /// The reason why a fault is not seeded, if no run takes the changed plan. Only the check
+    /// of the next kernel after a program takes it, in one order of its requests.
     fn why_unseeded(&self, mutant: &Mutant) -> Option<&'static str> {
         let key = mutant.plan.filter(|key| key.op == OpClass::KernelBegin)?;
         let runs = || self.witnesses.iter().map(|witness| witness.run);
@@ -180,14 +180,14 @@ impl Trials<'_> {
         result
     }
 
-    /// True if a claim says something of a run that reaches what the mutant changes.
+    /// True if a claim promises something for a run that reaches the change.
     fn is_asked(&self, mutant: &Mutant) -> bool {
         self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
     }
 
-    /// The runs that reach what the mutant changes: first the smallest of each
-    /// shipped test and of each group of made ones, of each kind and on each
-    /// machine, then the next of each, ...
+    /// The runs that reach the change, ranked: first the smallest of each shipped test and of
+    /// each group of generated tests, of each kind and on each machine, then the next of each,
+    /// ...
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
         let reaches = |w: &Witness<'_>| {
@@ -203,7 +203,7 @@ impl Trials<'_> {
         for at in reaching {
             let witness = &self.witnesses[at];
             let group = self.tests[witness.run.test].group;
-            // Those that were not made have been thought about, each of them.
+            // Each shipped test was written on purpose.
             let shipped = (group == 0).then_some(witness.run.test);
             let rank = ranks.entry((group, shipped, witness.kind(), witness.run.bounds)).or_default();
             ranked.push((*rank, at));
@@ -230,7 +230,7 @@ impl Trials<'_> {
         (killers, others)
     }
 
-    /// Leaves out those with which they have too many states together.
+    /// Keeps runs in order while the sum of their states fits the limit.
     fn shorten(&self, some: &mut Vec<usize>, states_max: u64) {
         let mut left = states_max;
         some.retain(|&at| {
@@ -240,14 +240,14 @@ impl Trials<'_> {
         });
     }
 
-    /// The killers that reach what the mutant changes, and all runs that reach it.
+    /// The killers that reach the change, and all runs that reach it.
     fn of_them(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let reaching = self.reaching(mutant);
         let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
         (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)
     }
 
-    /// Tries the mutant on the killers, and then on the others.
+    /// Tries the mutant on the killers, and then on the other runs.
     fn fate(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> Fate {
         let mut explorers = Explorers::new(self.subject, Some(mutant.mutation));
         let mut altered = false;
@@ -281,20 +281,20 @@ impl Trials<'_> {
     }
 }
 
-/// First the ones, then the others, each of them once.
+/// Both lists in order, without duplicates.
 fn once(first: Vec<usize>, then: Vec<usize>) -> Vec<usize> {
     let mut seen = FxHashSet::default();
     first.into_iter().chain(then).filter(|w| seen.insert(*w)).collect()
 }
 
-/// The runs that have killed, those that have killed most first.
+/// The runs with kills, most kills first.
 fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
     let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
     killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
     killers.into_iter().map(|(_, w)| w).collect()
 }
 
-/// The keys that have the plan of this one.
+/// The keys with the same plan as this one.
 fn same_plans(subject: &Subject, table: TableId, key: PlanKey) -> Vec<PlanKey> {
     let views = (subject.plans)();
     let Some(view) = views.iter().find(|view| view.id == table) else { return Vec::new() };

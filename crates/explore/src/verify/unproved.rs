@@ -1,12 +1,12 @@
-//! Why tests prove nothing for a claim, in words.
+//! The reason why tests prove nothing for a claim.
 
 use std::sync::Arc;
 
 use crate::programs::claim::{Claim, Silence};
 use crate::programs::test::Test;
 
-/// Why. `racing` says which of the tests race under the model. If not everything
-/// was covered, nothing is known of the rest.
+/// The reason. `racing` says which of the tests race under the model. If the exploration is
+/// incomplete, the rest is unknown.
 pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covered: bool) -> String {
     let model = &claim.model;
     match tests {
@@ -33,7 +33,7 @@ fn of_one(claim: &Claim, test: &Test) -> String {
              data), so it proves nothing for {model}"
         ),
         Err(Silence::Undefined(why) | Silence::Incomplete(why)) => {
-            // How else the model could be asked is no question here.
+            // The hint about the command line is omitted here.
             let why = why.split("; say how").next().unwrap_or_default();
             format!("{model} says nothing of the test, so it proves nothing for {model}: {why}")
         }
