@@ -1,19 +1,18 @@
-//! Every protocol is verified within a small bound, or refuted as it is known
-//! to be: the papers' programs, the OpenCL tests, and some of the made programs
-//! with up to three operations, of the messages and of what is drawn.
+//! Every protocol is verified within a small bound, or refuted as known: the papers' programs,
+//! the OpenCL tests, and samples of generated programs with up to three operations, of message
+//! programs and of larger programs.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Verification};
 use explore::{Subject, corpus};
 
-/// One in so many of the made programs is explored.
+/// One in so many generated programs is explored.
 const MADE_STEP: usize = 97;
 
-/// So many larger ones are drawn.
+/// The number of larger programs drawn.
 const SAMPLE: usize = 20;
 
-/// More than this many programs have synchronization that orders data between
-/// caches.
+/// At least so many programs have synchronization that orders data between caches.
 const SYNCHRONIZED_MIN: usize = 10;
 
 fn verified(protocol: &str) -> Verification {
@@ -45,7 +44,7 @@ fn holds(protocol: &str) {
 fn fails(protocol: &str) {
     let verification = verified(protocol);
     assert!(verification.claims.iter().any(|(_, status)| *status == Status::Refuted));
-    // Only by outcomes: nothing waits for ever, and nothing impossible happens.
+    // The claim fails by outcomes only: without livelocks or impossible events.
     assert!(verification.complete, "{:?}", verification.gaps);
     let faults = verification.findings.iter().map(|finding| finding.violation.fault);
     assert!(faults.into_iter().all(|fault| fault == explore::Fault::Outcome));

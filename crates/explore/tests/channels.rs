@@ -1,4 +1,4 @@
-//! Messages pass one another where the channels of a protocol keep no order.
+//! Messages overtake one another if the channels of a protocol are unordered.
 
 mod toys;
 
@@ -11,7 +11,7 @@ use proto::{Agent, Channels, Info, NodeId, PlanKey, Protocol, Sharing, WritePoli
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// `vi` over channels that keep no order.
+/// `vi` with unordered channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loose;
 
@@ -32,7 +32,7 @@ impl Protocol for Loose {
     }
 }
 
-/// Two stores of one thread, each of which is passed on.
+/// Two stores of one thread, each written through.
 const TWICE: &str = "OPENCL twice
 { }
 

@@ -1,5 +1,5 @@
-//! A claim names its cores: what a core lets pass is found, and a claim is asked
-//! with its own cores only.
+//! Claims name their cores: the reordering of each core is found, and a claim is checked with
+//! its own cores only.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test, Verification};
@@ -9,7 +9,7 @@ use proto::issue::IssueRule;
 use std::collections::BTreeSet;
 use zoo::no_l1::NoL1;
 
-/// Every access is performed at memory, so that only cores reorder.
+/// Every access is performed at memory, so only cores reorder.
 const HOW: &str = "memory_order_relaxed, memory_scope_all_svm_devices";
 
 fn test(name: &str, threads: [&[&str]; 2]) -> Test {
@@ -21,7 +21,7 @@ fn test(name: &str, threads: [&[&str]; 2]) -> Test {
         calls.iter().enumerate().map(line).collect::<String>()
     };
     let words = "(global atomic_int* x, global atomic_int* y)";
-    // An outcome has the registers that the condition asks for.
+    // An outcome contains the registers of the condition.
     let loads = |thread: usize| {
         let loads = threads[thread].iter().enumerate().filter(|(_, call)| !call.contains('='));
         loads.map(move |(at, _)| format!("{thread}:r{at}=9"))
@@ -49,7 +49,7 @@ fn load_buffering() -> Test {
     test("LB", [&["x", "y=1"], &["y", "x=1"]])
 }
 
-/// Each thread reads its own store first.
+/// Each thread first reads its own store.
 fn own_store_first() -> Test {
     test("SB+own", [&["x=1", "x", "y"], &["y=1", "y", "x"]])
 }
@@ -65,7 +65,7 @@ fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
     found.outcomes
 }
 
-/// Is there an outcome that the model does not allow?
+/// Whether an outcome is forbidden by the model.
 fn is_weaker(test: &Test, core: IssueRule, model: &str) -> bool {
     let promise = Claim::of(model).expect("a model").promise(&test.program(), &mut || false);
     let allowed = promise.expect("it is defined").allowed.expect("it speaks of every program");

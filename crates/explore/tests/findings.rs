@@ -1,9 +1,8 @@
-//! Designs that do not keep their claims as published: the shortest
-//! counterexample of each is kept under `docs/findings`, and the repaired
-//! variant passes the same program. The file of its moves makes it again.
+//! Published designs that violate their claims: `docs/findings` has the shortest
+//! counterexample of each, and the repaired variant passes the same program. The trace file
+//! replays the moves.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes the charts
-//! anew.
+//! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes the charts again.
 
 use explore::claim::Claim;
 use explore::trace::Verdict;
@@ -46,8 +45,8 @@ fn is_kept(name: &str, text: &str) {
     assert_eq!(kept, text, "{}", path.display());
 }
 
-/// The published design fails in the way that is kept, and the repaired one
-/// passes, evictions at any time included.
+/// The published design fails as recorded, and the repaired one passes, also with evictions at
+/// any time.
 fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, forbidden: &[i64]) {
     let name = Published::INFO.name;
     let test = test(name);
@@ -70,7 +69,7 @@ fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, fo
     assert_eq!(replayed.replay.steps.len(), moves.len());
     is_kept(&format!("{name}.txt"), &chart::text(&replayed.replay, &trace.title()));
     is_kept(&format!("{name}.svg"), &chart::svg(&replayed.replay, &finding.violation.why));
-    // The repaired design does something else.
+    // The repaired design behaves differently.
     let repaired = kept.replay(&Subject::of::<Repaired>(), u64::MAX, &|| false).expect("supported");
     assert_ne!(repaired.verdict, Verdict::Same);
 
@@ -86,7 +85,7 @@ fn hlrc_reads_an_old_value_of_a_word_that_is_atomic_and_data() {
     refuted_and_repaired::<zoo::hlrc::Hlrc, zoo::hlrc::HlrcRepaired>("drf", &[0]);
 }
 
-/// A release that orders by itself, and an acquire that a fence makes.
+/// A release by an access, and an acquire by a fence.
 const MIXED: &str = "OPENCL MP+release-fence
 
 {
@@ -110,10 +109,10 @@ scopeTree (device (work_group P0 P1))
 forall (1:r0=1)
 ";
 
-/// Why scopes are hints to `hlrc` only where accesses order by themselves, or
-/// fences on both sides: a fence that meets a release needs the scope that holds
-/// both. To DeNovo they are hints there too, and to hLRC as repaired, where the
-/// relaxed load in front of the fence takes the word back, and so has it flushed.
+/// Scopes are hints to `hlrc` only where accesses synchronize by themselves, or fences on both
+/// sides: a fence that pairs with a release access needs the scope that includes both. For
+/// DeNovo they are hints there too, and for repaired hLRC, where the relaxed load before the
+/// fence takes the registration back, and so has the word flushed.
 #[test]
 fn scopes_are_no_hints_to_hlrc_where_a_fence_meets_a_release() {
     fn stale<P: Protocol>() -> bool {

@@ -1,6 +1,5 @@
-//! A protocol that never flushes fails: whatever makes a release wait for what
-//! was written before is left out of all plans, one step at a time, and a thread
-//! reads what it must not.
+//! A protocol without flushes fails: each step that makes a release wait for earlier writes is
+//! removed from all plans, one at a time, and a thread then reads a stale value.
 
 use explore::claim::Claim;
 use explore::verify::Test;
@@ -9,11 +8,11 @@ use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;
 
-/// The steps that a release waits by, as plans name them. `FlushBanks` writes to
-/// memory what the L2 holds, for the host. In `no-l1` nothing is kept in an L1,
-/// and `Flush` waits for posted stores. In DeNovo nothing is written out, and
-/// `RegisterStores` waits until stores are registered. hLRC flushes at work-group
-/// scope when a registration moves, which is a row and no step of a plan.
+/// The steps in which a release waits, by their names in plans. `FlushBanks` writes the
+/// contents of the L2 to memory, for the host. In `no-l1` no L1 holds data, and `Flush` waits
+/// for posted stores. In DeNovo nothing is written out, and `RegisterStores` waits for the
+/// registration of stores. hLRC flushes at work-group scope when a registration moves, which
+/// is a row and not a step of a plan.
 const WAITS: [&str; 4] = ["Flush", "FlushOthers", "FlushBanks", "RegisterStores"];
 
 /// A work-group passes a message to the host.
@@ -45,14 +44,14 @@ fn tests() -> Vec<Test> {
         .collect()
 }
 
-/// The values of registers: what threads have read.
+/// The values of registers: those read by threads.
 fn read(program: &Program, outcome: &Outcome) -> Outcome {
     let terms = program.state_terms();
     let values = terms.iter().zip(outcome).filter(|(term, _)| matches!(term, Term::Reg(..)));
     values.map(|(_, &value)| value).collect()
 }
 
-/// Leaves a step out.
+/// Removes a step.
 struct Without<'a> {
     step: &'a str,
     tests: &'a [Test],
@@ -61,7 +60,7 @@ struct Without<'a> {
 impl zoo::Visit for Without<'_> {
     type Output = Option<String>;
 
-    /// The name of the test in which a thread reads what it must not.
+    /// The name of the test in which a thread reads a stale value.
     fn visit<P: Protocol>(self) -> Option<String> {
         let views = P::plans();
         let view = views.iter().find(|view| view.plans.iter().any(|(_, steps)| steps.contains(&self.step)));
@@ -70,8 +69,8 @@ impl zoo::Visit for Without<'_> {
         let mutation = Mutation { table: view.id, change: Change::DropStep { step } };
         let claims: Vec<Claim> =
             P::INFO.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect();
-        // What a lost flush leaves behind may be noticed only when the flag of a
-        // message leaves its cache by itself.
+        // A lost flush may be visible only if the flag of a message leaves its cache by
+        // itself.
         let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
         [combining, combining.evicting()].into_iter().find_map(|bounds| {
             let wrong =
@@ -95,8 +94,8 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
         let all = Asked { allowed: None, may_block: promise.may_block };
         let Some(found) = explore(placement, Some(mutation), &all) else { return false };
         let is_wrong = found.outcomes.iter().any(|outcome| !readable.contains(&read(&program, outcome)));
-        // By the fault alone: the protocol itself is right there, and with the
-        // fault a search that is told what is allowed says what is wrong.
+        // The fault alone is the reason: the protocol itself passes, and with the fault a
+        // search with the allowed outcomes reports the violation.
         let asked = Asked { allowed: Some(allowed), ..all };
         let fault = |mutation| {
             let violation = explore(placement, mutation, &asked).and_then(|found| found.violation);
@@ -106,7 +105,7 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
     })
 }
 
-/// Those of the steps above that the plans of a protocol have.
+/// The steps above that are in the plans of a protocol.
 struct Waits;
 
 impl zoo::Visit for Waits {
@@ -118,7 +117,7 @@ impl zoo::Visit for Waits {
     }
 }
 
-/// A protocol whose writes all wait for memory has no such step.
+/// A protocol in which all writes wait for memory has no such step.
 #[test]
 fn every_protocol_that_never_flushes_is_refuted() {
     let tests = tests();

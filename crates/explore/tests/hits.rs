@@ -14,20 +14,20 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// What is untrue of a hit.
+/// The fault in the hits of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Lie {
-    /// Whatever bytes a load asks for, each line that is there is said to have them.
+    /// A present line counts as complete for any load.
     Bytes,
-    /// The row is the one behind.
+    /// The row is the next one.
     Row,
-    /// Half of the line is said to be all of it.
+    /// Half of the line counts as the whole line.
     Length,
-    /// The step starts a timer, and the hit does not say so.
+    /// The step starts a timer, which a hit cannot.
     Timer,
 }
 
-/// The cache of `vi`, which says something untrue of its hits.
+/// The cache of `vi` with wrong hits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Liar(L1, Lie);
 
@@ -62,7 +62,7 @@ macro_rules! lies {
         $(mod $module {
             use super::*;
 
-            /// `vi` with the cache that lies.
+            /// `vi` with a faulty cache.
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
             pub struct $toy;
 
@@ -93,7 +93,7 @@ lies! {
     timer::OfTimer, Timer;
 }
 
-/// A store makes a line of which half is there; the load asks for the other half.
+/// A store makes half of a line valid; the load reads the other half.
 const HALVES: &str = "OPENCL HALVES
 { y = 1; }
 
@@ -133,7 +133,7 @@ fn a_hit_that_its_step_does_not_answer_is_reported() {
     }
 }
 
-/// Where the line is dirty, the step of a hit asks for the drain timer, which runs already.
+/// For a dirty line, the step of a hit starts the drain timer, which already runs.
 #[test]
 fn the_hits_of_vi_are_what_its_steps_do() {
     assert_eq!(why::<zoo::vi::Vi>(), None);

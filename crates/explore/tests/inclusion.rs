@@ -1,6 +1,6 @@
-//! Scopes that include one another (HRF paper, section 5.2): does a protocol
-//! support synchronization between different scopes, of which one holds the
-//! other, without being asked for it? Asked of every protocol that looks at scopes.
+//! Scope inclusion (HRF paper, section 5.2): protocols with scopes support synchronization
+//! between different scopes, one of which includes the other, although their claims do not
+//! require it.
 
 use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject, corpus, show};
 use litmus::generate::{Bound, Kind, LevelBound, cycles, programs};
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
-/// A program that is free of races only if scopes may include one another.
+/// A program that is race-free only if scopes may include one another.
 struct Asks {
     name: String,
     program: Program,
@@ -20,11 +20,11 @@ struct Asks {
     allowed: BTreeSet<Vec<Value>>,
     may_block: bool,
     orders_data: bool,
-    /// Is some word an atomic and data?
+    /// Whether a word is both atomic and data.
     mixes: bool,
 }
 
-/// Is some word an atomic and data?
+/// Whether a word is both atomic and data.
 fn mixes(program: &Program) -> bool {
     let accesses = program.threads.iter().flat_map(|thread| &thread.code).filter_map(Instr::access);
     let (atomic, data): (Vec<_>, Vec<_>) = accesses.partition(|access| access.order.is_atomic());
@@ -61,9 +61,9 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
     }
 }
 
-/// What is asked of an implementation of that model: of the shipped tests, of all
-/// programs of two threads with up to three operations, and of the critical
-/// cycles of two and of three threads.
+/// The programs for implementations of the model: from the shipped tests, from all programs of
+/// two threads with up to three operations, and from the critical cycles of two and of three
+/// threads.
 fn corpus_of(model: Model) -> Vec<Asks> {
     use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
     let kinds = [Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange];
@@ -81,7 +81,7 @@ fn corpus_of(model: Model) -> Vec<Asks> {
     shipped.chain(made).collect()
 }
 
-/// Does the protocol do different things at different scopes within a device?
+/// Whether the protocol depends on scopes within a device.
 fn looks_at_scopes<P: Protocol>() -> bool {
     P::plans().iter().any(|view| {
         let of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
@@ -91,7 +91,7 @@ fn looks_at_scopes<P: Protocol>() -> bool {
     })
 }
 
-/// The programs that are asked of an implementation of the model.
+/// The programs for implementations of the model.
 fn asked_of(model: Model) -> &'static [Asks] {
     static DIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
     static INDIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
@@ -99,7 +99,7 @@ fn asked_of(model: Model) -> &'static [Asks] {
     cell.get_or_init(|| corpus_of(model))
 }
 
-/// The programs that do not end as they must.
+/// The programs with forbidden outcomes.
 fn wrong<'a, P: Protocol>(
     asked: impl IntoIterator<Item = &'a Asks>,
     mutation: Option<Mutation>,
@@ -172,8 +172,8 @@ supports_inclusion! {
     hlrc_repaired_supports_inclusion: HlrcRepaired, HrfIndirect, mixed: true;
 }
 
-/// What is wrong with `hlrc` by itself is wrong with inclusion as well: a thread
-/// reads the past of a word that is an atomic and data.
+/// The fault of `hlrc` appears with inclusion as well: a thread reads an old value of a word
+/// that is atomic and data.
 const MIXED: &str = "OPENCL mixed
 { }
 
@@ -189,8 +189,8 @@ P1@wg 0, dev 0 (global atomic_int* x) {
 exists (0:r0=0)
 ";
 
-/// So many of the programs fail: a thread stores or exchanges a word, which
-/// releases it, and then loads it as data, beside one that acquires it.
+/// The number of programs that fail: a thread stores or exchanges a word, which releases it,
+/// and then loads it as data, while another thread acquires it.
 const MIXED_WRONG: usize = 8;
 
 #[test]
@@ -217,8 +217,8 @@ fn there_are_programs_to_ask() {
     }
 }
 
-/// What makes scopes of one compute unit meet in `vi`: an access of a wider scope
-/// first brings its line down from the L1.
+/// The step by which scopes of one compute unit include one another in `vi`: an access of a
+/// wider scope first writes its line through from the L1.
 #[test]
 fn vi_without_its_pass_does_not_support_inclusion() {
     let mutation =

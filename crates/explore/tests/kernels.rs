@@ -1,12 +1,12 @@
-//! Behind the end of every program the host writes and another kernel begins:
-//! it must read what the host has written.
+//! After the end of every program the host writes and another kernel begins, which must read
+//! the host's writes.
 
 use explore::verify::Test;
 use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
-/// Leaves copies of its line wherever the protocol keeps them. The command
-/// processor enters where the first compute unit does, so it takes two.
+/// Leaves copies of its line in all caches of the protocol. The command processor enters at
+/// the first compute unit, so two are needed.
 const READ: &str = "OPENCL read
 { }
 
@@ -31,7 +31,7 @@ fn explore<P: Protocol>(mutation: Option<Mutation>) -> Found {
     found.expect("the machine has all that the program needs")
 }
 
-/// The key of the requests at a boundary, and the names of the steps that they take.
+/// The key of the requests at a boundary, and the names of their steps.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), true));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");

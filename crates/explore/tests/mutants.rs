@@ -1,11 +1,10 @@
-//! Seeded faults meet their end by the right means: noticed, argued, or never
-//! reached.
+//! Seeded faults are killed, argued to be equivalent, or unreached.
 
 use explore::mutants::Mutants;
 use explore::verify::{self, Options, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
-/// Few tests, which reach most of a small protocol.
+/// A few tests that reach most of a small protocol.
 const TESTS: [&str; 5] = [
     "caches/dirty-line.litmus",
     "caches/dropped-fetch-flushed.litmus",
@@ -38,7 +37,7 @@ fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
     ] {
         assert!(is_killed(name), "{name}: {mutants:?}");
     }
-    // Each is in one list; those that are argued and killed are in two.
+    // Each is in one list; an argued fault that is killed is in two.
     let counted = [mutants.equivalent.len(), mutants.unreached.len(), mutants.unasked.len()];
     let all = mutants.total() + counted.iter().sum::<usize>() + mutants.unseeded.len();
     let seeded = explore::mutants::all(&subject).len();
@@ -46,7 +45,8 @@ fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
 }
 
 /// A work-group's own word, a write of the host between two kernels, and a write between two
-/// reads on one compute unit: the first and the third work-group of four threads share one.
+/// reads on one compute unit: the first and the third work-group of four threads share a
+/// compute unit.
 const BETWEEN: [&str; 3] = [
     "OPENCL between-kernels
 { }
@@ -103,7 +103,7 @@ exists (0:r0=0 /\\ 2:r0=1)
 ",
 ];
 
-/// The faults of `vi` on these programs.
+/// The results of the faults of `vi` on these programs.
 fn seeded(kernels: u8, preemptions: u8) -> Mutants {
     let subject = Subject::named("vi").expect("a protocol");
     let machines = verify::machines_of(&subject.info).into_iter().map(|b| b.preempting(preemptions));

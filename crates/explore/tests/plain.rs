@@ -1,11 +1,10 @@
-//! An independent engine over the same controllers: the checker of `stateright`.
-//! The model that it is given clones whole states, remembers no step, and merges
-//! none; the checker visits them and counts. It finds as many states, and the
-//! same ends.
+//! An independent engine over the same controllers: the checker of `stateright`. Its model
+//! clones whole states, caches no step, and merges none; the checker visits the states and
+//! counts them. Both engines find as many states and the same ends.
 //!
-//! It knows a state by a fingerprint of 64 bits, not by its words. Two states
-//! with one fingerprint would be counted once: that could hide a difference of
-//! one, and cannot make two counts equal by itself.
+//! The checker identifies a state by a fingerprint of 64 bits. Two states with one fingerprint
+//! would count once: that could hide a difference of one, and cannot make two different counts
+//! equal by itself.
 
 use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use litmus::generate::{self, Bound, Kind};
@@ -30,11 +29,11 @@ struct State<P: Protocol> {
     asked: BTreeMap<(usize, u64), VecDeque<MemoryOp>>,
     answered: BTreeMap<(usize, u64), VecDeque<MemoryReply>>,
     memory: Vec<LineData>,
-    /// Place, whether it waits, and registers.
+    /// Position, whether it waits, and registers.
     threads: Vec<(usize, bool, Vec<i64>)>,
 }
 
-/// What may happen. Nodes and threads are numbers.
+/// A possible move. Nodes and threads are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Issue(usize),
@@ -51,7 +50,7 @@ struct Plain<P: Protocol> {
     setup: Setup<P>,
     nodes: Vec<proto::NodeId>,
     evictions: bool,
-    /// The registers at the ends that were visited.
+    /// The registers in the visited end states.
     ends: Mutex<BTreeSet<Vec<i64>>>,
 }
 
@@ -154,14 +153,14 @@ impl<P: Protocol> Plain<P> {
         *pc += 1;
     }
 
-    /// The lines that a node may give up.
+    /// The ways that a node can evict.
     fn victims(&self, state: &State<P>, node: usize) -> Vec<Way> {
         let mut victims = Vec::new();
         state.stations[node].node.victims(SetIndex(0), &mut victims);
         victims.into_iter().map(|(way, _)| way).collect()
     }
 
-    /// What must be done some day. If there is nothing, the program is over.
+    /// The moves that must happen eventually. If there are none, the program is over.
     fn musts(&self, state: &State<P>) -> Vec<Step> {
         let mut steps = Vec::new();
         for (thread, (pc, waits, _)) in state.threads.iter().enumerate() {
@@ -201,7 +200,7 @@ impl<P: Protocol> Plain<P> {
     }
 }
 
-/// Takes the oldest thing of a queue; an empty queue is none.
+/// Takes the oldest element of a queue, and removes an empty queue.
 fn pop<K: Ord, T>(queues: &mut BTreeMap<K, VecDeque<T>>, key: K) -> T {
     let queue = queues.get_mut(&key).expect("a queue");
     let thing = queue.pop_front().expect("something in it");
@@ -281,11 +280,11 @@ impl<P: Protocol> Model for Plain<P> {
 
 const OVER: &str = "where nothing moves, the program is over";
 
-/// A protocol whose states threads of the checker may hand to one another.
+/// A protocol with states that threads of the checker can share.
 trait Shared: Protocol<Node: Send + Sync, Msg: Send + Sync, Params: Send + Sync> + Send + Sync {}
 impl<P: Protocol<Node: Send + Sync, Msg: Send + Sync, Params: Send + Sync> + Send + Sync> Shared for P {}
 
-/// How many states there are, and which registers they end with.
+/// The number of states, and the registers at the ends.
 fn plain<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) -> (u64, BTreeSet<Vec<i64>>) {
     let setup = Setup::new(&bounds.topology(placement.compute_units(), 8)).expect("a sound machine");
     let model = Plain::<P> {
@@ -302,7 +301,7 @@ fn plain<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) ->
     (checker.unique_state_count() as u64, ends)
 }
 
-/// A message passes from one work-group to another, whose cache has a stale copy.
+/// A message from one work-group to another, which has a stale copy in its cache.
 fn message_passing(order: bool) -> Program {
     let mut scopes = Scopes::flat(2);
     let device = scopes.add(Level::Device, "device", 0, ThreadSet::first(2));
@@ -333,9 +332,9 @@ fn message_passing(order: bool) -> Program {
     program
 }
 
-/// Compares the two engines. How many states they found.
+/// Compares the two engines. Returns the number of states.
 fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) -> u64 {
-    // No core waits for a queue to become shorter: the model knows no such wait.
+    // Queues are unlimited: the model has no wait for a shorter queue.
     let bounds = Bounds { queue_max: 64, ..bounds.in_full() };
     let (states, ends) = plain::<P>(program, placement, bounds);
     // Threads that wait for one another wait for ever.
@@ -351,11 +350,11 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     states
 }
 
-/// One in so many of the made programs is compared.
+/// One in so many generated programs is compared.
 const ONE_IN: usize = 61;
 
-/// Programs that are made, without what the model does not speak: branches,
-/// fences, barriers. In every second one what synchronizes is remote.
+/// Generated programs without features that the model lacks: branches, fences, barriers. In
+/// every second program the synchronization is remote.
 fn made() -> impl Iterator<Item = (Program, Placement)> {
     let kinds = [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Await, Kind::Exchange];
     let bound =
@@ -388,7 +387,7 @@ fn same_counts<P: Shared>() {
             Placement { agents: vec![Agent::Cu(0), Agent::Cu(1)], lines: vec![0, 0, 1], stages: Vec::new() };
         let program = message_passing(order);
         total += compare::<P>(&program, &placement, machines[0].evicting());
-        // A bank of several lines writes one to memory and asks for another.
+        // A bank of several lines writes one to memory and fetches another.
         total += compare::<P>(&program, &placement, Bounds { banks: 1, ..machines[0] }.tight());
         total +=
             machines.iter().map(|bounds| compare::<P>(&program, &placement, bounds.tight())).sum::<u64>();

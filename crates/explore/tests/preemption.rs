@@ -1,6 +1,6 @@
-//! Preemption of work-groups: each leaves its compute unit behind a release, and
-//! goes on on another one behind an acquire. Programs keep what is claimed of them,
-//! and a protocol that leaves out one of the two does not.
+//! Preemption of work-groups: a work-group leaves its compute unit after a release, and
+//! continues on another one after an acquire. Claims hold for such programs, and a protocol
+//! without one of the two violates them.
 
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
@@ -35,8 +35,8 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* y) {
 exists (0:r0=0 /\\ 1:r0=0)
 ";
 
-/// A work-group reads what it has written itself, and nobody else writes. Another one
-/// reads the word beside it.
+/// A work-group reads its own write, and no other thread writes. Another work-group reads the
+/// word next to it.
 const OWN: &str = "OPENCL own-word
 { }
 
@@ -77,7 +77,7 @@ fn message_passing_and_store_buffering_hold_with_a_preemption() {
     }
 }
 
-/// What becomes of a work-group's own word, both words on one line.
+/// The result for a work-group's own word, with both words on one line.
 fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> Found {
     let test = test(OWN);
     let program = &*test.program();
@@ -89,7 +89,7 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> F
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
-/// The key of the requests at a boundary, and the names of the steps that they take.
+/// The key of the requests at a boundary, and the names of their steps.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), false));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
@@ -139,7 +139,7 @@ fn a_save_without_its_release_and_a_resume_without_its_acquire_are_noticed() {
     assert_eq!(noticed, all.collect());
 }
 
-/// The counterexample of `vi` whose compute units do not release when kernels end.
+/// The counterexample of `vi` without the release at the ends of kernels.
 fn without_release() -> Trace {
     let subject = Subject::named("vi").expect("a protocol");
     let is_it = |mutant: &Mutant| mutant.name.contains("KernelEnd") && mutant.name.ends_with("without Flush");
@@ -261,7 +261,7 @@ scopeTree (device (sub_group (work_group P0) (work_group P1)))
 forall (1:r0=1)
 ";
 
-/// No work-group does anything.
+/// No work-group has an operation.
 const HOST: &str = "OPENCL host-alone
 { }
 

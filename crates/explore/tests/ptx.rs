@@ -1,5 +1,4 @@
-//! The model of PTX: asked of its own programs, and of those in OpenCL that can
-//! be mapped to it.
+//! The model of PTX, for PTX programs and for OpenCL programs that can be mapped to PTX.
 
 use explore::claim::{Claim, Promise, Silence};
 use explore::{Asked, Explorer, Fault, Limits, Placement, Subject, corpus, verify};
@@ -12,7 +11,7 @@ fn asked(program: &Program) -> Result<Promise, Silence> {
     Claim::of("ptx-7.5").expect("a known model").promise(program, &mut || false)
 }
 
-/// P0 stores data and tells P1, which loads them if it has seen that.
+/// P0 stores data and sets a flag; P1 loads the data if it has seen the flag.
 fn message(order: (&str, &str), scope: &str, suffix: &str) -> Program {
     let (release, acquire) = order;
     let text = format!(
@@ -40,8 +39,8 @@ exists (1:r0=1 /\\ 1:r1=0)
 const STALE: [i64; 2] = [1, 0];
 const DEVICE: &str = "memory_scope_device";
 
-/// The data race in both: P1 loads them whether it has been told or not. OpenCL
-/// says nothing of that, and PTX that it must not find the old ones when it has.
+/// The data races in both: P1 loads it whether it has seen the flag or not. OpenCL promises
+/// nothing for a race; PTX forbids the old value after the flag.
 #[test]
 fn programs_in_opencl_mean_what_they_mean_in_ptx() {
     let opencl = Claim::of("opencl").expect("a known model");
@@ -71,7 +70,7 @@ fn what_ptx_has_not_it_does_not_speak_of() {
     assert!(matches!(asked(&unscoped), Err(Silence::Undefined(_))));
 }
 
-/// What is found on any of the machines, perhaps with a fault.
+/// The fault on any of the machines, if there is one.
 fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
     let allowed = asked(program).expect("PTX speaks of it").allowed.expect("of all programs");
     let asked = Asked { allowed: Some(&allowed), may_block: true };
@@ -96,8 +95,8 @@ fn vi_keeps_what_ptx_promises_of_a_race_and_fails_if_it_never_flushes() {
     }
 }
 
-/// Registration does not wait for stores of data that race with it. P0 then takes
-/// the word where P1 is registered, and finds it as it was before its own store.
+/// Registration does not wait for stores of data that race with it. P0 then takes the
+/// registration from P1, and reads the value from before its own store.
 const RACED: &str = "OPENCL raced
 { }
 

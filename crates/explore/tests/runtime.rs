@@ -1,9 +1,8 @@
-//! The work-stealing deque and the spin locks of the workloads, as litmus
-//! programs: no task is lost and none taken twice, and nobody is in a critical
-//! section with somebody else, on every protocol that the policy is for. And
-//! each of these conditions fails where the policy does not fit.
+//! The work-stealing deque and the spin locks of the workloads, as litmus programs: no task is
+//! lost or taken twice, and critical sections exclude one another, on every protocol that the
+//! policy is for. Each of these conditions fails if the policy does not fit.
 //!
-//! That the programs do what the kernels do is a test of `lab`.
+//! A test of `lab` checks that the programs match the kernels.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +24,7 @@ fn test(name: &str) -> Test {
     Test::read(&path, text).expect("it is a test")
 }
 
-/// Does the outcome have what the program asks of all its outcomes?
+/// Whether the outcome satisfies the condition of the program.
 fn is_right(program: &Program, outcome: &Outcome) -> bool {
     let terms = program.state_terms();
     let mut value = |term| match term {
@@ -35,12 +34,12 @@ fn is_right(program: &Program, outcome: &Outcome) -> bool {
     program.condition.prop.holds(&mut value)
 }
 
-/// The outcomes that are not as asked, in words.
+/// The outcomes that violate the condition, in words.
 fn wrong(program: &Program, outcomes: &BTreeSet<Outcome>) -> Vec<String> {
     outcomes.iter().filter(|outcome| !is_right(program, outcome)).map(|o| show(program, o)).collect()
 }
 
-/// What the claims of the protocol say of a program.
+/// The promises of the protocol's claims for a program.
 fn promises<P: Protocol>(program: &Program) -> Vec<(Claim, Promise)> {
     let claims = P::INFO.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
     let promises = claims.filter_map(|claim| match claim.promise(program, &mut || false) {
@@ -57,8 +56,8 @@ fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds
     found.expect("the machine has all that it needs")
 }
 
-/// With evictions at any time the deque has too many states for a test: here
-/// it loses lines when ways are needed. `fencepost verify` has both.
+/// With evictions at any time the deque has too many states for a test: here lines are evicted
+/// when ways are needed. `fencepost verify` has both.
 fn machines(evictions: bool) -> impl Iterator<Item = Bounds> {
     let all = verify::machines().into_iter();
     all.map(move |bounds| Bounds { evictions: bounds.evictions && evictions, ..bounds })
@@ -72,7 +71,7 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
         for placement in &test.placements {
             let found = explore::<P>(&program, placement, bounds);
             let place = format!("{} of {} on {bounds}, {placement}", test.name, P::INFO.name);
-            // Nothing waits for ever either.
+            // There is no livelock either.
             assert_eq!((found.violation, found.incomplete), (None, None), "{place}");
             let wrong = wrong(&program, &found.outcomes);
             assert!(wrong.is_empty() && !found.outcomes.is_empty(), "{place}: {wrong:?}");
@@ -85,9 +84,8 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
     }
 }
 
-/// The deque under these policies, and the locks. What is free of races under
-/// the protocol's claim has all that is asked by the model alone, but for what
-/// is named.
+/// The deque under these policies, and the locks. A program that is race-free under the
+/// protocol's claim satisfies its condition by the model alone, except the named ones.
 fn runs<P: Protocol>(policies: &[&str], not_promised: &[&str]) {
     let names = policies.iter().flat_map(|policy| DEQUE.map(|shape| format!("{shape}+{policy}")));
     for name in names {
@@ -105,8 +103,8 @@ fn runs<P: Protocol>(policies: &[&str], not_promised: &[&str]) {
         }
         holds::<P>(&test, false);
     }
-    // The race-free models say nothing of the locks, which spin with relaxed
-    // reads; the protocols run them nevertheless.
+    // The race-free models promise nothing for the locks, which spin with relaxed reads; the
+    // protocols run them nevertheless.
     for name in LOCKS {
         holds::<P>(&test(name), true);
     }
@@ -123,8 +121,8 @@ macro_rules! protocols {
     };
 }
 
-/// OpenCL with remote operations has no one order of sequentially consistent
-/// operations whose scopes differ, and the deque needs one.
+/// OpenCL with remote operations has no total order of sequentially consistent operations at
+/// different scopes, and the deque needs one.
 const NOT_PROMISED: [&str; 1] = ["pop-steal-twice+remote"];
 
 protocols! {
@@ -140,11 +138,11 @@ protocols! {
     denovo_rprio: zoo::denovo::DenovoRprio, ["unscoped"], but for [];
 }
 
-/// What must not be, on `vi` with work-groups on different compute units.
+/// The violations on `vi` with work-groups on different compute units.
 fn fails(name: &str, bounds: Bounds) -> Vec<String> {
     let program = test(name).program().into_owned();
     let found = explore::<Vi>(&program, &Placement::spread(&program), bounds);
-    // A lock that its holder alone sees released is waited for for ever.
+    // If only the holder sees the release of a lock, others wait for ever.
     let faults = [None, Some(Fault::Livelock)];
     assert!(faults.contains(&found.violation.map(|violation| violation.fault)), "{name}");
     wrong(&program, &found.outcomes)
@@ -163,8 +161,7 @@ fn the_textbook_deque_takes_tasks_twice_and_reads_stale_ones_on_vi() {
 
 #[test]
 fn every_condition_can_fail() {
-    // Where nothing is flushed, a thief finds no new task; what it reads of one
-    // is shown above.
+    // Without flushes, a thief finds no new task; its reads of a task are shown above.
     for shape in DEQUE.iter().filter(|shape| **shape != "push-steal") {
         let wrong = fails(&format!("{shape}+unscoped"), COMBINING);
         assert!(!wrong.is_empty(), "{shape}");

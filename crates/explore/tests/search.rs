@@ -1,5 +1,4 @@
-//! What a search says does not depend on how it is carried out, and what it did
-//! not see it does not claim.
+//! The results of a search do not depend on its execution, and gaps are reported.
 
 use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{
@@ -23,7 +22,7 @@ fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> 
     explorer.explore(&program, &placement, &Asked::default(), limits).expect("a supported program")
 }
 
-/// Two work-groups hand two words to one another and back.
+/// Two work-groups pass two words to one another and back.
 const PING_PONG: &str = "OPENCL ping-pong
 { }
 
@@ -164,7 +163,7 @@ fn a_claim_that_no_run_is_about_is_not_verified() {
     assert_eq!(statuses(&none), [Status::Incomplete; 3]);
     let why = |model: &str| format!("no machine can run a test, so nothing is proved for {model}");
     assert_eq!(none.unproved, ["hrf-indirect", "opencl", "ptx-7.5"].map(why));
-    // PTX knows no sequentially consistent accesses.
+    // PTX has no sequentially consistent accesses.
     let two =
         of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
     assert!(two.runs > 0 && !two.complete);
@@ -198,7 +197,7 @@ fn tests_that_race_under_a_claim_prove_nothing_for_it_and_that_is_said() {
     assert!(
         first(&two).starts_with("hrf-indirect says nothing of any of the 2 tests, 1 of which races; of ")
     );
-    // One that does not race is enough.
+    // One test without a race is enough.
     let three = of(&["c11/SB.litmus", "hrf/fig6.litmus"]);
     assert!(!three.unproved.iter().any(|why| why.contains("hrf-indirect")), "{:?}", three.unproved);
 }

@@ -1,5 +1,4 @@
-//! Random episodes on large machines: protocols that are right pass, those that
-//! are not are found out.
+//! Random episodes on large machines: correct protocols pass, and faulty ones fail.
 
 use explore::Subject;
 use explore::stress::{Failure, Options, Stressed, stress};
@@ -27,8 +26,7 @@ fn without(step: Step) -> Mutation {
     Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
-/// The plans of a release, or of the end of a kernel, at device scope without
-/// their flush.
+/// The plans of a release, or of the end of a kernel, at device scope without their flush.
 fn without_flush_of(op: OpClass) -> Mutation {
     let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Flush).expect("it flushes") as u8;
@@ -56,7 +54,7 @@ impl Visit for Unchanged {
     }
 }
 
-/// Whether some controller can be asked for a way.
+/// Whether a controller can evict a way.
 struct Evicts;
 
 impl Visit for Evicts {
@@ -131,7 +129,7 @@ fn what_is_lost_at_the_end_of_a_kernel_is_found_by_one_store() {
     assert_eq!((found.count("store"), found.operations()), (1, 1), "{found}");
 }
 
-/// How often a word stands at the beginning of an operation of the small program.
+/// The number of operations of the small program that begin with a word.
 trait Count {
     fn count(&self, word: &str) -> usize;
 }
@@ -152,14 +150,14 @@ fn faults_of_every_kind_are_found() {
         without(Step::FlushBanks),
         without(Step::InvalidateBanks),
         without(Step::AnswerIt),
-        // Bytes are lost, in a cache or on the way.
+        // Bytes are lost, in a cache or under way.
         without_action(l1, "EvictDirty", "V", "WriteOut"),
         without_action(l1, "PassDirty", "V", "WriteOut"),
         without_action(l2, "EvictDirty", "V", "WriteOut"),
         without_action(l2, "Write", "V", "Merge"),
         // Stale bytes are kept.
         without_action(l1, "InvDirty", "V", "KeepDirty"),
-        // Nobody is answered, or goes on.
+        // A request is never answered.
         without_action(l1, "Data", "IV", "Answer"),
         without_action(l1, "Data", "IV", "Wake"),
         without_action(l2, "Write", "V", "Ack"),
@@ -169,8 +167,8 @@ fn faults_of_every_kind_are_found() {
     }
 }
 
-/// What flushes its own writes only is right where sections that conflict
-/// synchronize directly, and not where they do by way of others.
+/// A flush of the releasing wavefront's own writes only is correct if conflicting sections
+/// synchronize directly, and wrong if they synchronize transitively.
 #[test]
 fn the_rules_of_the_model_decide_what_is_right() {
     let found =

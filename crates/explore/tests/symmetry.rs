@@ -1,6 +1,6 @@
-//! One made program stands for all that differ from it only in names: whatever
-//! their threads, words, lines, compute units and work-groups are called, they
-//! have as many states, outcomes that differ in names alone, and the same verdict.
+//! One generated program stands for all that differ from it only in names. Under any names of
+//! threads, words, lines, compute units and work-groups, they have as many states, the same
+//! outcomes up to names, and the same verdict.
 
 use explore::claim::Claim;
 use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
@@ -10,19 +10,19 @@ use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
 use std::collections::{BTreeMap, BTreeSet};
 use zoo::vi::{L1Plans, Step, Vi};
 
-/// In place of a thread, where memory is meant.
+/// Memory, in place of a thread.
 const MEMORY: usize = usize::MAX;
 
-/// How a skeleton's names are changed.
+/// A renaming of a skeleton.
 struct Renaming {
     /// The new place of each thread.
     threads: Vec<usize>,
     locations: Vec<u8>,
-    /// For each old location, what becomes of the value of each write.
+    /// For each old location, the new value of each write.
     values: Vec<Vec<u8>>,
 }
 
-/// Blocks numbered as they come.
+/// Blocks, numbered in the order of first use.
 fn as_they_come(blocks: &[u8]) -> Vec<u8> {
     let mut seen: Vec<u8> = Vec::new();
     let number = |block: &u8| {
@@ -35,15 +35,15 @@ fn as_they_come(blocks: &[u8]) -> Vec<u8> {
     blocks.iter().map(number).collect()
 }
 
-/// The things at their new places.
+/// The elements at their new places.
 fn moved<T: Clone>(things: &[T], places: impl Fn(usize) -> usize) -> Vec<T> {
     let mut order: Vec<usize> = (0..things.len()).collect();
     order.sort_by_key(|&old| places(old));
     order.into_iter().map(|old| things[old].clone()).collect()
 }
 
-/// The writes of a location, each by its thread and place there, in the order in
-/// which their values are counted.
+/// The writes of a location in the order that counts their values, each by its thread and its
+/// place there.
 fn writes(threads: &[Vec<Op>], location: u8) -> Vec<(usize, usize)> {
     let ops = threads
         .iter()
@@ -106,8 +106,8 @@ impl Renaming {
     }
 }
 
-/// The first of all skeletons that differ from this one only in names, and the
-/// ways to rename it so.
+/// The first of all skeletons that differ from this one only in names, and the renamings that
+/// lead to it.
 fn first(skeleton: &Skeleton) -> (Skeleton, Vec<Renaming>) {
     let locations: &[&[u8]] = if skeleton.locations() == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0]] };
     let mut all: Vec<(Skeleton, Renaming)> = Vec::new();
@@ -133,21 +133,21 @@ fn bound(symmetry: bool) -> Bound {
     }
 }
 
-/// What is the same whatever the names.
+/// The results that do not depend on names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     states: u64,
     outcomes: BTreeSet<BTreeMap<(usize, u8), Value>>,
     race_free: bool,
-    /// The fault, and how far it is.
+    /// The fault, and the number of moves to it.
     verdict: Option<(Fault, usize)>,
 }
 
-/// One in so many of the programs is compared, with all its names.
+/// One in so many programs is compared, under all of its names.
 const ONE_IN: usize = 3;
 
-/// Explores some of the programs under all of their names. How many there were,
-/// under how many names, and how many failed.
+/// Explores some of the programs under all of their names. Returns the numbers of programs, of
+/// names, and of failures.
 fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> (usize, usize, usize) {
     let chosen: Vec<Skeleton> =
         programs(&bound(true)).step_by(ONE_IN).map(|made| first(&made.skeleton).0).collect();
@@ -175,14 +175,14 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
             };
             let all = explore(&asked);
             let judged = explore(&Asked { allowed: promise.allowed.as_ref(), ..asked });
-            // Of a program that races two caches may hold a word at the end. They
-            // are emptied in the order of their numbers, which is one of names.
+            // If a program races, two caches may hold a word at the end. They are flushed in
+            // the order of their numbers, which depends on names.
             let named = |outcome: &Vec<Value>| {
                 let mut named = renamings[0].outcome(&made, outcome);
                 named.retain(|&(thread, _), _| promise.race_free || thread != MEMORY);
                 named
             };
-            // A search that a fault ends has seen outcomes in the order of names.
+            // A search that a fault ends has found outcomes in an order that depends on names.
             let is_whole = all.violation.is_none();
             Seen {
                 states: all.states,
@@ -192,8 +192,8 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
             }
         });
         let of: Vec<Seen> = of.collect();
-        // What maps a program to itself maps its outcomes to themselves, so any
-        // of its renamings will do.
+        // A renaming that maps a program to itself maps its outcomes to themselves, so any of
+        // the renamings can be used.
         assert_eq!(seen.entry(first).or_insert_with(|| of.clone()), &of, "{}", made.to_text());
     }
     assert_eq!(seen.len(), chosen.len(), "each program by some name");

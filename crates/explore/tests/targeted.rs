@@ -1,5 +1,5 @@
-//! Hardware that flushes only the releasing wavefront's own writes implements
-//! HRF-direct and not HRF-indirect (HRF paper, section 6).
+//! Hardware that flushes only the releasing wavefront's own writes implements HRF-direct, but
+//! not HRF-indirect (HRF paper, section 6).
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test};
@@ -15,7 +15,7 @@ fn figure_6() -> Program {
     litmus::parse::parse(text).expect("it is a test")
 }
 
-/// What the model allows of Figure 6; nothing if it calls the program racy.
+/// The model's allowed outcomes of Figure 6; `None` if the model finds a race.
 fn allowed(model: &str) -> Option<std::collections::BTreeSet<explore::Outcome>> {
     let claim = Claim::of(model).expect("a known model");
     claim.promise(&figure_6(), &mut || false).expect("the model speaks of it").allowed
@@ -44,7 +44,7 @@ fn figure_6_races_under_hrf_direct() {
     assert_eq!(allowed("hrf-direct"), None);
 }
 
-/// What ships, and some of the made programs with up to three operations.
+/// The shipped tests, and some of the generated programs with up to three operations.
 #[test]
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");

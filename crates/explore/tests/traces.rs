@@ -1,5 +1,5 @@
-//! Counterexamples from files: each reads back as written and fails again in the
-//! same way, and no file whatever does worse than to be refused with a place.
+//! Counterexamples from files: each reads back as written and reproduces, and any other file
+//! is rejected with a line number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use zoo::vi_targeted::ViTargeted;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-/// The counterexamples of a protocol to what is asked of it.
+/// The counterexamples of a protocol to the tests' claims.
 fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
     let options = Options::new(vec![bounds]);
     let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
@@ -29,8 +29,8 @@ fn is_same<P: Protocol>(trace: &Trace) -> bool {
     read.replay(&Subject::of::<P>(), u64::MAX, &|| false).expect("supported").verdict == Verdict::Same
 }
 
-/// Those of hLRC as published, in programs that were made; with exchanges of
-/// every order among them.
+/// The counterexamples of hLRC as published, in generated programs; exchanges of every order
+/// are among them.
 fn of_hlrc() -> Vec<Trace> {
     let claims = [Claim::of("drf").expect("a known model")];
     let tests = corpus::made(&claims, corpus::scopes_matter(&Subject::of::<Hlrc>()), 2, true, 1, &|| false);
@@ -66,13 +66,12 @@ fn other_moves_are_another_end() {
         let more = with(&|moves| moves.insert(0, mv));
         assert_eq!(more.verdict, Verdict::Misfit, "{mv}");
         assert_eq!(more.end, format!("move 1, `{mv}`, is not open; open is `issue 0`"));
-        // And drawn it is, whatever the file says.
+        // The trace can always be drawn.
         assert!(explore::chart::svg(&more.replay, "x").contains("</svg>"));
     }
 }
 
-/// One thread waits for another, and reads what that has written; of no word is any
-/// byte ever zero.
+/// One thread waits for another, and reads its writes; no byte of any word is ever zero.
 const WAITS: &str = "OPENCL waits
 { x = 16843009; }
 
@@ -89,8 +88,7 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 forall (1:r0=33686018)
 ";
 
-/// The first counterexample of each kind that is no outcome, and of which seeded
-/// faults.
+/// The first counterexample of each kind of fault other than an outcome, and of seeded faults.
 fn of_every_kind() -> BTreeMap<Fault, Trace> {
     let mut kinds = BTreeMap::new();
     let test = Test::read("waits", WAITS).expect("a test");
@@ -128,7 +126,7 @@ fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
         let mut other = trace.clone();
         other.violation.why.push('!');
         assert_eq!(verdict(&other), Verdict::Another, "{other}");
-        // Without the seeded fault nothing of the kind is there.
+        // Without the seeded fault there is no such violation.
         let mut sound = trace.clone();
         sound.mutant = None;
         let expected: &[Verdict] = match kind {
@@ -136,7 +134,7 @@ fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
             _ => &[Verdict::Gone, Verdict::Misfit],
         };
         assert!(expected.contains(&verdict(&sound)), "{sound}");
-        // With no room to explore in, nothing is said of all runs.
+        // Without memory for the exploration there is no verdict about all runs.
         if trace.is_of_all_runs() {
             let full = trace.replay(&subject, 0, &|| false).map(|replayed| replayed.end);
             assert!(matches!(&full, Err(Obstacle::Incomplete(_))) || kind == Fault::ThinAir, "{full:?}");
@@ -144,8 +142,8 @@ fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
     }
 }
 
-/// What a thread reads may lead it nowhere: a fault where somebody says what it
-/// reads, and nothing that a machine can run where nobody does.
+/// A thread may read an invalid address: this is a fault if a model restricts the reads, and
+/// an unsupported program otherwise.
 #[test]
 fn who_is_led_astray_is_found_and_led_again() {
     let subject = Subject::named("vi").expect("a protocol");
@@ -177,10 +175,10 @@ fn who_is_led_astray_is_found_and_led_again() {
     assert!(matches!(verdict(&trace), Verdict::Gone | Verdict::Misfit));
 }
 
-/// What is written of a made test can be read: whatever was changed in it fits.
+/// The text of a generated test can be read: the changes fit the program.
 #[test]
 fn every_made_test_reads_back() {
-    // Its claims have remote operations and fences made as well.
+    // The claims include remote operations and fences.
     let rsp = Subject::named("rsp").expect("a protocol");
     let claims = rsp.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
     let tests = corpus::made(&claims.collect::<Vec<_>>(), true, 3, true, 1, &|| false);
@@ -244,10 +242,10 @@ fn a_replay_makes_no_move_that_a_search_does_not() {
         end(&(wide.clone() + "timer 0 0\nissue 0\ntimer 0 0\ndeliver 0 1 1\n")),
         "move 5, `deliver 0 1 1`, is not open; open is `deliver 0 1 0`"
     );
-    // Nobody needs the way.
+    // No input needs the way.
     let evict = "deliver 0 1 0\nserve 1 0\ndeliver 1 0 0\nevict 1 0\n";
     assert_eq!(end(&(wide + "timer 0 0\n" + evict)), "move 6, `evict 1 0`, is not open; open is `issue 0`");
-    // There is no room for what the store sends.
+    // There is no room for the store's message.
     assert_eq!(
         end(&(TWO_STORES.to_owned() + "timer 0 0\nissue 0\n")),
         "move 3, `issue 0`, is not open; open is `deliver 0 1 0`"
@@ -258,8 +256,7 @@ fn a_replay_makes_no_move_that_a_search_does_not() {
 fn the_chart_says_which_read_saw_what_and_why_not() {
     let fig6 = corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
     let tests = [Test::read(fig6.0, fig6.1).expect("a test")];
-    // Figure 6 races under the claim of `vi-targeted`; under HRF-indirect it
-    // does not.
+    // Figure 6 races under the claim of `vi-targeted`, but not under HRF-indirect.
     let claims = [Claim::of("hrf-indirect").expect("a known model")];
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
     let asked = Asked { allowed: allowed.as_ref(), may_block: false };
@@ -284,7 +281,7 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
     }
 }
 
-/// A file that is as it should be.
+/// A correct file.
 const GOOD: &str = include_str!("../../../docs/findings/hlrc.trace");
 
 #[test]
@@ -329,7 +326,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     assert_eq!(error.to_string(), "line 3: the text ends, expected `protocol`");
 }
 
-/// A small deterministic source of choices.
+/// A small pseudorandom generator.
 struct Dice(u64);
 
 impl Dice {
@@ -339,7 +336,7 @@ impl Dice {
     }
 }
 
-/// Changes words and lines of a file here and there.
+/// Changes some words and lines of a file.
 fn changed(dice: &mut Dice, text: &str) -> String {
     const WORDS: [&str; 16] = [
         "0", "1", "255", "64", "-1", "yes", "host", "cu1", "Gpu", "Livelock", "issue", "tick", "drf", "|",

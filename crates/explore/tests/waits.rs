@@ -1,4 +1,4 @@
-//! An input that must wait leaves its controller as it was.
+//! An input that must wait leaves the state of its controller unchanged.
 
 mod toys;
 
@@ -12,7 +12,7 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// The cache of `vi`, which remembers whether a request had to wait.
+/// The cache of `vi`, with a record of requests that had to wait.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Remembers(L1, bool);
 
@@ -28,7 +28,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Remembers {
     proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
-/// `vi` with the cache that remembers.
+/// `vi` with the cache that records waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory;
 

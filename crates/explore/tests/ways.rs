@@ -1,11 +1,11 @@
-//! Who waits for a way has it, although waiting threads take or pin the only
-//! one again and again: in an L1 of one line, and in a bank of one line.
+//! An input that waits for a way gets it, although waiting threads take or pin the only way
+//! again and again: in an L1 of one line, and in a bank of one line.
 
 use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
 use proto::{Protocol, WritePolicy};
 
-/// A store needs the way that the peer's flag stands in. The peer dirties the
-/// flag each time it looks, so that giving the way up takes time.
+/// A store needs the way of the peer's flag. The peer dirties the flag at each poll, so that
+/// its eviction takes time.
 const L1: &str = "OPENCL one-way-of-an-l1
 { }
 
@@ -22,8 +22,7 @@ P1@wg 0, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// A load needs the way of the bank, where two compute units take a flag from
-/// one another.
+/// A load needs the way of the bank, while two compute units take a flag from one another.
 const BANK: &str = "OPENCL one-way-of-a-bank
 { }
 
@@ -45,7 +44,7 @@ P2@wg 2, dev 0 (global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// The same, where one of them looks without being registered.
+/// The same, where one of them polls without a registration.
 fn looked_at_from_afar() -> String {
     let (first, second) = BANK.split_once("P2@").expect("three threads");
     let afar = second.replace(
@@ -76,8 +75,8 @@ fn in_an_l1() {
     nobody_starves::<zoo::hlrc::HlrcRepaired>(L1);
 }
 
-/// Where scopes are hints: elsewhere a peer at another compute unit may wait
-/// for ever.
+/// For protocols with scopes as hints: with others a peer at another compute unit may wait for
+/// ever.
 #[test]
 fn in_a_bank() {
     nobody_starves::<zoo::denovo::DenovoB>(BANK);

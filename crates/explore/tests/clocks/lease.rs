@@ -1,10 +1,10 @@
-//! A toy with leases by physical time. A bank gives a cache a line for so many
-//! ticks, and performs no write to it before they have passed. Leases are kept
-//! relative to now, in the lines of both sides and in the answers on their way. The
-//! bank is inclusive: it gives up no line that is leased.
+//! A toy with leases by physical time. A bank grants a cache a line for some ticks, and
+//! performs no write to it before they have passed. Leases are relative to the current time,
+//! in the lines of both sides and in messages under way. The bank is inclusive: it does not
+//! evict a leased line.
 //!
-//! The lease of a line that the bank must fetch begins when memory is asked. It
-//! travels in the tag of that operation and in the answer to the cache.
+//! The lease of a line that the bank must fetch begins with the request to memory. It travels
+//! in the tag of that operation and in the answer to the cache.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -19,10 +19,10 @@ use zoo::parts::answer;
 pub const L1: u8 = 0;
 pub const BANK: u8 = 1;
 pub const HOST: u8 = 2;
-/// The one set of each cache.
+/// The only set of each cache.
 const SET: SetIndex = SetIndex(0);
 
-/// What is wrong with a toy.
+/// The fault of a toy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     None,
@@ -30,7 +30,7 @@ pub enum Fault {
     AnswerKeeps,
     /// The lease in the tag of an operation on memory does not age.
     TagKeeps,
-    /// The bank asks for no deadline.
+    /// The bank sets no deadline.
     NoDeadline,
 }
 
@@ -38,7 +38,8 @@ pub enum Fault {
 pub struct Params {
     l1_lines: usize,
     bank_lines: usize,
-    /// How long a cache may keep a line, and how much longer the bank waits.
+    /// The ticks for which a cache may keep a line, and the additional ticks for which the
+    /// bank waits.
     lease: u32,
     guard: u32,
     fault: Fault,
@@ -48,11 +49,11 @@ proto::messages! {
     /// To a cache.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 {
-        /// A line, for so many ticks.
+        /// A line, for some ticks.
         Data { line: LineAddr, data: LineData, lease: u32, ages: bool } [
             line(line), bytes(|line_bytes| line_bytes + 4), ages(|elapsed| age_lease(lease, *ages, elapsed))
         ],
-        /// What a request asked for was done: the old bytes.
+        /// A request is performed: the old bytes.
         Done { slot: Slot, data: LineData } [bytes(|_| 4)],
     }
 }
@@ -112,7 +113,7 @@ impl Cache {
             }
             return Disposition::Wait(line);
         }
-        // What was sent, and what needs nothing from below, is answered.
+        // A posted request, and one that needs nothing from below, is answered.
         let (0, Some(access)) = (cx.stage, toys::access(ask.req)) else {
             answer(ask, cx);
             return Disposition::Done;
@@ -128,7 +129,7 @@ impl Cache {
         (line, data, lease): (LineAddr, LineData, u32),
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        // A lease that has run out on its way leaves bytes that may be used once.
+        // A lease that expires under way leaves bytes that may be used once.
         if lease > 0 {
             if self.lines.len() == cx.world.params.l1_lines {
                 return Disposition::NeedWay(SET);
@@ -189,11 +190,11 @@ fn view(line: LineAddr, state: &'static str, data: LineData) -> LineView {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     line: LineAddr,
-    /// Until then some cache may hold the line.
+    /// The ticks for which a cache may hold the line.
     lease: u32,
-    /// None while memory is asked.
+    /// `None` while memory is asked.
     data: Option<LineData>,
-    /// What waits for the lease to run out.
+    /// The requests that wait for the end of the lease.
     puts: Vec<(NodeId, Put)>,
 }
 
@@ -220,7 +221,7 @@ impl Bank {
         match self.entry(line) {
             Some(Entry { data: None, .. }) => return Disposition::Stall(Key::Line(line)),
             Some(Entry { data: Some(data), puts, lease: until, .. }) => {
-                // No lease is given while a write waits: it would wait for ever.
+                // No lease is granted while a write waits: the write would starve.
                 let lease = if puts.is_empty() { lease } else { 0 };
                 if lease > 0 {
                     *until = (*until).max(lease + guard);
@@ -275,7 +276,7 @@ impl Bank {
         cx.fx.wake(Key::Line(line));
     }
 
-    /// Some leases have run out: writes that waited for that are performed.
+    /// Leases have expired: the writes that waited for them are performed.
     fn ran_out<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         for entry in self.entries.iter_mut().filter(|entry| entry.lease == 0) {
             let Some(data) = &mut entry.data else { continue };

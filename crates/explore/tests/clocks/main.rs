@@ -1,5 +1,5 @@
-//! Protocols that look at the clock, explored, stressed and led: each toy needs one
-//! thing that the contract says of time, and a fault in it is found.
+//! Protocols with clocks, explored, stressed and replayed. Each toy needs one guarantee of the
+//! contract about time, and a fault in it is detected.
 
 #![allow(dead_code, reason = "the simulator's tests use the same toys")]
 
@@ -21,7 +21,7 @@ use lease::{guarded, keeping, long, right, sleeping, tagging, timeless};
 use proto::{Protocol, WritePolicy};
 use stamp::{absolute, forgetful, four_bits, further, rebased, stuck};
 
-/// The reader has `x` before the message comes.
+/// The reader has a copy of `x` before the message arrives.
 const STALE: &str = "OPENCL stale
 { }
 
@@ -39,8 +39,8 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// The same with ordinary loads of `x`, which caches may answer; and the writer reads
-/// what it has written.
+/// The same with ordinary loads of `x`, which caches may answer; the writer reads its own
+/// write.
 const ORDINARY: &str = "OPENCL ordinary
 { }
 
@@ -59,7 +59,7 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// Tries to take a lock are writes, as many as there are.
+/// The attempts to take a lock are writes, in unlimited number.
 const LOCK: &str = "OPENCL lock
 { }
 
@@ -94,7 +94,7 @@ fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Ou
     explorer.explore(program, &placement, &asked, &mut limits).expect("the machine has all that it needs")
 }
 
-/// What `STALE` may end with, `r0 r1 r2`: as one memory has it.
+/// The allowed outcomes of `STALE`, `r0 r1 r2`: those of a single memory.
 fn stale() -> BTreeSet<Outcome> {
     let all = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]];
     all.into_iter().map(|outcome| outcome.to_vec()).collect()
@@ -149,11 +149,11 @@ fn clocks_that_are_apart_need_a_guard() {
     assert!(!violation.moves.contains(&Move::Tick));
     is_right::<guarded::GuardedLease>(STALE, apart, &stale());
     is_right::<guarded::GuardedLease>(STALE, apart.in_full(), &stale());
-    // A guard is for so much and no more.
+    // The guard covers only so many ticks.
     assert_eq!(refuted::<guarded::GuardedLease>(STALE, BOUNDS.skewed(2), &stale()).fault, Fault::Outcome);
 }
 
-/// What `LOCK` ends with: every increment counts.
+/// The outcome of `LOCK`: every increment counts.
 fn counted() -> BTreeSet<Outcome> {
     [vec![2]].into()
 }
@@ -163,12 +163,12 @@ fn logical_times_are_rebased_over_the_whole_state() {
     is_right::<rebased::Rebased>(ORDINARY, BOUNDS.evicting(), &stale());
     let found = is_right::<rebased::Rebased>(LOCK, BOUNDS, &counted());
     let further = is_right::<further::FurtherApart>(LOCK, BOUNDS, &counted());
-    // The same states, with more of the times between them.
+    // The same behaviour, with more of the times between.
     assert!(found.states < further.states, "{} and {} states", found.states, further.states);
-    // Without it there are more times than ever are seen.
+    // Without rebasing there are more times than are ever observed.
     let endless = explore::<absolute::Absolute>(LOCK, BOUNDS, Some(&counted()));
     assert!(matches!(endless.incomplete, Some(Incomplete::States(_))), "{} states", endless.states);
-    // Of a program without a loop there are finitely many times, and the same comes out.
+    // A program without a loop has finitely many times, and the outcomes are the same.
     is_right::<absolute::Absolute>(ORDINARY, BOUNDS.evicting(), &stale());
 }
 

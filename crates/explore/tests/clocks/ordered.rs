@@ -1,4 +1,4 @@
-//! Accesses that keep their order while they are parked age as well.
+//! Accesses that keep their order while they are parked also age.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
@@ -11,14 +11,14 @@ use proto::{
 use crate::toys;
 
 proto::messages! {
-    /// Asks for a line with a lease of so many ticks.
+    /// Requests a line with a lease of some ticks.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum Word {
         Ask { line: LineAddr, ticks: u32 } [line(line), access, ages(|elapsed| *ticks = aged(*ticks, elapsed))],
     }
 }
 
-/// Lets messages in behind its first request.
+/// Accepts messages after its first request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Gate {
     is_open: bool,

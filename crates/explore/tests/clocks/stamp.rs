@@ -1,11 +1,11 @@
-//! A toy with leases by logical time: a line of a cache may be read at the times
-//! from its write to the end of its lease, and a write takes place at a time behind
-//! all leases of its line. Times only advance with what happens. Synchronizing loads
-//! ask the bank, so a loop that waits sees what was written.
+//! A toy with leases by logical time. A line of a cache may be read at the times from its
+//! write to the end of its lease, and a write takes place at a time after all leases of its
+//! line. Times advance only with events. Synchronizing loads ask the bank, so a waiting loop
+//! sees the write.
 //!
-//! Where clocks have few bits, a bank that would need a later time than there is has
-//! all caches begin anew at time zero: they drop their lines and say so, and then the
-//! bank forgets its times and goes on.
+//! If clocks have few bits, a bank that needs a time beyond the last one restarts all caches
+//! at time zero: they drop their lines and report it, and then the bank forgets its times and
+//! continues.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -22,13 +22,13 @@ pub const BANK: u8 = 1;
 pub const HOST: u8 = 2;
 const SET: SetIndex = SetIndex(0);
 
-/// What is wrong with a toy.
+/// The fault of a toy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     None,
-    /// A write takes place when the last lease ends, not behind it.
+    /// A write takes place when the last lease ends, not after it.
     NoAdvance,
-    /// Caches begin anew and keep their lines.
+    /// Caches restart, but keep their lines.
     KeepsLines,
 }
 
@@ -37,7 +37,7 @@ pub struct Params {
     cus: u16,
     l1_lines: usize,
     lease: u32,
-    /// The last time that there is.
+    /// The last time.
     last: u32,
     fault: Fault,
 }
@@ -46,11 +46,11 @@ proto::messages! {
     /// To a cache.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 {
-        /// A line, to be read from one time to another.
+        /// A line, readable from one time to another.
         Data { line: LineAddr, data: LineData, from: Time, to: Time } [line(line), bytes(|line_bytes| line_bytes + 8), times(from, to)],
         /// A write took place at that time: the old bytes.
         Done { slot: Slot, data: LineData, at: Time } [bytes(|_| 8), times(at)],
-        /// Begin anew.
+        /// Restart at time zero.
         Reset,
     }
 }
@@ -63,7 +63,7 @@ proto::messages! {
         Get { line: LineAddr, at: Time } [line(line), bytes(|_| 4), access, times(at)],
         /// A write takes place, not before that time.
         Put { line: LineAddr, access: MemoryAccess, slot: Slot, at: Time } [line(line), bytes(|_| 8), access, times(at)],
-        /// A cache has begun anew.
+        /// A cache has restarted.
         Ready,
     }
 }
@@ -111,14 +111,14 @@ impl Cache {
         let line = ask.req.line;
         match ask.req.op {
             Op::Load => return self.load(ask, cx),
-            // The host may have written at a later time than this cache has come to.
+            // The host may have written at a later time than the cache's.
             Op::KernelBegin(_) => {
                 self.lines.clear();
                 cx.fx.wake(Key::Way(SET));
             }
             Op::Store | Op::Rmw(_) | Op::Fence | Op::KernelEnd(_) => {}
         }
-        // What was sent, and what needs nothing from below, is answered.
+        // A posted request, and one that needs nothing from below, is answered.
         let (0, Some(access)) = (cx.stage, toys::access(ask.req)) else {
             answer(ask, cx);
             return Disposition::Done;
@@ -136,7 +136,7 @@ impl Cache {
     ) -> Disposition {
         let line = filled.line;
         if filled.to < self.now {
-            // Another access of this cache took place behind the lease.
+            // Another access of this cache took place after the lease.
             cx.fx.send(THE_BANK, ToBank::Get { line, at: self.now });
             return Disposition::Done;
         }
@@ -225,12 +225,12 @@ struct Stamps {
 /// The bank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bank {
-    /// Sorted by their addresses. A line that is not among them has time zero.
+    /// Sorted by address. A line that is missing has time zero.
     stamps: Vec<Stamps>,
-    /// What memory is asked, in order.
+    /// The operations at memory, in order.
     reads: Vec<(NodeId, Stamps)>,
     writes: Vec<(NodeId, Slot, Time)>,
-    /// How many caches must begin anew, and what waits for that.
+    /// The number of caches that must restart, and the requests that wait for them.
     due: u32,
     waiting: Vec<(NodeId, ToBank)>,
 }
@@ -241,7 +241,7 @@ fn caches(params: &Params) -> impl Iterator<Item = NodeId> + use<> {
 }
 
 impl Bank {
-    /// Serves a request. False if it needs a later time than there is.
+    /// Serves a request. False if it needs a time beyond the last one.
     fn serve<P: Protocol<Params = Params>>(
         &mut self,
         from: NodeId,
@@ -296,7 +296,7 @@ impl Bank {
         }
     }
 
-    /// A cache has begun anew: what it has asked before, it asks at time zero.
+    /// A cache has restarted: its earlier requests are repeated at time zero.
     fn ready<P: Protocol<Params = Params, Msg: From<ToL1>>>(&mut self, from: NodeId, cx: &mut Cx<'_, P>) {
         for (_, msg) in self.waiting.iter_mut().filter(|(cache, _)| *cache == from) {
             msg.times(&mut |time| *time = Time(0));

@@ -1,4 +1,4 @@
-//! What a station does when time passes, tick by tick or at once.
+//! The behaviour of a station when time passes, tick by tick or at once.
 
 use proto::{
     ByteMask, Effects, LineAddr, LineData, MemoryAccess, MemoryReply, Node as _, NodeId, SetIndex, Setup,
@@ -18,7 +18,7 @@ fn narrow() -> Topology {
     bounded.with_array("l1", |l1| l1.ways = 1).with_array("l2", |l2| l2.ways = 1)
 }
 
-/// A station of the toy, and what it did last.
+/// A station of the toy, and its last effects.
 struct Bench {
     setup: Setup<Lease>,
     station: Station<Lease>,
@@ -128,7 +128,7 @@ fn of_two_deadlines_the_earlier_stays() {
     bank.message(CACHE, ToBank::Get { line: X });
     assert_eq!(bank.station.next_deadline(), Some(1));
     bank.tick(1);
-    // It was for the first lease, and the second has a tick to go.
+    // The deadline was for the first lease, and the second has one more tick.
     assert_eq!(bank.station.next_deadline(), Some(1));
 }
 

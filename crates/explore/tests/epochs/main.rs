@@ -1,4 +1,4 @@
-//! A protocol whose stores wait for an epoch, explored and stressed.
+//! A protocol with stores that wait for an epoch, explored and stressed.
 
 mod toy;
 #[path = "../toys/mod.rs"]
@@ -41,7 +41,7 @@ fn a_timer_that_runs_for_ever_keeps_no_machine_busy() {
     let found = explore::<Epochs>();
     assert_eq!(found.violation, None);
     assert_eq!(found.incomplete, None);
-    // Each register is 0 or 1, and a message that has come has all that was sent before it.
+    // Each register is 0 or 1, and a reader that sees the flag sees all earlier stores.
     assert_eq!(found.outcomes.len(), 3, "{:?}", found.outcomes);
 }
 

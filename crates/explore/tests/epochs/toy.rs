@@ -1,5 +1,5 @@
-//! A toy with a manager that keeps an epoch: its first input, a timer that runs
-//! for ever, and a handshake with every gate. A store waits for the next epoch.
+//! A toy with a manager of an epoch: its start input, a periodic timer, and a handshake with
+//! every gate. A store waits for the next epoch.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -13,10 +13,10 @@ use proto::{
 const GATE: u8 = 0;
 const MANAGER: u8 = 1;
 const HOST: u8 = 2;
-/// What waits for the next epoch.
+/// The key of inputs that wait for the next epoch.
 const EPOCH: Key = Key::Other(0);
 
-/// The machine, and whether the manager forgets to end the handshake.
+/// The machine, and whether the manager fails to end the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     cus: u16,
@@ -29,7 +29,7 @@ proto::messages! {
     pub enum ToGate {
         /// The epoch is about to change.
         Prepare [name("ToGate")],
-        /// It has changed.
+        /// The epoch has changed.
         Change [name("ToGate")],
     }
 }
@@ -49,7 +49,7 @@ pub struct Gate {
     epoch: bool,
 }
 
-/// The stage of a store that waits for the next epoch: none of those at a port.
+/// The stage of a store that waits for the next epoch, different from all stages at a port.
 const AWAITS_EPOCH: u8 = u8::MAX;
 
 impl Gate {
@@ -92,7 +92,7 @@ impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
 /// The manager of the epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Manager {
-    /// How many gates are not ready.
+    /// The number of gates that are not ready.
     due: u32,
 }
 

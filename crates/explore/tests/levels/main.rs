@@ -8,7 +8,7 @@ use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
 use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
 
-/// A program of two threads of an OpenCL test, by its bodies.
+/// A program with two threads in an OpenCL test, from their bodies.
 fn program(first: &str, second: &str, condition: &str) -> String {
     let arguments = "(global int* x, global int* y, global atomic_int* f, global atomic_int* g)";
     format!(
@@ -17,8 +17,8 @@ fn program(first: &str, second: &str, condition: &str) -> String {
     )
 }
 
-/// Data in an ordinary word, a flag at device scope. The reader has the word in
-/// its read cache before.
+/// Data in an ordinary word, a flag at device scope. The reader has a copy of the word in its
+/// read cache.
 fn message() -> String {
     program(
         "  *x = 1;\n  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);\n",
@@ -39,7 +39,7 @@ fn store_buffers() -> String {
     program(&body("f", "g"), &body("g", "f"), "0:r0=0 /\\ 1:r0=0")
 }
 
-/// A thread reads its own store, and another one's of its work-group.
+/// A thread reads its own store, and one of another thread in its work-group.
 fn own_store() -> String {
     program(
         "  int r0 = *x;\n  *x = 1;\n  int r1 = *x;\n  *x = 2;\n  int r2 = *x;\n",
@@ -68,7 +68,7 @@ fn outcomes(found: &Found) -> Vec<String> {
     found.outcomes.iter().map(|outcome| format!("{outcome:?}")).collect()
 }
 
-/// Small machines, and smaller ones whose lines are evicted at any time.
+/// Small machines, with and without evictions at any time.
 fn machines() -> [Bounds; 3] {
     let through = Bounds { banks: 1, ..Bounds::new(WritePolicy::Through, WritePolicy::Through) };
     [bounds(), bounds().tight().evicting(), through]
@@ -77,7 +77,7 @@ fn machines() -> [Bounds; 3] {
 #[test]
 fn a_message_arrives_whole_although_the_reader_has_the_word_in_its_read_cache() {
     for bounds in machines() {
-        // The flag, and the word behind it: never the flag without the word.
+        // The flag and the data: never the flag without the data.
         assert_eq!(outcomes(&explore(&message(), bounds, None)), ["[0, 0]", "[0, 1]", "[1, 1]"], "{bounds}");
     }
 }
@@ -119,8 +119,8 @@ fn each_step_that_keeps_the_levels_coherent_is_needed() {
     assert!(found.violation.is_some() || outcomes(&found) != ["[1, 2, 1]"], "{:?}", found.outcomes);
 }
 
-/// Two threads of hosts, which have caches of their own, beside a kernel's device. The
-/// reader has the word in its cache before.
+/// Two threads on hosts with separate caches, next to a kernel's device. The reader has a copy
+/// of the word in its cache.
 fn between_hosts() -> Test {
     let system = "memory_scope_all_svm_devices";
     let text = format!(
@@ -161,8 +161,8 @@ fn two_hosts_have_a_cache_each_and_a_message_between_them_arrives_whole() {
     assert!(said.is_some_and(|said| said.starts_with("P0 on the host, P1 on host 1, P2 on CU 0")));
 }
 
-/// Loads of a compute unit enter another controller than its acquires and releases, and
-/// a moved thread's answers find their way back.
+/// Loads of a compute unit enter another controller than its acquires and releases, and the
+/// answers reach a thread that has moved.
 #[test]
 fn a_message_arrives_whole_where_work_groups_are_preempted() {
     let found = explore(&message(), bounds().preempting(1), None);
@@ -170,7 +170,7 @@ fn a_message_arrives_whole_where_work_groups_are_preempted() {
     assert!(found.states > explore(&message(), bounds(), None).states);
     let change = Change::DropStep { step: Step::DropRead.index() as u8 };
     let fault = Some(Mutation { table: TableId(1), change });
-    // The other thread has the line in its read cache before.
+    // The other thread has a copy of the line in its read cache.
     let own = program("  *x = 1;\n  int r1 = *x;\n", "  int r0 = *y;\n", "0:r1=1");
     let own = |preemptions: u8, fault| {
         let test = Test::read("own", &own).expect("it is a test");

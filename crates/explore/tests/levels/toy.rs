@@ -1,11 +1,11 @@
-//! A toy on three levels. A compute unit has a cache that loads enter and one
-//! beside it that stores and atomics enter; a chiplet has an L2, all share an L3
-//! over memory, and the host has a cache of its own.
+//! A toy with three levels. A compute unit has a read cache for loads and a write cache for
+//! stores and atomics; a chiplet has an L2, all share an L3 over memory, and the host has its
+//! own cache.
 //!
-//! The write cache claims a line before it keeps bytes of it: the read cache drops
-//! the line, and loads of it go to the write cache from then on. A release writes
-//! the first two levels out, an acquire invalidates them, and atomics of a scope
-//! wider than a work-group are performed in memory.
+//! The write cache claims a line before it holds bytes of it: the read cache drops the line,
+//! and then forwards its loads to the write cache. A release writes out the first two levels,
+//! an acquire invalidates them, and atomics of a scope wider than a work-group are performed
+//! in memory.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -29,15 +29,15 @@ proto::messages! {
     /// To a cache of a compute unit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToFirst = Below(ToL1) {
-        /// Drop the line; its loads come to the write cache from now on.
+        /// Drop the line; its loads go to the write cache from now on.
         Claim { line: LineAddr, slot: Slot } [line(line)],
-        /// That is done.
+        /// The line is dropped.
         Claimed { line: LineAddr, slot: Slot } [line(line)],
         /// A load of a claimed line.
         Load { line: LineAddr, mask: ByteMask, slot: Slot } [line(line)],
         /// Drop all lines, and forget the claims if the write cache has forgotten them.
         Drop { slot: Slot, forget: bool },
-        /// That is done.
+        /// All lines are dropped.
         Dropped { slot: Slot },
     }
 }
@@ -51,7 +51,7 @@ proto::messages! {
 proto::symbols! {
     /// The steps of operations at the write cache.
     pub enum Step {
-        /// Have the read cache drop the line.
+        /// Make the read cache drop the line.
         Claim,
         /// Perform the access on the line in this cache, and answer.
         Here,
@@ -61,17 +61,17 @@ proto::symbols! {
         Below,
         /// Perform the access in memory and wait for it.
         BelowNext,
-        /// Wait until all that was written here has reached the L2.
+        /// Wait until all writes from here have reached the L2.
         Flush,
-        /// Wait until all that was written to the L2 has reached the L3.
+        /// Wait until all writes to the L2 have reached the L3.
         FlushL2,
-        /// Wait until all that was written to the L3 has reached memory.
+        /// Wait until all writes to the L3 have reached memory.
         FlushL3,
-        /// Drop what is clean in this cache.
+        /// Drop all clean lines of this cache.
         Invalidate,
-        /// Drop what is clean in the L2.
+        /// Drop all clean lines of the L2.
         InvalidateL2,
-        /// Have the read cache drop all lines.
+        /// Make the read cache drop all lines.
         DropRead,
         /// Answer the request.
         AnswerIt,
@@ -79,7 +79,7 @@ proto::symbols! {
 }
 
 proto::plans! {
-    /// What each operation does at the write cache.
+    /// The plans of operations at the write cache.
     pub struct WritePlans: Step = plan, TableId(1), "Operations at the write cache"
 }
 
@@ -101,7 +101,7 @@ const fn plan(key: PlanKey) -> Steps<Step> {
         None | Some(Reach::Group) => &[],
         Some(Reach::Device | Reach::System) => &[Step::InvalidateL2, Step::Invalidate, DropRead],
     };
-    // What is performed here has been answered; the others are answered at the end.
+    // An operation performed here has been answered; the others are answered at the end.
     match access {
         [before @ .., AnswerIt] => Steps::of(&[release, before, acquire, &[AnswerIt]]),
         _ => Steps::of(&[release, access, acquire]),
@@ -109,7 +109,7 @@ const fn plan(key: PlanKey) -> Steps<Step> {
 }
 
 proto::plans! {
-    /// What each operation does at the host's cache.
+    /// The plans of operations at the host's cache.
     pub struct HostPlans: Vi = host_plan, TableId(3), "Operations of the host"
 }
 
@@ -124,7 +124,7 @@ const fn host_plan(key: PlanKey) -> Steps<Vi> {
     Steps::of(&[release, access, acquire, &[Vi::AnswerIt]])
 }
 
-/// A request about a line, made by a controller.
+/// A request of a controller about a line.
 fn about(line: LineAddr) -> Request {
     Request {
         op: Op::Load,
@@ -145,17 +145,17 @@ fn pass<P: Speaks>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
     cache.perform(Vi::Pass, Ask { slot: Slot(0), req: &req, data: &data }, cx);
 }
 
-/// A protocol whose controllers say all this to one another.
+/// A protocol with all messages of these controllers.
 pub trait Speaks: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>> {}
 impl<P: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>>> Speaks for P {}
 
-/// What a machine file says of the toy.
+/// The settings of the toy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     write_lines: u64,
 }
 
-/// The cache that ordinary loads enter.
+/// The cache for ordinary loads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
     cache: L1,
@@ -207,7 +207,7 @@ impl<P: Speaks> Controller<P> for Read {
     proto::passes_on! { cache: victims, lines, is_quiet, canonicalize }
 }
 
-/// The cache that stores and atomics enter.
+/// The cache for stores and atomics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
     cache: L1,
@@ -235,7 +235,7 @@ impl Write {
                 cx.stage += 1;
                 return Some(Disposition::Stall(Key::Slot(slot)));
             }
-            // The claim was forgotten while the request waited for room.
+            // The claim was dropped while the request waited for room.
             Step::Here if cx.stage > 0 && !self.claimed.contains(&line) => {
                 cx.stage -= 1;
                 return Some(Disposition::Done);
@@ -322,7 +322,7 @@ impl<P: Speaks> Controller<P> for Write {
     proto::passes_on! { cache: victims, lines, canonicalize }
 }
 
-/// The L2 of a chiplet: a bank that stands on the L3.
+/// The L2 of a chiplet: a bank above the L3.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mid(Bank<Next>);
 

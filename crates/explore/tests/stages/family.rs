@@ -1,5 +1,5 @@
-//! The family: a kernel that produces, perhaps a step of the host, and a kernel
-//! that consumes on the same or on another compute unit.
+//! The family: a kernel that produces, an optional step of the host, and a kernel that
+//! consumes on the same or on another compute unit.
 
 use crate::walker::{Do, Outcome, Program, Sync, Thread};
 use proto::Level::{Device, WorkGroup};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PLAIN: Sync = (Plain, Device);
 const DEV: Sync = (Relaxed, Device);
 const WG: Sync = (Relaxed, WorkGroup);
-/// Words: Z beside X, Y on a line of its own.
+/// Words: Z next to X, Y on a line of its own.
 const X: u64 = 0;
 const Z: u64 = 4;
 const Y: u64 = 8;
@@ -18,7 +18,7 @@ fn on(cu: u16, ops: &[Do]) -> Thread {
     Thread { cu: Some(cu), ops: ops.to_vec() }
 }
 
-/// What the first kernel does on the first compute unit.
+/// The first kernel's operations on the first compute unit.
 const PRODUCERS: [&[Do]; 5] = [
     &[Do::Store(X, 1, PLAIN)],
     &[Do::Load(Z, PLAIN), Do::Store(X, 1, PLAIN), Do::Store(Y, 2, PLAIN)],
@@ -27,7 +27,7 @@ const PRODUCERS: [&[Do]; 5] = [
     &[Do::Store(X, 1, DEV)],
 ];
 
-/// What the second does.
+/// The second kernel's operations.
 const CONSUMERS: [&[Do]; 4] = [
     &[Do::Load(X, PLAIN), Do::Load(Y, PLAIN)],
     &[Do::Add(X, 4, DEV)],
@@ -35,7 +35,7 @@ const CONSUMERS: [&[Do]; 4] = [
     &[Do::Add(X, 4, WG), Do::Load(Z, PLAIN)],
 ];
 
-/// What the host does between.
+/// The host's operations between the kernels.
 const HOST: [&[Do]; 3] = [&[], &[Do::Load(X, PLAIN)], &[Do::Store(X, 7, PLAIN), Do::Load(Y, PLAIN)]];
 
 pub(crate) fn all() -> Vec<Program> {
@@ -43,7 +43,7 @@ pub(crate) fn all() -> Vec<Program> {
     for (p, producer) in PRODUCERS.iter().enumerate() {
         for (c, consumer) in CONSUMERS.iter().enumerate() {
             for (h, host) in HOST.iter().enumerate() {
-                // Every pair occurs, and not every triple.
+                // Every pair occurs, but not every triple.
                 if (p + c + h) % 3 == 0 {
                     all.extend([0, 1].map(|cu| program(producer, host, consumer, cu)));
                 }
@@ -65,8 +65,7 @@ pub(crate) fn all() -> Vec<Program> {
     all
 }
 
-/// While the first kernel writes X, the other compute unit gets a copy of its
-/// line.
+/// While the first kernel writes X, the other compute unit gets a copy of its line.
 fn program(producer: &[Do], host: &[Do], consumer: &[Do], cu: u16) -> Program {
     let mut threads = vec![(0, on(0, producer)), (0, on(1, &[Do::Load(Z, PLAIN)]))];
     if !host.is_empty() {
@@ -81,8 +80,8 @@ fn named(threads: Vec<(u8, Thread)>) -> Program {
     Program { name: "kernels", threads, initial: vec![(Z, 9)], finals: vec![X, Y, Z], stages }
 }
 
-/// The outcomes of the stages one after the other, each in every interleaving
-/// of its threads on one flat memory. No two threads of a stage race.
+/// The outcomes of the stages in sequence, each in every interleaving of its threads on one
+/// flat memory. No two threads of a stage race.
 pub(crate) fn in_turn(program: &Program) -> BTreeSet<Outcome> {
     let threads = program.threads.len();
     let first = State {

@@ -1,7 +1,6 @@
-//! Programs of several kernels, with steps of the host between them: each shows
-//! what its stages show one after the other, whatever the order of requests at
-//! the boundaries. A kernel that begins or ends without a step of its plan is
-//! noticed.
+//! Programs of several kernels, with steps of the host between them: each has the outcomes of
+//! its stages in sequence, for any order of requests at the boundaries. A kernel that begins
+//! or ends without a step of its plan is detected.
 
 mod family;
 mod modes;
@@ -28,7 +27,7 @@ fn machines() -> [Bounds; 3] {
     ]
 }
 
-/// Why a protocol fails a program, if it does.
+/// The failure of a protocol on a program, if there is one.
 fn wrong<P: Protocol>(program: &Program, bounds: Bounds, mutation: Option<Mutation>) -> Option<String> {
     let found = walk::<P>(program, bounds, mutation);
     let more: Vec<_> = found.outcomes.difference(&in_turn(program)).cloned().collect();
@@ -76,8 +75,8 @@ holds! {
     kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
 }
 
-/// The faults of a protocol's boundaries that some program of the family shows,
-/// and those that none does.
+/// The faults of a protocol's boundaries that a program of the family shows, and those that
+/// none shows.
 #[derive(Clone, Copy)]
 struct Faults;
 
@@ -104,15 +103,15 @@ impl zoo::Visit for Faults {
     }
 }
 
-/// The key of the requests at a boundary, and the names of the steps that they take.
+/// The key of the requests at a boundary, and the names of their steps.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), true));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
     (key, steps.clone())
 }
 
-/// The command processor enters where the first compute unit does: what its
-/// requests do there, that of the unit does again, or has done.
+/// The command processor enters at the first compute unit: the requests of that unit repeat
+/// the effects of its requests.
 #[test]
 fn a_boundary_without_a_step_of_its_plan_is_noticed() {
     let mut wrong = Vec::new();
@@ -133,7 +132,7 @@ const DONE_TWICE: [(&str, &str); 3] = [
     ("EndMachine", "without RegisterStores"),
 ];
 
-/// Two threads on compute units of their own, on a machine.
+/// Two threads on separate compute units, on a machine.
 fn two_threads() -> (litmus::program::Program, Explorer) {
     let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
     let program = litmus::parse::parse(text).expect("a sound test");
@@ -177,7 +176,7 @@ fn stages_that_a_machine_cannot_run_are_refused() {
     }
 }
 
-/// One stage is what a program without stages is, but for the boundary before it.
+/// One stage is like a program without stages, except for the boundary before it.
 #[test]
 fn a_program_of_one_stage_has_the_outcomes_of_one_without_stages() {
     for mut program in all().into_iter().filter(|program| program.threads.len() == 1) {

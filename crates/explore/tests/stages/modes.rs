@@ -1,5 +1,5 @@
-//! A toy that refuses an access unless a kernel has begun on the compute unit
-//! and declares the array and the mode.
+//! A toy that rejects an access unless a kernel has begun on the compute unit and declares the
+//! array and the mode.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 

@@ -1,5 +1,5 @@
-//! Verification in several kernels: work-groups follow one another, and a claim
-//! says of the boundary what it says of synchronization.
+//! Verification in several kernels: work-groups run in sequence, and a claim treats the
+//! boundary as synchronization.
 
 use explore::claim::Claim;
 use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
@@ -7,7 +7,7 @@ use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Programs
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
 
-/// Nothing but the end of a kernel tells the reader.
+/// Only the end of a kernel synchronizes with the reader.
 const TOLD: &str = "OPENCL told-by-the-end
 { }
 
@@ -22,7 +22,7 @@ P1@wg 1, dev 0 (global int* x) {
 exists (1:r0=0)
 ";
 
-/// The host writes before the kernel, or reads behind it.
+/// The host writes before the kernel, or reads after it.
 const HOST: &str = "OPENCL beside-the-host
 { }
 
@@ -84,8 +84,8 @@ P2@wg 2, dev 0 (global int* x, global int* y) {
 exists (2:r0=1 /\\ 2:r1=1)
 ";
 
-/// A thread reads a word of the line before another one writes, and a third one reads what
-/// was written where the first one ran.
+/// A thread reads a word of the line before another one writes, and a third one reads the
+/// written value on the compute unit of the first.
 const STALE: &str = "OPENCL stale-line
 { }
 
@@ -104,8 +104,8 @@ P2@wg 2, dev 0 (global int* x, global int* z) {
 exists (0:r0=0 /\\ 2:r0=1)
 ";
 
-/// `vi` without a step of a boundary's plan, if one is named, on a program whose first and
-/// last thread share a compute unit, and whose words share a line.
+/// `vi` without a step of a boundary's plan, if one is named, on a program with its first and
+/// last thread on one compute unit, and all words in one line.
 fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Found {
     let test = Test::read("staged", text).expect("a test");
     let program = &*test.program();
@@ -140,7 +140,7 @@ fn a_kernel_that_ends_without_a_flush_breaks_the_claim_in_several_kernels_only()
     let found = explored(TOLD, &[0, 1], NO_FLUSH);
     let violation = found.violation.expect("the write stays where it is");
     assert_eq!((violation.fault, found.forbidden), (Fault::Outcome, Some(vec![0])));
-    // The other way round nothing is to be flushed before the reader.
+    // In the other order nothing needs a flush before the reader.
     assert_eq!(explored(TOLD, &[1, 0], NO_FLUSH).violation, None);
 }
 

@@ -1,11 +1,11 @@
-//! Parts that the toy protocols of the tests share.
+//! Parts of the tests' toy protocols.
 
 #![allow(dead_code, unused_macros, reason = "each test has some of the toys")]
 
 use proto::issue::IssueRule;
 use proto::{Channels, Claim, Info, MemoryAccess, Op, Request, Sharing};
 
-/// What a toy says of itself, but for its name and what it is.
+/// The description of a toy, except its name and summary.
 pub(crate) const INFO: Info = Info {
     name: "toy",
     summary: "a toy",
@@ -44,8 +44,8 @@ macro_rules! no_tables {
     };
 }
 
-/// What a [`proto::Protocol`] with an L1 of its own over the banks of `vi` declares, but for
-/// its name and its entries.
+/// The declarations of a [`proto::Protocol`] with its own L1 above the banks of `vi`, except
+/// its name and entries.
 macro_rules! over_banks_of_vi {
     (|$level:ident| $l1:expr) => {
         type Node = Node;

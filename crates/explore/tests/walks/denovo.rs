@@ -1,4 +1,4 @@
-//! Walks of the protocol that registers all that is written.
+//! Walks of the protocol that registers all written words.
 
 use crate::programs::{Expected, PLAIN, U, X, Y, Z, all, case, host, on};
 use crate::registered::{self, wrong};
@@ -12,7 +12,7 @@ const ACQUIRE: Sync = (Acquire, WorkGroup);
 const RELEASE: Sync = (Release, WorkGroup);
 const SYS: Sync = (Relaxed, System);
 
-/// Programs on lines that several compute units write.
+/// Programs on lines with several writers.
 pub(crate) fn written() -> Vec<Expected> {
     let mut written = falsely_shared();
     written.extend(filled());
@@ -22,7 +22,7 @@ pub(crate) fn written() -> Vec<Expected> {
     written
 }
 
-/// Lines that a peer fills, or asks registration of, while an acquire makes them stale.
+/// Lines that a peer fills or registers while an acquire invalidates them.
 fn filled() -> Vec<Expected> {
     let writer = on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, RELEASE)]);
     let peer = on(1, &[Do::Load(X, PLAIN)]);
@@ -84,7 +84,7 @@ fn filled() -> Vec<Expected> {
     ]
 }
 
-/// Words of one line that are written side by side.
+/// Words of one line with different writers.
 fn falsely_shared() -> Vec<Expected> {
     vec![
         case(
@@ -152,7 +152,7 @@ fn falsely_shared() -> Vec<Expected> {
     ]
 }
 
-/// Lines that leave a cache while others ask for them.
+/// Lines that are evicted while others request them.
 fn given_up() -> Vec<Expected> {
     let load = |word| Do::Load(word, PLAIN);
     let reader = |cu| on(cu, &[load(Z), Do::Await(Y, 1, ACQUIRE), load(X)]);
@@ -203,7 +203,7 @@ fn given_up() -> Vec<Expected> {
     ]
 }
 
-/// Peers of one compute unit meet a registration under way.
+/// Peers of one compute unit join a registration under way.
 fn joined() -> Vec<Expected> {
     let load = |word| Do::Load(word, PLAIN);
     vec![
@@ -250,7 +250,7 @@ fn joined() -> Vec<Expected> {
     ]
 }
 
-/// The host writes into lines that are registered.
+/// The host writes to registered lines.
 fn with_the_host() -> Vec<Expected> {
     vec![
         case(

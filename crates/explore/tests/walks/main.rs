@@ -1,5 +1,5 @@
-//! Small programs over bounded machines, explored under every order of issue,
-//! delivery, memory, timers and evictions: each shows its expected outcomes.
+//! Small programs on bounded machines, explored under every order of issue, delivery, memory,
+//! timers and evictions: each has its expected outcomes.
 
 mod denovo;
 mod mishaps;
@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use walker::{Do, Outcome, Program, Thread, walk};
 use zoo::{no_l1::NoL1, vi::Vi};
 
-/// Walks under every pair of write policies, on a machine that has one of
-/// everything, and on a roomy one, with evictions if the program is small.
+/// Explores a program under every pair of write policies, on a machine with one of each
+/// resource and on a larger one, with evictions if the program is small.
 fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
     let has_l1 = P::tables().len() > 1;
     let loops = program.threads.iter().flat_map(|t| &t.ops).any(|op| matches!(op, Do::Until(..)));
@@ -31,7 +31,7 @@ fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
             let machines = match (l1 == l2, is_small) {
                 (true, true) => vec![bounds.evicting(), bounds.tight()],
                 (true, false) => vec![bounds, bounds.tight()],
-                // Without an L1 its policy does not matter.
+                // Without an L1 its policy has no effect.
                 (false, _) if !has_l1 => vec![],
                 (false, true) => vec![bounds, bounds.tight()],
                 (false, false) => vec![bounds.tight()],
@@ -82,7 +82,7 @@ fn a_trace_can_be_made_again_and_drawn() {
     let all = explorer
         .explore(&program, &placement, &explore::Asked::default(), &mut explore::Limits::default())
         .expect("a supported program");
-    // Everything but the outcome that the test asks about.
+    // All values except those in the test's condition.
     let allowed: BTreeSet<_> = all.outcomes.iter().filter(|o| ***o != [1, 0]).cloned().collect();
     assert!(allowed.len() < all.outcomes.len(), "a scope that is too narrow shows stale data");
     let asked = explore::Asked { allowed: Some(&allowed), may_block: false };

@@ -1,5 +1,5 @@
-//! Programs in which one thing goes on while another comes in between: fetches
-//! that are dropped and written into, and peers that never leave a line alone.
+//! Programs with interference: fetches that are dropped or written to, and peers that access a
+//! line continuously.
 
 use crate::programs::{DEV, Expected, PLAIN, SYS, U, WG, X, Y, Z, case, host, on, writer};
 use crate::walker::Do;
@@ -16,7 +16,7 @@ pub(crate) fn all() -> Vec<Expected> {
     all
 }
 
-/// Fills of an L1 that came too late.
+/// Late fills of an L1.
 fn fills() -> Vec<Expected> {
     let seen: &[&[&[u32]]] = &[&[&[], &[1], &[0], &[1, 2]], &[&[], &[1], &[1], &[1, 2]]];
     let late = on(1, &[Do::Load(X, WG)]);
@@ -59,8 +59,8 @@ fn fills() -> Vec<Expected> {
     ]
 }
 
-/// A fetch is dropped, and something else comes to the line before it is over.
-/// An addition at system scope makes the fetch stale, and then looks again.
+/// A fetch is dropped, and another access reaches the line before it ends. An addition at
+/// system scope makes the fetch stale, and a later access reads the line.
 fn dropped() -> Vec<Expected> {
     let fetch = on(0, &[Do::Load(X, DEV)]);
     let passes = on(1, &[Do::Add(X, 1, SYS), Do::Load(X, DEV)]);
@@ -148,8 +148,8 @@ fn flushed() -> Vec<Expected> {
     ]
 }
 
-/// An update in the work-group is had, however often peers come to its line.
-/// They go on until it is done, which they hear on the channel of the line.
+/// An update in the work-group completes, however often peers access its line. They continue
+/// until it is done, and learn so on the channel of the line.
 fn pestered_in_the_l1() -> Vec<Expected> {
     let add = Do::Add(X, 1, WG);
     let done = Do::Store(U, 1, (Release, Device));
@@ -196,7 +196,7 @@ fn pestered_in_the_l1() -> Vec<Expected> {
     ]
 }
 
-/// The same in a bank, among compute units.
+/// The same in a bank, with several compute units.
 fn pestered_in_the_bank() -> Vec<Expected> {
     let done = Do::Store(Y, 1, SYS);
     let one = |name, mine: &[Do], peer: &[Do]| {
@@ -238,8 +238,8 @@ fn pestered_in_the_bank() -> Vec<Expected> {
     ]
 }
 
-/// Threads that spin on a lock do not keep its owner from giving it back, nor
-/// from an update that must wait for the line of the lock as they do.
+/// Threads that spin on a lock do not prevent its owner from releasing it, or from an update
+/// that also waits for the line of the lock.
 fn locks() -> Vec<Expected> {
     let take = |level| Do::Take(X, (Acquire, level));
     let give = |level| Do::Store(X, 0, (Release, level));

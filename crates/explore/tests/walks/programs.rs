@@ -1,5 +1,5 @@
-//! Programs that are free of races, or whose outcomes are otherwise certain,
-//! with every outcome that they may and must show.
+//! Programs that are race-free, or have determined outcomes for other reasons, with all the
+//! outcomes that they have.
 
 use crate::walker::{Do, Outcome, Program, Sync, Thread};
 use proto::Level::{Device, System, WorkGroup};
@@ -14,8 +14,8 @@ pub(crate) const SYS: Sync = (Relaxed, System);
 pub(crate) const POLICIES: [WritePolicy; 3] =
     [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate];
 
-/// Words: Z beside X, W beside Y; X and U share a bank and a set, and so do Y
-/// and V. Every line of the bounded machine is in the one set of the L1.
+/// Words: Z next to X, W next to Y; X and U share a bank and a set, and so do Y and V. Every
+/// line of the bounded machine is in the only set of the L1.
 pub(crate) const X: u64 = 0;
 pub(crate) const Z: u64 = 4;
 pub(crate) const Y: u64 = 8;
@@ -29,14 +29,13 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// Memory is not all zero at the beginning.
+    /// Memory is not zero everywhere at the beginning.
     pub(crate) fn beginning_with(mut self, words: &[(u64, u32)]) -> Self {
         self.program.initial = words.to_vec();
         self
     }
 
-    /// Threads run in stages that follow one another: kernels, and steps of the
-    /// host.
+    /// Threads run in stages in sequence: kernels, and steps of the host.
     pub(crate) fn in_stages(mut self, stages: &[u8]) -> Self {
         self.program.stages = stages.to_vec();
         self
@@ -102,7 +101,7 @@ fn passing() -> Vec<Expected> {
         on(0, &[Do::Store(X, 1, PLAIN), Do::Fence((Release, Device)), Do::Store(Y, 1, DEV)]),
         on(1, &[Do::Load(Z, PLAIN), Do::Await(Y, 1, DEV), Do::Fence((Acquire, Device)), Do::Load(X, PLAIN)]),
     ];
-    // Figure 6 of the HRF paper: the writer's own release is narrow.
+    // Figure 6 of the HRF paper: the writer's own release has narrow scope.
     let hops = [
         on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, WorkGroup))]),
         on(0, &[Do::Await(Y, 1, (Acquire, WorkGroup)), Do::Store(W, 1, (Release, Device))]),
@@ -135,7 +134,7 @@ fn passing() -> Vec<Expected> {
     ]
 }
 
-/// One thread, or threads of one work-group, and what they see of themselves.
+/// One thread, or threads of one work-group, and their own writes.
 fn alone() -> Vec<Expected> {
     vec![
         case(
@@ -211,7 +210,7 @@ fn alone() -> Vec<Expected> {
     ]
 }
 
-/// Accesses that meet a line while it is fetched, in an L1 or in a bank.
+/// Accesses to a line that is being fetched, in an L1 or in a bank.
 fn fetches() -> Vec<Expected> {
     let quiet = on(1, &[Do::Load(Z, PLAIN)]);
     let mut all = fills();

@@ -1,4 +1,4 @@
-//! Walks of releases that flush only what their own wavefront has written.
+//! Walks of releases that flush only their own wavefront's writes.
 
 use crate::programs::{PLAIN, U, X, Y, Z, on, program};
 use crate::walker::{Do, Outcome, Thread, walk};
@@ -24,8 +24,8 @@ fn outcomes<P: Protocol>(threads: &[Thread]) -> BTreeSet<Outcome> {
 const READ: [Do; 3] = [Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)];
 const RELEASE: Do = Do::Store(Y, 1, (Release, Device));
 
-/// The chain of Figure 6 of the HRF paper: the peer releases in the work-group,
-/// and who has acquired that releases to the device.
+/// The chain of Figure 6 of the HRF paper: the peer releases in the work-group, and the thread
+/// that acquires this releases to the device.
 fn figure_6() -> [Thread; 3] {
     let narrow = |order| (order, WorkGroup);
     [
@@ -47,7 +47,7 @@ fn a_release_carries_all_that_its_own_wavefront_has_written() {
     let new: BTreeSet<Outcome> = [vec![vec![], vec![0, 1]]].into();
     let passing = [on(0, &[Do::Store(X, 1, PLAIN), RELEASE]), on(1, &READ)];
     assert_eq!(outcomes::<ViTargeted>(&passing), new);
-    // The store of a peer to the other word of the line comes before or behind.
+    // The store of a peer to the other word of the line comes before or after.
     let beside = [on(0, &[Do::Store(X, 1, PLAIN), RELEASE]), on(1, &READ), on(0, &[Do::Store(Z, 2, PLAIN)])];
     let seen = [0, 2].map(|word| vec![vec![], vec![word, 1], vec![]]);
     assert_eq!(outcomes::<ViTargeted>(&beside), seen.into());

@@ -24,9 +24,9 @@ pub(crate) enum Do {
     Until(u64, u32, Sync, u32),
     /// Add to a word, and read the old value into the next register.
     Add(u64, u32, Sync),
-    /// Add to a word; nobody looks at the old value.
+    /// Add to a word; the old value is not used.
     Update(u64, u32, Sync),
-    /// Try to change a word from zero to one until that succeeds.
+    /// Retry to change a word from zero to one until that succeeds.
     Take(u64, Sync),
     /// A fence.
     Fence(Sync),
@@ -44,17 +44,17 @@ impl Do {
     }
 }
 
-/// A thread: where it runs (`None` is the host), and what it does.
+/// A thread: its compute unit (`None` is the host), and its operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
     pub(crate) cu: Option<u16>,
     pub(crate) ops: Vec<Do>,
 }
 
-/// Registers of every thread, then the words of memory that were asked for.
+/// Registers of every thread, then the requested words of memory.
 pub(crate) type Outcome = Vec<Vec<u32>>;
 
-/// What is walked.
+/// A program for a walk.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
@@ -63,11 +63,11 @@ pub(crate) struct Program {
     pub(crate) initial: Vec<(u64, u32)>,
     /// Words whose last value is part of the outcome.
     pub(crate) finals: Vec<u64>,
-    /// The stage of each thread, where kernels follow one another.
+    /// The stage of each thread, in a sequence of kernels.
     pub(crate) stages: Vec<u8>,
 }
 
-/// What was found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
     /// The outcomes of all runs that have come to rest.
@@ -130,7 +130,7 @@ impl Translation {
 
     fn thread(&mut self, t: usize, ops: &[Do]) {
         let id = ThreadId(t as u8);
-        // Where the instructions of each operation begin.
+        // The first instruction of each operation.
         let mut starts: Vec<usize> = Vec::new();
         let mut at = 0;
         for (i, &op) in ops.iter().enumerate() {
@@ -209,7 +209,7 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds, mutation: Opt
     walk_at_most::<P>(program, bounds, mutation, 2_000_000)
 }
 
-/// The same; with more states, not everything is found.
+/// The same with a limit of states; beyond it the result is incomplete.
 pub(crate) fn walk_at_most<P: Protocol>(
     program: &Program,
     bounds: Bounds,

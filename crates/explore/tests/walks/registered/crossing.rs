@@ -1,5 +1,5 @@
-//! Words of registration cross: recalls and forwarded atomics meet lines that
-//! are no longer registered.
+//! Messages of registration cross: recalls and forwarded atomics reach lines that are no
+//! longer registered.
 
 use super::{ACQUIRE, RELEASE, SYNC, WG};
 use crate::programs::{Expected, PLAIN, SYS, U, X, Y, Z, case, host, on};
@@ -7,11 +7,11 @@ use crate::walker::Do;
 use proto::Level::{Device, System};
 use proto::Order::{AcqRel, Acquire, Release};
 
-/// Recalls and forwarded atomics meet lines that are no longer registered, and
-/// other things come between a recall and its end.
+/// Recalls and forwarded atomics reach lines that are no longer registered, and other events
+/// occur between a recall and its end.
 pub(super) fn crossing() -> Vec<Expected> {
     let add = Do::Add(X, 1, SYNC);
-    // Two lines take the ways; the line comes back in another state.
+    // Two lines take the ways; the line returns in another state.
     let leaves = |last: &[Do]| on(0, &[&[add, Do::Load(U, PLAIN), Do::Load(Y, PLAIN)], last].concat());
     let mut all = Vec::new();
     for (names, theirs) in [

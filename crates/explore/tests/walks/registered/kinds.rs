@@ -1,5 +1,5 @@
-//! Every kind of access to a registered line: relaxed atomics, fences, device
-//! and system scope, the host, and words that are atomics and data.
+//! Every kind of access to a registered line: relaxed atomics, fences, device and system
+//! scope, the host, and words that are atomics and data.
 
 use super::{ACQUIRE, RELEASE, SYNC, WG};
 use crate::programs::{Expected, PLAIN, SYS, X, Y, Z, case, host, on};
@@ -50,7 +50,7 @@ pub(super) fn relaxed() -> Vec<Expected> {
     ]
 }
 
-/// Scopes as hints (V.C): device scope here, none there.
+/// Scopes as hints (V.C): device scope in one thread, none in the other.
 pub(super) fn hinted() -> Vec<Expected> {
     let mut all = Vec::new();
     for (name, release, acquire) in [
@@ -137,8 +137,8 @@ pub(super) fn boundaries() -> Vec<Expected> {
     ]
 }
 
-/// Words that are atomics and data (the bypass as published reads what was
-/// there before an atomic).
+/// Words that are atomics and data. The published bypass reads the value from before an
+/// atomic.
 pub(crate) fn mixed() -> Vec<Expected> {
     vec![
         case(

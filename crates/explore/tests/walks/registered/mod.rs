@@ -1,5 +1,5 @@
-//! Walks of protocols that register the lines of atomics: scopes are hints, so
-//! every program is walked as it is and with work-group scope everywhere.
+//! Walks of protocols that register the lines of atomics. Scopes are hints, so every program
+//! runs as it is and with work-group scope everywhere.
 
 mod crossing;
 pub(crate) mod kinds;
@@ -14,7 +14,7 @@ use proto::{Protocol, WritePolicy};
 use std::collections::BTreeSet;
 use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
 
-/// The same program, with work-group scope in the place of device scope.
+/// The same program, with work-group scope in place of device scope.
 fn narrowed(program: &Program) -> Program {
     let mut narrowed = program.clone();
     for op in narrowed.threads.iter_mut().flat_map(|t| &mut t.ops) {
@@ -53,11 +53,10 @@ fn machines(program: &Program) -> Vec<Bounds> {
     machines
 }
 
-/// How many states of a program are walked, over all machines. Larger bounds
-/// are a matter for a checker.
+/// The most states of a program, over all machines. Larger bounds are left to a model checker.
 const STATES_MAX: usize = 200_000;
 
-/// All outcomes of a program, on the machines for which the states suffice.
+/// All outcomes of a program, on the machines that fit the limit of states.
 fn outcomes<P: Protocol>(program: &Program) -> Result<BTreeSet<Outcome>, String> {
     let mut all = BTreeSet::new();
     let mut left = STATES_MAX;
@@ -79,7 +78,7 @@ fn outcomes<P: Protocol>(program: &Program) -> Result<BTreeSet<Outcome>, String>
     Ok(all)
 }
 
-/// Says of which programs a protocol shows anything but what is expected.
+/// The programs with unexpected outcomes on a protocol.
 pub(crate) fn wrong<P: Protocol>(programs: &[Expected], narrow: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     for expected in programs {
@@ -101,7 +100,7 @@ const SYNC: Sync = (AcqRel, WorkGroup);
 const ACQUIRE: Sync = (Acquire, WorkGroup);
 const RELEASE: Sync = (Release, WorkGroup);
 
-/// Programs on registration, with no word that is data and an atomic.
+/// Programs on registration, without a word that is data and an atomic.
 pub(crate) fn all() -> Vec<Expected> {
     let parts = [
         moving::moving(),
@@ -126,7 +125,7 @@ macro_rules! only_expected_outcomes {
     };
 }
 
-/// What shows that registered words cannot be data as published.
+/// The programs in which registered words that are data fail as published.
 const REFUTED: &str = "a_word_is_atomic_and_data";
 
 fn separate() -> Vec<Expected> {
@@ -144,7 +143,7 @@ only_expected_outcomes! {
     programs_without_scopes_keep_their_promises_in_hlrc_repaired: HlrcRepaired, programs::all(), true;
 }
 
-/// The first program is one thread: no order of anything can be to blame.
+/// The first program has one thread, so reordering cannot be the reason.
 #[test]
 fn words_that_are_atomics_and_data_break_hlrc_as_published() {
     let mixed = kinds::mixed();

@@ -1,4 +1,4 @@
-//! Registration moves between caches, and data stands beside atomics.
+//! Registration moves between caches, and data lies next to atomics.
 
 use super::{ACQUIRE, RELEASE, SYNC};
 use crate::programs::{Expected, PLAIN, U, X, Y, Z, case, on};
@@ -80,7 +80,7 @@ pub(super) fn moving() -> Vec<Expected> {
     ]
 }
 
-/// Data beside atomics in one line.
+/// Data next to atomics in one line.
 pub(super) fn beside() -> Vec<Expected> {
     let user = |cu, value| {
         on(
