@@ -49,7 +49,7 @@ pub mod trace;
 pub mod verify;
 
 pub use machine::bounds::Bounds;
-pub use machine::crossing::Crosser;
+pub use machine::crossing::Crossing;
 pub use machine::drain::overwritten;
 pub use machine::kernels::StagedKernel;
 pub use machine::moves::Move;
@@ -61,6 +61,6 @@ pub use mutants::rows::RowName;
 pub use programs::{Programs, claim, corpus};
 pub use search::engine::{Incomplete, Limits};
 pub use search::replay::{End, LEFT_OUT, Replay, STUCK, Step};
-pub use search::{Asked, Explorer, Fault, Found, Violation, show};
+pub use search::{Asked, Exploration, Explorer, Fault, Violation, show};
 pub use subject::Subject;
 pub use trace::{Trace, chart};

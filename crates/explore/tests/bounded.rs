@@ -7,7 +7,7 @@ use explore::verify::{self, Options, Status, Verification};
 use explore::{Subject, corpus};
 
 /// One in so many generated programs is explored.
-const MADE_STEP: usize = 97;
+const GENERATED_STEP: usize = 97;
 
 /// The number of larger programs drawn.
 const SAMPLE: usize = 20;
@@ -22,11 +22,11 @@ fn verified(protocol: &str) -> Verification {
     let folders = ["caches/", "hrf/", "opencl/"];
     let mut tests: Vec<_> =
         shipped.into_iter().filter(|test| folders.iter().any(|f| test.name.starts_with(f))).collect();
-    tests.extend(corpus::messages(&claims).into_iter().step_by(MADE_STEP));
+    tests.extend(corpus::messages(&claims).into_iter().step_by(GENERATED_STEP));
     tests.extend(
         corpus::made(&claims, corpus::scopes_matter(&subject), 3, true, 1, &|| false)
             .into_iter()
-            .step_by(MADE_STEP),
+            .step_by(GENERATED_STEP),
     );
     tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false).tests);
     let options = Options::new(verify::machines_of(&subject.info));

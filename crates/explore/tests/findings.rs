@@ -7,7 +7,7 @@
 use explore::claim::Claim;
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Subject, Trace, chart};
+use explore::{Asked, Bounds, Exploration, Explorer, Fault, Limits, Placement, Subject, Trace, chart};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn test(name: &str) -> Test {
 }
 
 /// Explores a program under a claim of the protocol.
-fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Found {
+fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Exploration {
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
     let promise = promise.expect("the model speaks of it");

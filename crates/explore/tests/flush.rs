@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, Subject, corpus};
+use explore::{Asked, Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Subject, corpus};
 use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
     let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
-    let explore = |placement: &Placement, mutation, asked: &Asked<'_>| -> Option<Found> {
+    let explore = |placement: &Placement, mutation, asked: &Asked<'_>| -> Option<Exploration> {
         Explorer::new(&Subject::of::<P>(), bounds, mutation)
             .explore(&program, placement, asked, &mut Limits::default())
             .ok()

@@ -16,7 +16,7 @@ use zoo::vi::{Bank, L1};
 
 /// The fault in the hits of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Lie {
+enum HitFault {
     /// A present line counts as complete for any load.
     Bytes,
     /// The row is the next one.
@@ -29,15 +29,15 @@ enum Lie {
 
 /// The cache of `vi` with wrong hits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Liar(L1, Lie);
+pub struct FaultyCache(L1, HitFault);
 
-impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
+impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for FaultyCache {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
             Input::Timer(TimerClass::Epoch) => return Disposition::Done,
-            Input::Request(ask) if ask.req.op == Op::Load && self.1 == Lie::Timer => {
+            Input::Request(ask) if ask.req.op == Op::Load && self.1 == HitFault::Timer => {
                 cx.fx.timer(TimerClass::Epoch);
             }
             _ => {}
@@ -45,12 +45,12 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Liar {
         Controller::<P>::step(&mut self.0, input, cx)
     }
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
-        let mask = if self.1 == Lie::Bytes { ByteMask::NONE } else { load.mask };
+        let mask = if self.1 == HitFault::Bytes { ByteMask::NONE } else { load.mask };
         let mut hit = Controller::<P>::hit(&self.0, &Load { mask, ..*load }, homes)?;
         match self.1 {
-            Lie::Bytes | Lie::Timer => {}
-            Lie::Row => hit.row.row += 1,
-            Lie::Length => hit.bytes = &hit.bytes[..hit.bytes.len() / 2],
+            HitFault::Bytes | HitFault::Timer => {}
+            HitFault::Row => hit.row.row += 1,
+            HitFault::Length => hit.bytes = &hit.bytes[..hit.bytes.len() / 2],
         }
         Some(hit)
     }
@@ -66,7 +66,7 @@ macro_rules! lies {
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
             pub struct $toy;
 
-            protocol_nodes! { $toy: L1(Liar, ToL1), Bank(Bank, ToBank), Host(Host) }
+            protocol_nodes! { $toy: L1(FaultyCache, ToL1), Bank(Bank, ToBank), Host(Host) }
 
             impl Protocol for $toy {
                 const INFO: Info = Info {
@@ -75,7 +75,7 @@ macro_rules! lies {
                     sharing: Sharing::Scoped,
                     ..toys::INFO
                 };
-                toys::over_banks_of_vi! { |level| Liar(L1::new(level, &()), Lie::$lie) }
+                toys::over_banks_of_vi! { |level| FaultyCache(L1::new(level, &()), HitFault::$lie) }
 
                 fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
                     agent.enters(0, 2)

@@ -2,7 +2,7 @@
 //! the host's writes.
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
+use explore::{Asked, Bounds, Exploration, Explorer, Limits, Placement, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
 /// Leaves copies of its line in all caches of the protocol. The command processor enters at
@@ -21,7 +21,7 @@ P1@wg 1, dev 0 (global int* x) {
 exists (0:r0=0 /\\ x=0)
 ";
 
-fn explore<P: Protocol>(mutation: Option<Mutation>) -> Found {
+fn explore<P: Protocol>(mutation: Option<Mutation>) -> Exploration {
     let test = Test::read("read", READ).expect("it is a test");
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);

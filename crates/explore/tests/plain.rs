@@ -355,12 +355,12 @@ const ONE_IN: usize = 61;
 
 /// Generated programs without features that the model lacks: branches, fences, barriers. In
 /// every second program the synchronization is remote.
-fn made() -> impl Iterator<Item = (Program, Placement)> {
+fn generated() -> impl Iterator<Item = (Program, Placement)> {
     let kinds = [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Await, Kind::Exchange];
     let bound =
         Bound { kinds: kinds.to_vec(), words_of_line_max: 2, compute_units_max: 2, ..Bound::new(2, 3, 2) };
-    generate::programs(&bound).step_by(ONE_IN).enumerate().map(|(turn, made)| {
-        let mut program = made.program;
+    generate::programs(&bound).step_by(ONE_IN).enumerate().map(|(turn, generated)| {
+        let mut program = generated.program;
         for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
             if let Instr::Load { access, .. }
             | Instr::Store { access, .. }
@@ -371,8 +371,8 @@ fn made() -> impl Iterator<Item = (Program, Placement)> {
             }
         }
         program.observed.retain(|term| matches!(term, Term::Reg(..)));
-        let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
-        (program, Placement { agents: agents.collect(), lines: made.lines, stages: Vec::new() })
+        let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
+        (program, Placement { agents: agents.collect(), lines: generated.lines, stages: Vec::new() })
     })
 }
 
@@ -392,7 +392,7 @@ fn same_counts<P: Shared>() {
         total +=
             machines.iter().map(|bounds| compare::<P>(&program, &placement, bounds.tight())).sum::<u64>();
     }
-    for (turn, (program, placement)) in made().enumerate() {
+    for (turn, (program, placement)) in generated().enumerate() {
         let bounds = machines[turn % machines.len()];
         let bounds = if turn % 4 < 2 { bounds.evicting() } else { bounds.tight() };
         total += compare::<P>(&program, &placement, bounds);

@@ -6,7 +6,9 @@ use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
 use explore::verify::{self, Finding, Options, Status, Test, Verification};
-use explore::{Asked, Bounds, End, Explorer, Fault, Found, Limits, Move, Placement, Subject, Trace, corpus};
+use explore::{
+    Asked, Bounds, End, Exploration, Explorer, Fault, Limits, Move, Placement, Subject, Trace, corpus,
+};
 use litmus::program::{Instr, Level, Program, ThreadId};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, WritePolicy};
 use std::collections::BTreeSet;
@@ -78,7 +80,7 @@ fn message_passing_and_store_buffering_hold_with_a_preemption() {
 }
 
 /// The result for a work-group's own word, with both words on one line.
-fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> Found {
+fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> Exploration {
     let test = test(OWN);
     let program = &*test.program();
     let claim = Claim::of("drf").expect("a known model");

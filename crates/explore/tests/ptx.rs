@@ -1,13 +1,13 @@
 //! The model of PTX, for PTX programs and for OpenCL programs that can be mapped to PTX.
 
-use explore::claim::{Claim, Promise, Silence};
+use explore::claim::{Claim, NoPromise, Promise};
 use explore::{Asked, Explorer, Fault, Limits, Placement, Subject, corpus, verify};
 use litmus::program::Program;
 use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
-fn asked(program: &Program) -> Result<Promise, Silence> {
+fn asked(program: &Program) -> Result<Promise, NoPromise> {
     Claim::of("ptx-7.5").expect("a known model").promise(program, &mut || false)
 }
 
@@ -63,11 +63,11 @@ fn what_ptx_has_not_it_does_not_speak_of() {
         message(("release", "seq_cst"), DEVICE, ""),
         message(("release", "acquire"), DEVICE, "_remote"),
     ] {
-        assert!(matches!(asked(&program), Err(Silence::Undefined(_))));
+        assert!(matches!(asked(&program), Err(NoPromise::Undefined(_))));
     }
     let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "c11/MP+ra.litmus").expect("shipped");
     let unscoped = litmus::parse::parse(text).expect("it is a test");
-    assert!(matches!(asked(&unscoped), Err(Silence::Undefined(_))));
+    assert!(matches!(asked(&unscoped), Err(NoPromise::Undefined(_))));
 }
 
 /// The fault on any of the machines, if there is one.

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use explore::claim::{Claim, Promise, Silence};
+use explore::claim::{Claim, NoPromise, Promise};
 use explore::verify::{self, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Outcome, Placement, Subject, corpus, show};
+use explore::{
+    Asked, Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Subject, corpus, show,
+};
 use litmus::program::{Program, Term};
 use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
@@ -44,13 +46,13 @@ fn promises<P: Protocol>(program: &Program) -> Vec<(Claim, Promise)> {
     let claims = P::INFO.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
     let promises = claims.filter_map(|claim| match claim.promise(program, &mut || false) {
         Ok(promise) => Some((claim, promise)),
-        Err(Silence::Undefined(_)) => None,
-        Err(Silence::Incomplete(why)) => panic!("{}: {why}", claim.model),
+        Err(NoPromise::Undefined(_)) => None,
+        Err(NoPromise::Incomplete(why)) => panic!("{}: {why}", claim.model),
     });
     promises.filter(|(_, promise)| promise.allowed.is_some()).collect()
 }
 
-fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds) -> Found {
+fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds) -> Exploration {
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
     found.expect("the machine has all that it needs")
@@ -75,7 +77,8 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
             assert_eq!((found.violation, found.incomplete), (None, None), "{place}");
             let wrong = wrong(&program, &found.outcomes);
             assert!(wrong.is_empty() && !found.outcomes.is_empty(), "{place}: {wrong:?}");
-            for (claim, promise) in promises.iter().filter(|(claim, _)| claim.is_made(&program, bounds.core))
+            for (claim, promise) in
+                promises.iter().filter(|(claim, _)| claim.covers_core(&program, bounds.core))
             {
                 let allowed = promise.allowed.as_ref().expect("chosen so");
                 assert!(found.outcomes.is_subset(allowed), "{place}: beyond {}", claim.model);

@@ -2,7 +2,7 @@
 
 use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{
-    Asked, Bounds, End, Explorer, Fault, Found, Incomplete, Limits, Move, Placement, Subject, corpus,
+    Asked, Bounds, End, Exploration, Explorer, Fault, Incomplete, Limits, Move, Placement, Subject, corpus,
 };
 use litmus::program::Program;
 use proto::{Change, Mutation, OpClass, Plans, Protocol, Symbol, WritePolicy};
@@ -15,7 +15,7 @@ fn program(path: &str) -> Program {
     litmus::parse::parse(text).expect("it is a test")
 }
 
-fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> Found {
+fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> Exploration {
     let program = program(path);
     let placement = Placement::spread(&program).paired(&program);
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
@@ -94,7 +94,7 @@ fn memory_that_answers_at_once_changes_no_verdict() {
                 let (merged, full) =
                     (of(bounds).expect("supported"), of(bounds.in_full()).expect("supported"));
                 assert_eq!(merged.outcomes, full.outcomes, "{}", test.name);
-                let fault = |found: &Found| found.violation.as_ref().map(|v| v.fault);
+                let fault = |found: &Exploration| found.violation.as_ref().map(|v| v.fault);
                 assert_eq!(fault(&merged), fault(&full), "{}", test.name);
                 assert!(merged.states <= full.states, "{}", test.name);
                 smaller += usize::from(merged.states < full.states);

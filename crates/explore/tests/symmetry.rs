@@ -86,14 +86,15 @@ impl Renaming {
     }
 
     /// An outcome, by its new terms.
-    fn outcome(&self, made: &Generated, outcome: &[Value]) -> BTreeMap<(usize, u8), Value> {
+    fn outcome(&self, generated: &Generated, outcome: &[Value]) -> BTreeMap<(usize, u8), Value> {
         let value = |location: u8, value: Value| {
             let known = usize::try_from(value).ok().and_then(|v| self.values[usize::from(location)].get(v));
             known.map_or(Value::MAX, |&v| v.into())
         };
-        let reads =
-            |t: usize| made.skeleton.threads[t].iter().filter(|op| op.kind.reads() && op.kind != Kind::Await);
-        let named = made.program.observed.iter().zip(outcome).map(|(term, &old)| match *term {
+        let reads = |t: usize| {
+            generated.skeleton.threads[t].iter().filter(|op| op.kind.reads() && op.kind != Kind::Await)
+        };
+        let named = generated.program.observed.iter().zip(outcome).map(|(term, &old)| match *term {
             Term::Reg(thread, reg) => {
                 let t = usize::from(thread.0);
                 let read = reads(t).nth(usize::from(reg.0)).expect("a register for each read");
@@ -150,7 +151,7 @@ const ONE_IN: usize = 3;
 /// names, and of failures.
 fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> (usize, usize, usize) {
     let chosen: Vec<Skeleton> =
-        programs(&bound(true)).step_by(ONE_IN).map(|made| first(&made.skeleton).0).collect();
+        programs(&bound(true)).step_by(ONE_IN).map(|generated| first(&generated.skeleton).0).collect();
     let chosen: BTreeSet<Skeleton> = chosen.into_iter().collect();
     let claim = Claim::of(model).expect("a known model");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -158,19 +159,20 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
         [bounds.evicting(), bounds.tight()].map(|b| Explorer::new(&Subject::of::<P>(), b, mutation));
     let mut seen: BTreeMap<Skeleton, Vec<Seen>> = BTreeMap::new();
     let mut names = 0;
-    for made in programs(&bound(false)) {
-        let (first, renamings) = first(&made.skeleton);
+    for generated in programs(&bound(false)) {
+        let (first, renamings) = first(&generated.skeleton);
         if !chosen.contains(&first) {
             continue;
         }
         names += 1;
-        let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
-        let placement = Placement { agents: agents.collect(), lines: made.lines.clone(), stages: Vec::new() };
-        let promise = claim.promise(&made.program, &mut || false).expect("the model speaks of it");
+        let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
+        let placement =
+            Placement { agents: agents.collect(), lines: generated.lines.clone(), stages: Vec::new() };
+        let promise = claim.promise(&generated.program, &mut || false).expect("the model speaks of it");
         let asked = Asked { allowed: None, may_block: promise.may_block };
         let of = explorers.iter_mut().map(|explorer| {
             let mut explore = |asked: &Asked<'_>| {
-                let found = explorer.explore(&made.program, &placement, asked, &mut Limits::default());
+                let found = explorer.explore(&generated.program, &placement, asked, &mut Limits::default());
                 found.expect("a supported program")
             };
             let all = explore(&asked);
@@ -178,7 +180,7 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
             // If a program races, two caches may hold a word at the end. They are flushed in
             // the order of their numbers, which depends on names.
             let named = |outcome: &Vec<Value>| {
-                let mut named = renamings[0].outcome(&made, outcome);
+                let mut named = renamings[0].outcome(&generated, outcome);
                 named.retain(|&(thread, _), _| promise.race_free || thread != MEMORY);
                 named
             };
@@ -194,7 +196,7 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
         let of: Vec<Seen> = of.collect();
         // A renaming that maps a program to itself maps its outcomes to themselves, so any of
         // the renamings can be used.
-        assert_eq!(seen.entry(first).or_insert_with(|| of.clone()), &of, "{}", made.to_text());
+        assert_eq!(seen.entry(first).or_insert_with(|| of.clone()), &of, "{}", generated.to_text());
     }
     assert_eq!(seen.len(), chosen.len(), "each program by some name");
     let failing = seen.values().flatten().filter(|seen| seen.verdict.is_some()).count();
@@ -224,8 +226,10 @@ fn names_do_not_matter_on_hlrc_which_is_refuted() {
 
 #[test]
 fn one_program_is_made_of_all_that_differ_only_in_names() {
-    let reduced: Vec<Skeleton> = programs(&bound(true)).map(|made| first(&made.skeleton).0).collect();
-    let all: BTreeSet<Skeleton> = programs(&bound(false)).map(|made| first(&made.skeleton).0).collect();
+    let reduced: Vec<Skeleton> =
+        programs(&bound(true)).map(|generated| first(&generated.skeleton).0).collect();
+    let all: BTreeSet<Skeleton> =
+        programs(&bound(false)).map(|generated| first(&generated.skeleton).0).collect();
     assert_eq!(reduced.len(), all.len());
     assert_eq!(reduced.into_iter().collect::<BTreeSet<_>>(), all);
 }

@@ -10,7 +10,7 @@ use proto::Channels;
 
 use crate::machine::controllers::Told;
 use crate::machine::known::FAULT;
-use crate::machine::{Found, Machine, Part};
+use crate::machine::{Machine, Part, PartResult};
 
 impl Machine {
     pub(crate) fn learn_tick(&mut self, part: u32) {
@@ -47,7 +47,7 @@ impl Machine {
 
     /// A tick passes: the station steps, and its messages under way age. If clocks may be
     /// apart, they age when the slowest clock ticks instead.
-    pub(crate) fn tick(&mut self, part: u32) -> Found<u32> {
+    pub(crate) fn tick(&mut self, part: u32) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         match self.bounds.skew_ticks {
             0 => self.age(&mut part),
@@ -69,7 +69,7 @@ impl Machine {
     }
 
     /// The input of a part's station, converted to the part's clock where that is ahead.
-    pub(crate) fn heard_ahead(&mut self, part: &Part, told: Told) -> Told {
+    pub(crate) fn at_clock_of(&mut self, part: &Part, told: Told) -> Told {
         let ahead = i32::from(part.ahead);
         match told {
             Told::Message { from, msg } if ahead > 0 => {

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use crate::machine::stations::{Stations, Values};
 use crate::subject::Subject;
 
-pub(crate) use crate::machine::stations::{Did, Look, Told};
+pub(crate) use crate::machine::stations::{Look, Response, Told};
 
 /// An input of a part that comes from another part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub(crate) struct Controllers {
     stations: Box<dyn Stations>,
     looks: Vec<Look>,
     values: Values,
-    steps: FxHashMap<(u32, Told), Result<Arc<Did>, Arc<str>>>,
+    steps: FxHashMap<(u32, Told), Result<Arc<Response>, Arc<str>>>,
     served: FxHashMap<(u32, u32), (u32, u32)>,
 }
 
@@ -166,16 +166,16 @@ impl Controllers {
     }
 
     /// Gives an input to a station. A known result is reused.
-    pub(crate) fn tell(&mut self, station: u32, told: Told) -> Result<Arc<Did>, Arc<str>> {
+    pub(crate) fn tell(&mut self, station: u32, told: Told) -> Result<Arc<Response>, Arc<str>> {
         if let Some(known) = self.steps.get(&(station, told)) {
             return known.clone();
         }
-        let did = self.stations.step(station, told, &mut self.values).map(Arc::new).map_err(Arc::from);
-        if let Ok(did) = &did {
-            self.seen(did.station);
+        let response = self.stations.step(station, told, &mut self.values).map(Arc::new).map_err(Arc::from);
+        if let Ok(response) = &response {
+            self.seen(response.station);
         }
-        self.steps.insert((station, told), did.clone());
-        did
+        self.steps.insert((station, told), response.clone());
+        response
     }
 
     /// The message after `elapsed` more ticks under way.

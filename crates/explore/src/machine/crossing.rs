@@ -8,7 +8,7 @@ use crate::machine::moves::Move;
 /// The thread and operation of a crossing between a core and a controller outside the core's
 /// part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crosser {
+pub struct Crossing {
     /// The thread.
     pub thread: u8,
     /// The index among the thread's crossings on that way, oldest operation first.
@@ -28,7 +28,7 @@ pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8
 }
 
 /// The owner of the crossing of a move.
-pub(crate) fn crosser(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u8)]) -> Option<Crosser> {
+pub(crate) fn crossing(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u8)]) -> Option<Crossing> {
     let Move::Cross { from, to, nth } = mv else { return None };
     let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);
     let wires = part.wires.iter().filter(|(other, _)| *other == to);
@@ -43,5 +43,5 @@ pub(crate) fn crosser(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u
     let age = |operation: &(u8, u8)| ages.iter().position(|other| other == operation);
     let &it = operations.get(usize::from(nth))?;
     let older = operations.iter().filter(|other| other.0 == it.0 && age(other) < age(&it));
-    Some(Crosser { thread: it.0, nth: older.count() as u8 })
+    Some(Crossing { thread: it.0, nth: older.count() as u8 })
 }

@@ -42,7 +42,7 @@ fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineDat
 
 /// The stations and the lines of memory after a program.
 #[derive(Clone, Debug)]
-pub(crate) struct Rest {
+pub(crate) struct Remainder {
     pub(crate) stations: Vec<u32>,
     /// By node: the running timers, a bit a class. All of them are periodic.
     pub(crate) timers: Vec<u8>,
@@ -90,21 +90,21 @@ impl Stage for Numbers<'_> {
 
     fn tell(&mut self, at: At, told: Told, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>> {
         let station = &mut self.stations[at as usize];
-        let did = self.controllers.tell(*station, told)?;
-        *station = did.station;
-        self.rows.extend(did.rows.iter().copied());
-        for &(to, msg) in &did.sends {
+        let response = self.controllers.tell(*station, told)?;
+        *station = response.station;
+        self.rows.extend(response.rows.iter().copied());
+        for &(to, msg) in &response.sends {
             ahead.push(to.into(), Told::Message { from: at, msg });
         }
-        for &(line, op) in &did.memory {
+        for &(line, op) in &response.memory {
             let line = &mut self.lines[usize::from(line)];
             let reply;
             (*line, reply) = self.controllers.serve(*line, op);
             ahead.push(at, Told::Memory { reply });
         }
-        let runs = |class: &&TimerClass| did.timers >> class.index() & 1 == 1;
+        let runs = |class: &&TimerClass| response.timers >> class.index() & 1 == 1;
         TimerClass::ALL.iter().filter(runs).for_each(|&class| ahead.arm(at, class));
-        did.replies.iter().for_each(|&(slot, data)| ahead.answer(Slot(slot), data));
+        response.replies.iter().for_each(|&(slot, data)| ahead.answer(Slot(slot), data));
         Ok(())
     }
 
@@ -119,16 +119,16 @@ pub(crate) fn end(
     controllers: &mut Controllers,
     slot: u32,
     kernel: KernelId,
-    rest: Rest,
+    rest: Remainder,
     rows: &mut BTreeSet<RowId>,
-) -> Result<Rest, Arc<str>> {
+) -> Result<Remainder, Arc<str>> {
     let mut plain = plain(controllers, slot, rest, rows);
     plain.boundary(Boundary::END, kernel, true)?;
     let lines = plain.stage.lines.clone();
     plain.rest()?;
     let timers = plain.timers().to_vec();
     match lines == plain.stage.lines {
-        true => Ok(Rest { stations: plain.stage.stations, timers, lines }),
+        true => Ok(Remainder { stations: plain.stage.stations, timers, lines }),
         false => Err(Arc::from("a write reaches memory after the end of the kernel")),
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn next_kernel(
     controllers: &mut Controllers,
     slot: u32,
     kernel: KernelId,
-    rest: Rest,
+    rest: Remainder,
 ) -> Result<(), Arc<str>> {
     let (cus, lines) = (controllers.topology().cus, rest.lines.len());
     let mask = ByteMask::full(usize::from(controllers.topology().line_bytes));
@@ -175,9 +175,9 @@ pub fn overwritten(cu: u16) -> String {
 fn plain<'a>(
     controllers: &'a mut Controllers,
     slot: u32,
-    rest: Rest,
+    rest: Remainder,
     rows: &'a mut BTreeSet<RowId>,
 ) -> Plain<Numbers<'a>> {
-    let Rest { stations, timers, lines } = rest;
+    let Remainder { stations, timers, lines } = rest;
     Plain::new(Numbers { controllers, stations, lines, rows }, Slot(slot), timers)
 }

@@ -11,10 +11,10 @@ use litmus::program::{Instr, Program};
 use proto::{AccessMode, Agent, ArrayId, ArrayUse, Boundary, KernelId, LineAddr, PlanKey, Slot};
 
 use crate::machine::controllers::{Controllers, Told};
-use crate::machine::known::{Does, Local};
+use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported, Word};
-use crate::machine::{Found, Machine, Part};
+use crate::machine::{Machine, Part, PartResult};
 use crate::subject::Subject;
 
 /// The most stages of a program.
@@ -24,7 +24,7 @@ const CUS_MAX: u16 = 16;
 
 /// A step of a program, which ends on all nodes before the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ProgramStep {
     /// The threads of a stage run. The kernel counts only if the stage is one.
     Run(u8, KernelId),
     /// The requests of a boundary are made. The flag says whether the host has written.
@@ -50,7 +50,7 @@ pub struct StagedKernel {
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     /// By step.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ProgramStep>,
     /// By kernel. The last is the kernel after the program, which reads all lines.
     pub(crate) kernels: Vec<Vec<ArrayUse>>,
     /// The last kernel of the program, and the kernel after it.
@@ -67,7 +67,7 @@ impl Steps {
     ) -> Result<Steps, Unsupported> {
         if placement.stages.is_empty() {
             let last = (KernelId(0), KernelId(0));
-            return Ok(Steps { steps: vec![Step::Run(0, KernelId(0))], kernels: Vec::new(), last });
+            return Ok(Steps { steps: vec![ProgramStep::Run(0, KernelId(0))], kernels: Vec::new(), last });
         }
         let mut stages = placement.stages.clone();
         stages.sort_unstable();
@@ -90,15 +90,15 @@ impl Steps {
         for (at, &stage) in stages.iter().enumerate() {
             let kernel = KernelId(kernels.len() as u16);
             if is_kernel(stage) {
-                let begin = |step| Step::Boundary(step, kernel, host_has_written);
+                let begin = |step| ProgramStep::Boundary(step, kernel, host_has_written);
                 steps.extend(Boundary::BEGIN.map(begin));
                 kernels.push(uses(program, threads(stage).filter(is_on_gpu), words));
                 host_has_written = false;
             }
-            steps.push(Step::Run(stage, kernel));
+            steps.push(ProgramStep::Run(stage, kernel));
             host_has_written |= threads(stage).any(|t| !is_on_gpu(&t) && writes(program, t));
             let Some(&next) = stages.get(at + 1).filter(|_| is_kernel(stage)) else { continue };
-            let [cus, machine] = Boundary::END.map(|step| Step::Boundary(step, kernel, false));
+            let [cus, machine] = Boundary::END.map(|step| ProgramStep::Boundary(step, kernel, false));
             steps.push(cus);
             // The release to the host comes just before the host's next stage.
             steps.extend((!is_kernel(next)).then_some(machine));
@@ -114,20 +114,23 @@ impl Steps {
 
     /// The kernels of the program, in their order.
     pub(crate) fn staged(&self) -> Vec<StagedKernel> {
-        let begins = |step: &Step| matches!(step, Step::Boundary(Boundary::BeginMachine, ..));
+        let begins = |step: &ProgramStep| matches!(step, ProgramStep::Boundary(Boundary::BeginMachine, ..));
         let firsts = (0..self.steps.len()).filter(|&at| begins(&self.steps[at]));
         let kernel = |first: usize| {
-            let Step::Boundary(_, kernel, host_has_written) = self.steps[first] else { return None };
-            let of_it = |step: &&Step| match step {
-                Step::Run(_, other) | Step::Boundary(_, other, _) => *other == kernel,
+            let ProgramStep::Boundary(_, kernel, host_has_written) = self.steps[first] else { return None };
+            let of_it = |step: &&ProgramStep| match step {
+                ProgramStep::Run(_, other) | ProgramStep::Boundary(_, other, _) => *other == kernel,
             };
             let mut of_it = self.steps[first..].iter().filter(of_it);
-            let Some(Step::Run(stage, _)) = of_it.clone().find(|step| matches!(step, Step::Run(..))) else {
+            let Some(ProgramStep::Run(stage, _)) =
+                of_it.clone().find(|step| matches!(step, ProgramStep::Run(..)))
+            else {
                 return None;
             };
             let is_last = kernel == self.last.0;
-            let is_end = |step: &Step| matches!(step, Step::Boundary(Boundary::EndCus, ..));
-            let is_released = |step: &Step| matches!(step, Step::Boundary(Boundary::EndMachine, ..));
+            let is_end = |step: &ProgramStep| matches!(step, ProgramStep::Boundary(Boundary::EndCus, ..));
+            let is_released =
+                |step: &ProgramStep| matches!(step, ProgramStep::Boundary(Boundary::EndMachine, ..));
             Some(StagedKernel {
                 stage: *stage,
                 uses: self.kernels[usize::from(kernel.0)].clone(),
@@ -142,8 +145,8 @@ impl Steps {
     /// Whether a thread of that stage issues in this step.
     pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
         match self.steps[usize::from(step)] {
-            Step::Run(running, _) => stage.is_none_or(|&stage| stage == running),
-            Step::Boundary(..) => false,
+            ProgramStep::Run(running, _) => stage.is_none_or(|&stage| stage == running),
+            ProgramStep::Boundary(..) => false,
         }
     }
 
@@ -151,8 +154,8 @@ impl Steps {
     pub(crate) fn name(&self, step: u8) -> String {
         match self.steps.get(usize::from(step)) {
             None => "no step".to_owned(),
-            Some(Step::Run(stage, _)) => format!("stage {stage} runs"),
-            Some(Step::Boundary(step, kernel, _)) => {
+            Some(ProgramStep::Run(stage, _)) => format!("stage {stage} runs"),
+            Some(ProgramStep::Boundary(step, kernel, _)) => {
                 let what = match step {
                     Boundary::BeginMachine => "begins on the machine",
                     Boundary::BeginCus => "begins on the compute units",
@@ -224,7 +227,7 @@ impl Part {
 impl Machine {
     /// The part at the beginning of its step, with the agents that have a request to make.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
-        if let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
+        if let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
             let asked = self.controllers.boundary(step, kernel, written)?;
             for (agent, (_, at, _)) in asked.iter().enumerate() {
                 part.todo |= u16::from(*at == u32::from(part.node)) << agent;
@@ -234,25 +237,25 @@ impl Machine {
     }
 
     /// The part in the next step, after its step has ended on all nodes.
-    pub(crate) fn next_step(&mut self, part: u32) -> Found<u32> {
+    pub(crate) fn next_step(&mut self, part: u32) -> PartResult<u32> {
         let part = self.part(part).clone();
         let part = self.enter_step(Part { step: part.step + 1, ..part })?;
         self.settled(part)
     }
 
     /// The boundary requests that the agents of a part can make.
-    pub(crate) fn boundary_moves(&mut self, part: &Part, locals: &mut Vec<Local>) {
+    pub(crate) fn boundary_moves(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         for agent in (0..CUS_MAX as u8).filter(|&agent| part.asks(agent)) {
-            let does = match self.ask_boundary(part, agent) {
-                Ok(to) => Does::Go(to),
-                Err(why) => Does::Fault(self.known.fault(&why)),
+            let effect = match self.ask_boundary(part, agent) {
+                Ok(to) => Effect::Go(to),
+                Err(why) => Effect::Fault(self.known.fault(&why)),
             };
-            locals.push(Local { mv: Move::Boundary { agent }, is_optional: false, does });
+            part_moves.push(PartMove { mv: Move::Boundary { agent }, is_optional: false, effect });
         }
     }
 
-    pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> Found<u32> {
-        let Step::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
+    pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> PartResult<u32> {
+        let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
             return Err(std::sync::Arc::from("the program's step is no boundary of a kernel"));
         };
         let request = step.request(kernel, written);

@@ -41,11 +41,11 @@ use smallvec::SmallVec;
 
 use crate::subject::Subject;
 use bounds::Bounds;
-use controllers::{Controllers, Did, Told, Word};
-use drain::Rest;
+use controllers::{Controllers, Response, Told, Word};
+use drain::Remainder;
 use intern::Interner;
 use kernels::Steps;
-use known::{Does, FAULT, Known};
+use known::{Effect, FAULT, Known};
 use placement::{Placement, Unsupported};
 use slots::Slots;
 use thread::{Code, ThreadState};
@@ -81,7 +81,7 @@ pub(crate) struct Part {
 
 /// A write to a word, as far as its value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wrote {
+pub(crate) enum Written {
     /// This value.
     Value(u32),
     /// An update of the old value.
@@ -104,7 +104,7 @@ pub(crate) struct Machine {
     /// Memory after the end of the kernel, by stations and memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Whether the next kernel reads the host's writes, by stations.
-    begun: FxHashMap<Vec<u32>, Found<()>>,
+    begun: FxHashMap<Vec<u32>, PartResult<()>>,
     /// The lines that several nodes reach, a bit a line, and the node that reaches each other
     /// line.
     shared: u64,
@@ -119,19 +119,19 @@ pub(crate) struct Machine {
     pub(crate) keys: Vec<PlanKey>,
     /// The values read, and the writes, by location.
     pub(crate) reads: BTreeSet<(LocId, Value)>,
-    pub(crate) writes: BTreeSet<(LocId, Wrote)>,
+    pub(crate) writes: BTreeSet<(LocId, Written)>,
     /// A feature that the program needs and no machine here has.
-    pub(crate) beyond: Option<String>,
+    pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
-    pub(crate) astray: BTreeSet<Arc<str>>,
+    pub(crate) bad_values: BTreeSet<Arc<str>>,
     /// If recorded, the answers to threads: the thread, its request, and the value read.
-    pub(crate) heard: Option<Vec<(u8, u32, Option<Value>)>>,
+    pub(crate) recorded: Option<Vec<(u8, u32, Option<Value>)>>,
 }
 
 /// A result, or the reason why the moves of a part cannot be computed.
-pub(crate) type Found<T> = Result<T, Arc<str>>;
+pub(crate) type PartResult<T> = Result<T, Arc<str>>;
 /// The lines of memory, or the reason why they never come to rest.
-type Drained = Found<Arc<[u32]>>;
+type Drained = PartResult<Arc<[u32]>>;
 
 impl Machine {
     /// Puts a program on a machine, with the known steps of controllers on the same machine.
@@ -172,9 +172,9 @@ impl Machine {
             keys: Vec::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
-            beyond: None,
-            astray: BTreeSet::new(),
-            heard: None,
+            unsupported: None,
+            bad_values: BTreeSet::new(),
+            recorded: None,
         })
     }
 
@@ -193,7 +193,7 @@ impl Machine {
             let mut threads = SmallVec::new();
             for thread in 0..self.code.program.threads.len() {
                 if self.slots.first(thread) == node {
-                    let start = self.code.start(thread).map_err(|trouble| Unsupported(trouble.why()))?;
+                    let start = self.code.start(thread).map_err(|error| Unsupported(error.why()))?;
                     threads.push((thread as u8, self.threads.number(start)));
                 }
             }
@@ -259,7 +259,7 @@ impl Machine {
         if let Some(known) = self.drained.get(&key) {
             return known.clone();
         }
-        let rest = Rest { stations, timers, lines: self.memories.thing(memory[0]).clone() };
+        let rest = Remainder { stations, timers, lines: self.memories.thing(memory[0]).clone() };
         let ended = drain::end(
             &mut self.controllers,
             self.slots.of_boundaries(),
@@ -278,7 +278,7 @@ impl Machine {
 
     /// Checks that the next kernel reads the host's writes. The result depends on the stations
     /// alone, because the host writes all of memory.
-    fn begin_next(&mut self, rest: Rest) -> Found<()> {
+    fn begin_next(&mut self, rest: Remainder) -> PartResult<()> {
         let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
         if let Some(known) = self.begun.get(&key) {
             return known.clone();
@@ -324,15 +324,15 @@ impl Machine {
         }
         for &part in &state[..nodes] {
             let Some(info) = self.known.info(part) else { continue };
-            for at in 0..self.known.locals(info).len() {
-                match self.known.locals(info)[at].does {
-                    Does::Send { rest, to, told } => {
+            for at in 0..self.known.part_moves(info).len() {
+                match self.known.part_moves(info)[at].effect {
+                    Effect::Send { rest, to, told } => {
                         let from = self.parts.thing(part).node;
                         let receiver = if from == to { rest } else { state[usize::from(to)] };
                         self.learn_told(receiver, told);
                     }
-                    Does::Serve { rest, op } => self.learn_served(state[nodes], rest, op),
-                    Does::Go(_) | Does::Fault(_) => {}
+                    Effect::Serve { rest, op } => self.learn_served(state[nodes], rest, op),
+                    Effect::Go(_) | Effect::Fault(_) => {}
                 }
             }
         }
@@ -387,11 +387,11 @@ impl Machine {
         }
     }
 
-    pub(crate) fn or_fault(&mut self, after: Found<u32>) -> u32 {
+    pub(crate) fn or_fault(&mut self, after: PartResult<u32>) -> u32 {
         after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
     }
 
-    pub(crate) fn tell(&mut self, part: u32, told: Told) -> Found<u32> {
+    pub(crate) fn tell(&mut self, part: u32, told: Told) -> PartResult<u32> {
         let part = self.parts.thing(part).clone();
         let part = self.told(part, told)?;
         self.settled(part)
@@ -404,21 +404,21 @@ impl Machine {
     }
 
     /// Gives an input to the part's station and carries out the effects.
-    pub(crate) fn told(&mut self, mut part: Part, told: Told) -> Found<Part> {
+    pub(crate) fn told(&mut self, mut part: Part, told: Told) -> PartResult<Part> {
         let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
-        asks.push(self.heard_ahead(&part, told));
+        asks.push(self.at_clock_of(&part, told));
         let mut next = 0;
         while next < asks.len() {
             let told = asks[next];
             next += 1;
-            let did = self.controllers.tell(part.station, told)?;
-            if did.is_hit && did.timers & !part.timers != 0 {
+            let response = self.controllers.tell(part.station, told)?;
+            if response.is_hit && response.timers & !part.timers != 0 {
                 let name = self.controllers.node_name(part.node);
                 return Err(format!("{name}: the step of a load hit starts a timer").into());
             }
-            self.rows.extend(did.rows.iter().copied());
-            self.carry_out(&mut part, &did);
-            for &(slot, data) in &did.replies {
+            self.rows.extend(response.rows.iter().copied());
+            self.carry_out(&mut part, &response);
+            for &(slot, data) in &response.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
                         return Err(Arc::from("an answer for a kernel's boundary without a request"));
@@ -440,7 +440,7 @@ impl Machine {
     }
 
     /// Gives a part an input from another part.
-    pub(crate) fn hand(&mut self, part: u32, word: Word) -> Found<u32> {
+    pub(crate) fn hand(&mut self, part: u32, word: Word) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         let ask = match word {
             Word::Told(told) => Some(told),
@@ -454,18 +454,18 @@ impl Machine {
         self.settled(part)
     }
 
-    fn carry_out(&mut self, part: &mut Part, did: &Did) {
-        part.station = did.station;
-        part.timers |= did.timers;
+    fn carry_out(&mut self, part: &mut Part, response: &Response) {
+        part.station = response.station;
+        part.timers |= response.timers;
         let ahead = i32::from(part.ahead);
         let mut sent = |msg| if ahead > 0 { self.controllers.aged_message(msg, -ahead) } else { msg };
-        part.out.extend(did.sends.iter().map(|&(to, msg)| (to, sent(msg))));
+        part.out.extend(response.sends.iter().map(|&(to, msg)| (to, sent(msg))));
         match self.controllers.subject.info.channels {
             // A stable sort keeps the order of each channel.
             Channels::Fifo => part.out.sort_by_key(|(to, _)| *to),
             Channels::Unordered => part.out.sort_unstable(),
         }
-        for &(line, op) in &did.memory {
+        for &(line, op) in &response.memory {
             let owner = *self.owners.entry(line).or_insert(part.node);
             if owner != part.node && self.shared >> line & 1 == 0 {
                 self.shared |= 1 << line;

@@ -3,83 +3,84 @@
 use proto::{Channels, Symbol as _, TimerClass, Way};
 
 use crate::machine::controllers::{Told, Word};
-use crate::machine::known::{Does, Local};
+use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
 use crate::machine::threads::Issued;
-use crate::machine::{Found, Machine, Part};
+use crate::machine::{Machine, Part, PartResult};
 
 impl Machine {
     /// Computes the moves of a part.
     pub(crate) fn learn_moves(&mut self, number: u32) {
         let part = self.parts.thing(number).clone();
         let node = part.node;
-        let mut locals = Vec::new();
-        let add =
-            |locals: &mut Vec<Local>, mv, is_optional, does| locals.push(Local { mv, is_optional, does });
+        let mut part_moves = Vec::new();
+        let add = |part_moves: &mut Vec<PartMove>, mv, is_optional, effect| {
+            part_moves.push(PartMove { mv, is_optional, effect })
+        };
         for at in 0..part.threads.len() {
             let (thread, _) = part.threads[at];
             if !self.runs(&part, at) {
                 continue;
             }
             let issued = self.issue(&part, at);
-            let Some(does) = self.does(issued) else { continue };
-            add(&mut locals, Move::Issue { thread }, false, does);
+            let Some(effect) = self.effect_of(issued) else { continue };
+            add(&mut part_moves, Move::Issue { thread }, false, effect);
         }
         if self.bounds.preemptions > 0 {
-            self.preemptions(&part, &mut locals);
+            self.preemptions(&part, &mut part_moves);
         }
-        self.boundary_moves(&part, &mut locals);
-        self.deliveries(&part, &mut locals);
-        self.crossings(&part, &mut locals);
+        self.boundary_moves(&part, &mut part_moves);
+        self.deliveries(&part, &mut part_moves);
+        self.crossings(&part, &mut part_moves);
         for (at, &(line, op)) in part.ops.iter().enumerate() {
             if part.ops[..at].iter().all(|(other, _)| *other != line) {
                 let mut rest = part.clone();
                 rest.ops.remove(at);
                 let rest = self.parts.number(rest);
-                add(&mut locals, Move::Serve { node, line }, false, Does::Serve { rest, op });
+                add(&mut part_moves, Move::Serve { node, line }, false, Effect::Serve { rest, op });
             }
         }
         for (at, &(line, reply)) in part.replies.iter().enumerate() {
             if part.replies[..at].iter().all(|(other, _)| *other != line) {
                 let mut rest = part.clone();
                 rest.replies.remove(at);
-                let does = self.goes(rest, Told::Memory { reply });
-                add(&mut locals, Move::Answer { node, line }, false, does);
+                let effect = self.goes(rest, Told::Memory { reply });
+                add(&mut part_moves, Move::Answer { node, line }, false, effect);
             }
         }
         let runs = |class: &TimerClass| part.timers >> class.index() & 1 == 1;
         for timer in TimerClass::ALL.iter().copied().filter(runs) {
             let class = timer.index() as u8;
             let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
-            let does = self.goes(rest, Told::Timer(timer));
-            add(&mut locals, Move::Timer { node, class }, false, does);
+            let effect = self.goes(rest, Told::Timer(timer));
+            add(&mut part_moves, Move::Timer { node, class }, false, effect);
         }
         let look = self.controllers.look(part.station);
         let is_optional = !look.needs_way;
         if self.bounds.evictions || !is_optional {
             for way in look.victims.clone() {
-                let does = self.goes(part.clone(), Told::Evict(Way(way.into())));
-                add(&mut locals, Move::Evict { node, way }, is_optional, does);
+                let effect = self.goes(part.clone(), Told::Evict(Way(way.into())));
+                add(&mut part_moves, Move::Evict { node, way }, is_optional, effect);
             }
         }
         let done = self.has_done_step(&part);
         let full = self.is_full(&part);
         let more = self.steps.has_more(part.step);
         let preempted = self.preempted(&part);
-        self.known.set_info(number, &locals, (full, done, more), (part.ahead, preempted));
+        self.known.set_info(number, &part_moves, (full, done, more), (part.ahead, preempted));
     }
 
     /// The effect of a thread's request.
-    pub(crate) fn does(&mut self, issued: Found<Issued>) -> Option<Does> {
+    pub(crate) fn effect_of(&mut self, issued: PartResult<Issued>) -> Option<Effect> {
         Some(match issued {
             Ok(Issued::Nothing) => return None,
-            Ok(Issued::Here(to)) => Does::Go(to),
-            Ok(Issued::Elsewhere { rest, to, told }) => Does::Send { rest, to, told },
-            Err(why) => Does::Fault(self.known.fault(&why)),
+            Ok(Issued::Here(to)) => Effect::Go(to),
+            Ok(Issued::Elsewhere { rest, to, told }) => Effect::Send { rest, to, told },
+            Err(why) => Effect::Fault(self.known.fault(&why)),
         })
     }
 
-    fn deliveries(&mut self, part: &Part, locals: &mut Vec<Local>) {
+    fn deliveries(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         let from = part.node;
         for at in 0..part.out.len() {
             let (to, msg) = part.out[at];
@@ -97,11 +98,11 @@ impl Machine {
             let rest = self.parts.number(rest);
             let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
             let mv = Move::Deliver { from, to, nth };
-            locals.push(Local { mv, is_optional: false, does: Does::Send { rest, to, told } });
+            part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
         }
     }
 
-    fn crossings(&mut self, part: &Part, locals: &mut Vec<Local>) {
+    fn crossings(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         let from = part.node;
         for (at, &(to, told)) in part.wires.iter().enumerate() {
             let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
@@ -109,7 +110,7 @@ impl Machine {
             rest.wires.remove(at);
             let rest = self.parts.number(rest);
             let mv = Move::Cross { from, to, nth };
-            locals.push(Local { mv, is_optional: false, does: Does::Send { rest, to, told } });
+            part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
         }
     }
 
@@ -123,11 +124,11 @@ impl Machine {
         is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
     }
 
-    fn goes(&mut self, rest: Part, told: Told) -> Does {
+    fn goes(&mut self, rest: Part, told: Told) -> Effect {
         let after = self.told(rest, told).and_then(|part| self.settled(part));
         match after {
-            Ok(to) => Does::Go(to),
-            Err(why) => Does::Fault(self.known.fault(&why)),
+            Ok(to) => Effect::Go(to),
+            Err(why) => Effect::Fault(self.known.fault(&why)),
         }
     }
 }

@@ -8,7 +8,7 @@ use proto::{
 
 use crate::machine::kernels::array_of;
 use crate::machine::placement::WORD;
-use crate::machine::thread::{Code, ThreadState, Trouble, bits};
+use crate::machine::thread::{Code, ThreadError, ThreadState, bits};
 
 impl Code {
     /// The request of the instruction, or `None` if it makes none in this state.
@@ -17,19 +17,20 @@ impl Code {
         thread: usize,
         state: &ThreadState,
         instr: &Instr,
-    ) -> Result<Option<(Request, IssueKind)>, Trouble> {
+    ) -> Result<Option<(Request, IssueKind)>, ThreadError> {
         let eval = |expr: &Expr| {
-            expr.eval(&state.registers).map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))
+            expr.eval(&state.registers).map_err(|error| ThreadError::BadValue(format!("P{thread}: {error}")))
         };
-        let bits = |value| bits(value).map_err(Trouble::Astray);
+        let bits = |value| bits(value).map_err(ThreadError::BadValue);
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
         let (op, kind, data) = match instr {
             Instr::Load { .. } | Instr::Await { .. } => (Op::Load, IssueKind::Load, 0),
             Instr::Store { value, .. } => (Op::Store, IssueKind::Store, bits(eval(value)?)?),
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = bits(eval(operand)?)?;
-                let kind = rmw_kind(*op)
-                    .ok_or_else(|| Trouble::Beyond(format!("P{thread}: no cache performs {op:?}")))?;
+                let kind = rmw_kind(*op).ok_or_else(|| {
+                    ThreadError::Unsupported(format!("P{thread}: no cache performs {op:?}"))
+                })?;
                 (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
             }
             Instr::Cas(cas) => {
@@ -59,7 +60,7 @@ impl Code {
         let loc = litmus::program::value_address(address);
         let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
         let loc = loc.ok_or_else(|| {
-            Trouble::Astray(format!("P{thread} accesses {address}, outside the program's memory"))
+            ThreadError::BadValue(format!("P{thread} accesses {address}, outside the program's memory"))
         })?;
         let word = self.word(loc);
         let mut bytes = LineData::default();

@@ -53,13 +53,13 @@ impl Machine {
             (None, Some(fault)) => Err(Halt::Impossible(self.known.faults[fault as usize].clone())),
             (None, None) => return Err(Halt::Closed(open)),
         };
-        self.hear(state, mv);
+        self.record_answers(state, mv);
         played
     }
 
     /// Repeats the inputs of a move, so that the answers to threads are recorded: known
     /// results are not computed again and record nothing.
-    fn hear(&mut self, state: &[u32], mv: Move) {
+    fn record_answers(&mut self, state: &[u32], mv: Move) {
         let nodes = self.known.nodes;
         let number = |node: u8| state[usize::from(node)];
         let first = |queue: &[(u8, u32)], line: u8| {

@@ -19,13 +19,13 @@ use proto::{Agent, Boundary, PlanKey, Request};
 use smallvec::SmallVec;
 
 use crate::machine::controllers::{Told, Word};
-use crate::machine::kernels::Step;
-use crate::machine::known::{Does, Local};
+use crate::machine::kernels::ProgramStep;
+use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported};
-use crate::machine::thread::{Pending, Stay, ThreadState};
+use crate::machine::thread::{Pending, SeatState, ThreadState};
 use crate::machine::threads::Issued;
-use crate::machine::{Found, Machine, Part};
+use crate::machine::{Machine, Part, PartResult};
 
 /// The threads that are preempted together, by thread: those of one work-group on one compute
 /// unit. Threads of the host are never preempted.
@@ -64,7 +64,7 @@ impl Machine {
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
-        self.steps.runs(part.step, stage) && self.thread(state).seat.stay == Stay::Runs
+        self.steps.runs(part.step, stage) && self.thread(state).seat.state == SeatState::Runs
     }
 
     /// The node of a thread's part, and the thread's index there.
@@ -76,7 +76,7 @@ impl Machine {
     }
 
     /// The moves that preempt and resume the work-groups of the part.
-    pub(crate) fn preemptions(&mut self, part: &Part, locals: &mut Vec<Local>) {
+    pub(crate) fn preemptions(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         for at in 0..part.threads.len() {
             let (thread, state) = part.threads[at];
             if !self.is_first(thread) {
@@ -85,21 +85,21 @@ impl Machine {
             let seat = self.thread(state).seat;
             if self.may_be_preempted(part, at) {
                 let preempted = self.preempt(part, at);
-                let does = self.does(preempted);
-                locals.extend(does.map(|does| Local {
+                let effect = self.effect_of(preempted);
+                part_moves.extend(effect.map(|effect| PartMove {
                     mv: Move::Preempt { thread },
                     is_optional: true,
-                    does,
+                    effect,
                 }));
             }
-            if seat.stay == Stay::Off {
+            if seat.state == SeatState::Off {
                 for cu in (0..self.slots.units()).filter(|&cu| seat.agent != Agent::Cu(cu)) {
-                    let does = match self.resume(part, at, cu) {
-                        Ok((rest, to, word)) => Does::Send { rest, to, told: self.words.number(word) },
-                        Err(why) => Does::Fault(self.known.fault(&why)),
+                    let effect = match self.resume(part, at, cu) {
+                        Ok((rest, to, word)) => Effect::Send { rest, to, told: self.words.number(word) },
+                        Err(why) => Effect::Fault(self.known.fault(&why)),
                     };
                     let mv = Move::Resume { thread, cu: cu as u8 };
-                    locals.push(Local { mv, is_optional: false, does });
+                    part_moves.push(PartMove { mv, is_optional: false, effect });
                 }
             }
         }
@@ -136,12 +136,12 @@ impl Machine {
     }
 
     /// A work-group of the part begins to leave: its compute unit releases.
-    pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> Found<Issued> {
+    pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> PartResult<Issued> {
         let mut part = part.clone();
         let first = part.threads[at].0;
         self.preempted = true;
         self.change_group(&mut part, first, |_, state| {
-            state.seat.stay = Stay::Saves;
+            state.seat.state = SeatState::Saves;
             state.seat.preempted += 1;
         });
         match self.ask_boundary_of(&mut part, first, Boundary::EndCus)? {
@@ -155,7 +155,7 @@ impl Machine {
 
     /// The part without the work-group, the node of the new compute unit, and the threads as
     /// they arrive there.
-    pub(crate) fn resume(&mut self, part: &Part, at: usize, cu: u16) -> Found<(u32, u8, Word)> {
+    pub(crate) fn resume(&mut self, part: &Part, at: usize, cu: u16) -> PartResult<(u32, u8, Word)> {
         let mut rest = part.clone();
         let first = part.threads[at].0;
         let to = self.slots.unit(cu).ok_or_else(|| Arc::from(format!("there is no CU {cu}")))?;
@@ -167,12 +167,17 @@ impl Machine {
 
     /// A work-group arrives at the part: its compute unit acquires. Returns the request if it
     /// enters the part's own controller.
-    pub(crate) fn arrive(&mut self, part: &mut Part, cu: u16, threads: &[(u8, u32)]) -> Found<Option<Told>> {
+    pub(crate) fn arrive(
+        &mut self,
+        part: &mut Part,
+        cu: u16,
+        threads: &[(u8, u32)],
+    ) -> PartResult<Option<Told>> {
         let agent = Agent::Cu(cu);
         let mut taken: Vec<u32> = Vec::new();
         for &(t, state) in &part.threads {
             let state = self.thread(state);
-            let is_here = state.seat.agent == agent && state.seat.stay != Stay::Off;
+            let is_here = state.seat.agent == agent && state.seat.state != SeatState::Off;
             if is_here && !self.code.is_done(usize::from(t), state) {
                 taken.push(state.seat.wavefront);
             }
@@ -186,7 +191,7 @@ impl Machine {
             taken.push(free);
             state.seat.agent = agent;
             state.seat.wavefront = free;
-            state.seat.stay = Stay::Restores;
+            state.seat.state = SeatState::Restores;
         });
         self.ask_boundary_of(part, first, Boundary::BeginCus)
     }
@@ -195,9 +200,9 @@ impl Machine {
     pub(crate) fn has_moved(&mut self, part: &mut Part, first: u8) {
         self.change_group(part, first, |_, state| {
             state.pending.clear();
-            state.seat.stay = match state.seat.stay {
-                Stay::Saves => Stay::Off,
-                _ => Stay::Runs,
+            state.seat.state = match state.seat.state {
+                SeatState::Saves => SeatState::Off,
+                _ => SeatState::Runs,
             };
         });
     }
@@ -214,9 +219,14 @@ impl Machine {
     }
 
     /// The compute unit of a thread makes a request as at the boundary of the running kernel.
-    fn ask_boundary_of(&mut self, part: &mut Part, thread: u8, boundary: Boundary) -> Found<Option<Told>> {
+    fn ask_boundary_of(
+        &mut self,
+        part: &mut Part,
+        thread: u8,
+        boundary: Boundary,
+    ) -> PartResult<Option<Told>> {
         let kernel = match self.steps.steps[usize::from(part.step)] {
-            Step::Run(_, kernel) | Step::Boundary(_, kernel, _) => kernel,
+            ProgramStep::Run(_, kernel) | ProgramStep::Boundary(_, kernel, _) => kernel,
         };
         let request: Request = boundary.request(kernel, false);
         self.note_key(PlanKey::of(&request));

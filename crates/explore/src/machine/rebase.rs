@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
-use crate::machine::known::{Does, FAULT, Frames, Known, UNKNOWN, pair};
+use crate::machine::known::{Effect, FAULT, Frames, Known, UNKNOWN, pair};
 
 /// Distinct times, earliest first.
 pub(crate) type Times = SmallVec<[u32; 8]>;
@@ -235,14 +235,14 @@ impl Machine {
         let offset = |node: usize| state[nodes + 1 + node];
         for node in 0..nodes {
             let Some(info) = self.known.info(state[node]) else { continue };
-            for at in 0..self.known.locals(info).len() {
+            for at in 0..self.known.part_moves(info).len() {
                 let mut next = state.to_vec();
-                let after = match self.known.locals(info)[at].does {
-                    Does::Go(to) => {
+                let after = match self.known.part_moves(info)[at].effect {
+                    Effect::Go(to) => {
                         next[node] = to;
                         to
                     }
-                    Does::Send { rest, to, told } => {
+                    Effect::Send { rest, to, told } => {
                         let to = usize::from(to);
                         next[node] = rest;
                         let (part, told, since) =
@@ -253,14 +253,14 @@ impl Machine {
                         next[nodes + 1 + to] = since;
                         after
                     }
-                    Does::Serve { rest, op } => {
+                    Effect::Serve { rest, op } => {
                         self.learn_served(state[nodes], rest, op);
                         let served = self.known.served(state[nodes], op);
                         let after = served.and_then(|(_, reply)| self.known.answered(rest, reply));
                         next[node] = after.unwrap_or(UNKNOWN);
                         next[node]
                     }
-                    Does::Fault(_) => UNKNOWN,
+                    Effect::Fault(_) => UNKNOWN,
                 };
                 if after & FAULT == 0 {
                     self.learn_rebased(&next);

@@ -23,7 +23,7 @@ const PARKED_MAX: usize = 32;
 
 /// The result of a station's step.
 #[derive(Debug, Default)]
-pub(crate) struct Did {
+pub(crate) struct Response {
     pub(crate) station: u32,
     pub(crate) sends: Vec<(u8, u32)>,
     /// Lines and operations.
@@ -91,7 +91,7 @@ pub(crate) trait Stations {
     /// The lines that a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
     /// The result of a station's step on an input.
-    fn step(&mut self, station: u32, told: Told, values: &mut Values) -> Result<Did, String>;
+    fn step(&mut self, station: u32, told: Told, values: &mut Values) -> Result<Response, String>;
     /// Whether the seeded fault has changed a step of a station.
     fn is_altered(&self) -> bool;
     /// The name of a message, and its line.
@@ -198,7 +198,7 @@ impl<P: Protocol> Stations for Typed<P> {
         views
     }
 
-    fn step(&mut self, number: u32, told: Told, values: &mut Values) -> Result<Did, String> {
+    fn step(&mut self, number: u32, told: Told, values: &mut Values) -> Result<Response, String> {
         let mut station = self.stations.thing(number).clone();
         let mut fx = core::mem::take(&mut self.fx);
         fx.coverage = proto::Coverage::default();
@@ -217,7 +217,7 @@ impl<P: Protocol> Stations for Typed<P> {
             .and_then(|()| self.judge(number, told, values, (&station, &record)))
             .and_then(|()| self.judge_hit(number, told, values, (&station, &record, &rows)))
             .and_then(|is_hit| {
-                self.done(station, &mut record, values, Did { rows, is_hit, ..Did::default() })
+                self.done(station, &mut record, values, Response { rows, is_hit, ..Response::default() })
             });
         self.record = record;
         result
@@ -345,21 +345,21 @@ impl<P: Protocol> Typed<P> {
         mut station: Station<P>,
         record: &mut Record<P>,
         values: &mut Values,
-        mut did: Did,
-    ) -> Result<Did, String> {
-        did.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
+        mut response: Response,
+    ) -> Result<Response, String> {
+        response.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
         for op in record.memory.drain(..) {
             let line =
                 u8::try_from(op.line.0).map_err(|_| format!("{:?} is outside every program", op.line))?;
-            did.memory.push((line, values.ops.number(op)));
+            response.memory.push((line, values.ops.number(op)));
         }
-        did.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
+        response.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
         for (slot, data) in record.replies.drain(..) {
-            did.replies.push((slot.0, data.map(|data| values.lines.number(data))));
+            response.replies.push((slot.0, data.map(|data| values.lines.number(data))));
         }
         station.node.canonicalize();
-        did.station = self.stations.number(station);
-        Ok(did)
+        response.station = self.stations.number(station);
+        Ok(response)
     }
 }
 

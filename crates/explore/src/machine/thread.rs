@@ -48,12 +48,12 @@ pub(crate) struct Seat {
     pub(crate) wavefront: u32,
     /// The number of preemptions of its work-group.
     pub(crate) preempted: u8,
-    pub(crate) stay: Stay,
+    pub(crate) state: SeatState,
 }
 
 /// The relation of a work-group to its compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Stay {
+pub(crate) enum SeatState {
     /// It runs there.
     Runs,
     /// It leaves, and the compute unit releases.
@@ -98,20 +98,20 @@ pub(crate) struct Completed {
 
 /// The reason why a thread cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum ThreadError {
     /// The memory system violates its interface.
     Protocol(String),
     /// The program needs a feature that no machine here has.
-    Beyond(String),
+    Unsupported(String),
     /// The values that the thread has read have no continuation in the program.
-    Astray(String),
+    BadValue(String),
 }
 
-impl Trouble {
+impl ThreadError {
     /// The reason in words.
     pub(crate) fn why(self) -> String {
         match self {
-            Trouble::Protocol(why) | Trouble::Beyond(why) | Trouble::Astray(why) => why,
+            ThreadError::Protocol(why) | ThreadError::Unsupported(why) | ThreadError::BadValue(why) => why,
         }
     }
 }
@@ -172,7 +172,7 @@ impl Code {
     }
 
     /// A thread at the start.
-    pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, Trouble> {
+    pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, ThreadError> {
         // A host is an in-order core.
         let rule = match self.placement.agents[thread] {
             Agent::Host(_) => IssueRule::InOrder,
@@ -187,7 +187,7 @@ impl Code {
                 agent: self.placement.agents[thread],
                 wavefront: self.issuers[thread].wavefront,
                 preempted: 0,
-                stay: Stay::Runs,
+                state: SeatState::Runs,
             },
             issue: Issue::new(rule),
         };
@@ -206,7 +206,7 @@ impl Code {
 
     /// Whether the thread has ended, with nothing under way.
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
-        state.pending.is_empty() && self.has_ended(thread, state) && state.seat.stay == Stay::Runs
+        state.pending.is_empty() && self.has_ended(thread, state) && state.seat.state == SeatState::Runs
     }
 
     /// Whether the thread has nothing more to issue.
@@ -225,9 +225,9 @@ impl Code {
     }
 
     /// Takes the silent instructions up to the next one that reaches memory.
-    fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), Trouble> {
+    fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), ThreadError> {
         let value = |state: &ThreadState, expr: &Expr| {
-            expr.eval(&state.registers).map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))
+            expr.eval(&state.registers).map_err(|error| ThreadError::BadValue(format!("P{thread}: {error}")))
         };
         for _ in 0..SILENT_MAX {
             match self.instr(thread, state.pc) {
@@ -248,7 +248,7 @@ impl Code {
                 }
             }
         }
-        Err(Trouble::Astray(format!("P{thread} loops without an access to memory")))
+        Err(ThreadError::BadValue(format!("P{thread} loops without an access to memory")))
     }
 
     /// Sets dead registers to one value.
@@ -264,7 +264,7 @@ impl Code {
     }
 
     /// The next operation of the thread.
-    pub(crate) fn offer(&self, thread: usize, state: &ThreadState) -> Result<Offer, Trouble> {
+    pub(crate) fn offer(&self, thread: usize, state: &ThreadState) -> Result<Offer, ThreadError> {
         let Some(instr) = self.instr(thread, state.pc) else { return Ok(Offer::Nothing) };
         let waits = targets(instr).iter().flatten().any(|&reg| self.is_pending(thread, state, reg));
         if waits || state.pending.iter().any(|p| p.pc == state.pc && stays(instr)) {
@@ -293,7 +293,7 @@ impl Code {
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
                 let from = from.ok_or_else(|| {
-                    Trouble::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
+                    ThreadError::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
                 })?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
                 next.registers[usize::from(dst.0)] = from.value.cast_signed().into();
@@ -324,8 +324,8 @@ impl Code {
         id: u8,
         request: &Request,
         data: Option<&LineData>,
-    ) -> Result<Completed, Trouble> {
-        let fault = |what: &str| Trouble::Protocol(format!("P{thread} {what}"));
+    ) -> Result<Completed, ThreadError> {
+        let fault = |what: &str| ThreadError::Protocol(format!("P{thread} {what}"));
         let at = state.pending.iter().position(|p| p.id == id);
         let at = at.ok_or_else(|| fault("is answered without a request"))?;
         let pending = state.pending.remove(at);
@@ -355,7 +355,7 @@ impl Code {
             }
             Instr::Await { dst, cmp, value, .. } => {
                 let value = value.eval(&state.registers);
-                let value = value.map_err(|error| Trouble::Astray(format!("P{thread}: {error}")))?;
+                let value = value.map_err(|error| ThreadError::BadValue(format!("P{thread}: {error}")))?;
                 if read.is_some_and(|read| holds(*cmp, read, value)) {
                     set(state, *dst, read);
                     state.pc += 1;
@@ -381,7 +381,7 @@ impl Code {
 
     /// Lets threads pass a barrier that all of them have reached. True if a thread has
     /// changed.
-    pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, Trouble> {
+    pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, ThreadError> {
         let mut changed = false;
         for (t, state) in threads.iter_mut() {
             let Some(Instr::Barrier(barrier)) = self.instr(*t, state.pc) else { continue };

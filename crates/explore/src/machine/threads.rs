@@ -6,8 +6,8 @@ use litmus::program::Value;
 use proto::{LineData, Op, PlanKey, Width};
 
 use crate::machine::controllers::{Told, Word};
-use crate::machine::thread::{Offer, Stay, ThreadState, Trouble};
-use crate::machine::{Found, Machine, Part, Wrote};
+use crate::machine::thread::{Offer, SeatState, ThreadError, ThreadState};
+use crate::machine::{Machine, Part, PartResult, Written};
 
 /// The result of an issue.
 pub(crate) enum Issued {
@@ -21,11 +21,10 @@ pub(crate) enum Issued {
 
 impl Machine {
     /// The thread issues its next operation, if it has one to issue.
-    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> Found<Issued> {
+    pub(crate) fn issue(&mut self, part: &Part, at: usize) -> PartResult<Issued> {
         let (thread, state) = part.threads[at];
         let t = usize::from(thread);
-        let offer =
-            self.code.offer(t, self.threads.thing(state)).map_err(|trouble| self.note_trouble(trouble))?;
+        let offer = self.code.offer(t, self.threads.thing(state)).map_err(|error| self.note_error(error))?;
         let mut part = part.clone();
         let (id, request, mut next, is_sent) = match offer {
             Offer::Nothing => return Ok(Issued::Nothing),
@@ -68,7 +67,12 @@ impl Machine {
 
     /// Continues a thread of the part with its answer. Returns a store kept back until now, if
     /// it enters the part's own controller.
-    pub(crate) fn answer(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<Told>> {
+    pub(crate) fn answer(
+        &mut self,
+        part: &mut Part,
+        slot: u32,
+        data: Option<u32>,
+    ) -> PartResult<Option<Told>> {
         let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
         self.ask_for(part, thread, id, request)
     }
@@ -81,7 +85,7 @@ impl Machine {
         thread: u8,
         id: u8,
         request: u32,
-    ) -> Found<Option<Told>> {
+    ) -> PartResult<Option<Told>> {
         let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
         let seat =
             seat.ok_or_else(|| Arc::from(format!("P{thread} makes a request where it does not run")))?;
@@ -98,15 +102,15 @@ impl Machine {
 
     /// Continues a thread with its answer. Returns the thread, the id and the request of a
     /// store kept back until now.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> Found<Option<(u8, u8, u32)>> {
+    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> PartResult<Option<(u8, u8, u32)>> {
         let (thread, id) = self.slots.thread(slot);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
         let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it does not run")))?;
         let mut state = self.threads.thing(part.threads[at].1).clone();
         let pending = state.pending.iter().find(|p| p.id == id).copied();
         let pending = pending.ok_or_else(|| Arc::from(format!("P{thread} is answered without a request")))?;
-        if state.seat.stay != Stay::Runs {
-            self.note_heard(thread, pending.request, None);
+        if state.seat.state != SeatState::Runs {
+            self.record_answer(thread, pending.request, None);
             self.has_moved(part, thread);
             return Ok(None);
         }
@@ -115,9 +119,9 @@ impl Machine {
         let completed = self
             .code
             .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
-            .map_err(|trouble| self.note_trouble(trouble))?;
+            .map_err(|error| self.note_error(error))?;
         self.reads.extend(completed.read);
-        self.note_heard(thread, pending.request, completed.read.map(|(_, value)| value));
+        self.record_answer(thread, pending.request, completed.read.map(|(_, value)| value));
         let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
         let send = send.map(|p| (thread, p.id, p.request));
         part.threads[at].1 = self.threads.number(state);
@@ -125,14 +129,14 @@ impl Machine {
     }
 
     /// The number of a part, after its threads have passed the barriers that all have reached.
-    pub(crate) fn settled(&mut self, mut part: Part) -> Found<u32> {
+    pub(crate) fn settled(&mut self, mut part: Part) -> PartResult<u32> {
         if self.code.has_barriers() {
             let mut threads: Vec<(usize, ThreadState)> = part
                 .threads
                 .iter()
                 .map(|&(t, state)| (usize::from(t), self.threads.thing(state).clone()))
                 .collect();
-            if self.code.meet(&mut threads).map_err(|trouble| self.note_trouble(trouble))? {
+            if self.code.meet(&mut threads).map_err(|error| self.note_error(error))? {
                 for (at, (_, state)) in threads.into_iter().enumerate() {
                     part.threads[at].1 = self.threads.number(state);
                 }
@@ -142,35 +146,35 @@ impl Machine {
     }
 
     /// Records why a thread cannot continue, and returns it in words.
-    fn note_trouble(&mut self, trouble: Trouble) -> Arc<str> {
-        match trouble {
-            Trouble::Protocol(why) => Arc::from(why),
-            Trouble::Beyond(why) => {
-                let why = self.beyond.get_or_insert(why);
+    fn note_error(&mut self, error: ThreadError) -> Arc<str> {
+        match error {
+            ThreadError::Protocol(why) => Arc::from(why),
+            ThreadError::Unsupported(why) => {
+                let why = self.unsupported.get_or_insert(why);
                 Arc::from(why.as_str())
             }
-            Trouble::Astray(why) => {
+            ThreadError::BadValue(why) => {
                 let why: Arc<str> = Arc::from(why);
-                self.astray.insert(why.clone());
+                self.bad_values.insert(why.clone());
                 why
             }
         }
     }
 
-    fn note_heard(&mut self, thread: u8, request: u32, value: Option<Value>) {
-        if let Some(heard) = &mut self.heard {
-            heard.push((thread, request, value));
+    fn record_answer(&mut self, thread: u8, request: u32, value: Option<Value>) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push((thread, request, value));
         }
     }
 
     fn note_write(&mut self, request: &proto::Request) {
         let Some(offset) = request.mask.first() else { return };
         let word = request.data.read(offset, Width::W4) as u32;
-        let wrote = match request.op {
-            Op::Store => Wrote::Value(word),
-            Op::Rmw(rmw) => Wrote::Update(rmw, word),
+        let written = match request.op {
+            Op::Store => Written::Value(word),
+            Op::Rmw(rmw) => Written::Update(rmw, word),
             _ => return,
         };
-        self.writes.insert((self.code.location(request), wrote));
+        self.writes.insert((self.code.location(request), written));
     }
 }

@@ -159,10 +159,10 @@ fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
         }
     }
     let steps_of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
-    let is_made = |key: &PlanKey| matches!(key.level, Level::WorkGroup | Level::Device | Level::System);
+    let is_used = |key: &PlanKey| matches!(key.level, Level::WorkGroup | Level::Device | Level::System);
     let mut seen: Vec<(OpClass, &Vec<&str>)> = Vec::new();
     let mut pairs: Vec<(OpClass, &Vec<&str>, &Vec<&str>)> = Vec::new();
-    for (key, steps) in view.plans.iter().filter(|(key, _)| is_made(key)) {
+    for (key, steps) in view.plans.iter().filter(|(key, _)| is_used(key)) {
         let (key, name) = (*key, key_name(*key));
         if !seen.contains(&(key.op, steps)) {
             seen.push((key.op, steps));

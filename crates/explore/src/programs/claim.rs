@@ -62,7 +62,7 @@ impl Promise {
 
 /// The reason why a claim promises nothing for a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum NoPromise {
     /// The model does not define such programs.
     Undefined(String),
     /// The evaluation of the model did not complete.
@@ -129,7 +129,7 @@ impl Claim {
     /// release violates it, whatever the caches do. On such a core the claim holds only where
     /// synchronization is issued as sequentially consistent.
     #[must_use]
-    pub fn is_made(&self, program: &Program, core: IssueRule) -> bool {
+    pub fn covers_core(&self, program: &Program, core: IssueRule) -> bool {
         if !self.cores.contains(&core) {
             return false;
         }
@@ -181,7 +181,7 @@ impl Claim {
     /// Some models ignore scopes, but only system scope reaches the host. Remote operations
     /// are not for the host, which is in no scope that can be promoted. Protocols with such
     /// claims promise nothing for programs that use the host otherwise.
-    pub(crate) fn speaks_of(&self, program: &Program, placements: &[Placement]) -> bool {
+    pub(crate) fn covers(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
         };
@@ -225,7 +225,7 @@ impl Claim {
     ///
     /// # Errors
     /// If the claim promises nothing.
-    pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+    pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, NoPromise> {
         match &self.method {
             Method::RaceFree(reading) => race_free(program, *reading, stop),
             Method::Clauses(model) => {
@@ -267,10 +267,10 @@ impl Claim {
         program: &Program,
         stages: &[u8],
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Promise, Silence> {
+    ) -> Result<Promise, NoPromise> {
         if !stages.is_empty() && !self.orders_kernels() {
             let why = "the model does not order kernels by operations at system scope";
-            return Err(Silence::Incomplete(String::from(why)));
+            return Err(NoPromise::Incomplete(String::from(why)));
         }
         self.promise(&stages::in_turn(program, stages), stop)
     }
@@ -291,15 +291,15 @@ fn race_free(
     program: &Program,
     reading: Reading,
     stop: &mut dyn FnMut() -> bool,
-) -> Result<Promise, Silence> {
+) -> Result<Promise, NoPromise> {
     let options = Options { first_race_only: true, states_max: MODEL_STATES_MAX, ..Options::new(reading) };
     let verdict = hrf::check_until(program, &options, &mut || !stop()).map_err(|error| match error {
-        CheckError::TooLarge { .. } => Silence::Incomplete(error.to_string()),
-        _ => Silence::Undefined(error.to_string()),
+        CheckError::TooLarge { .. } => NoPromise::Incomplete(error.to_string()),
+        _ => NoPromise::Undefined(error.to_string()),
     })?;
     let race_free = verdict.is_race_free();
     if let (true, Some(bound)) = (race_free, verdict.incomplete) {
-        return Err(Silence::Incomplete(bound.to_string()));
+        return Err(NoPromise::Incomplete(bound.to_string()));
     }
     let data = verdict.ordered.iter().filter(|pair| pair.kind == RaceKind::Ordinary);
     let ordered = data.map(|pair| (pair.first.thread.0, pair.second.thread.0)).collect();
@@ -314,7 +314,7 @@ fn race_free(
 
 /// Rejects an atomic access to an object that is not declared atomic: the languages do not
 /// define it, and their models then allow nothing.
-fn misdeclared(program: &Program) -> Result<(), Silence> {
+fn misdeclared(program: &Program) -> Result<(), NoPromise> {
     if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
         return Ok(());
     }
@@ -324,25 +324,25 @@ fn misdeclared(program: &Program) -> Result<(), Silence> {
         None => Ok(()),
         Some(loc) => {
             let name = &program.loc(loc).name;
-            Err(Silence::Undefined(format!("{name} is accessed atomically, but not declared atomic")))
+            Err(NoPromise::Undefined(format!("{name} is accessed atomically, but not declared atomic")))
         }
     }
 }
 
 /// The program in PTX. Each operation is mapped to one of the same order and scope; ordinary
 /// accesses become weak ones.
-fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
+fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, NoPromise> {
     match program.dialect {
         Dialect::Ptx => return Ok(Cow::Borrowed(program)),
         Dialect::OpenCl => {}
         Dialect::C11 | Dialect::Lisa => {
-            return Err(Silence::Undefined(String::from(
+            return Err(NoPromise::Undefined(String::from(
                 "the program does not define the scopes of its threads",
             )));
         }
         Dialect::Vulkan => {
             let what = "PTX has no private accesses and no storage classes";
-            return Err(Silence::Undefined(String::from(what)));
+            return Err(NoPromise::Undefined(String::from(what)));
         }
     }
     let lacks = |instr: &Instr| match instr {
@@ -351,18 +351,18 @@ fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, Silence> {
     };
     if program.threads.iter().flat_map(|t| &t.code).any(lacks) {
         let what = "PTX has no sequentially consistent accesses and no remote operations";
-        return Err(Silence::Undefined(String::from(what)));
+        return Err(NoPromise::Undefined(String::from(what)));
     }
     Ok(Cow::Owned(Program { dialect: Dialect::Ptx, ..program.clone() }))
 }
 
-fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> Result<Promise, Silence> {
+fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> Result<Promise, NoPromise> {
     let mut options = check::Options { stop: Box::new(stop), ..check::Options::default() };
-    let report =
-        check::check(program, model, &mut options).map_err(|error| Silence::Undefined(error.to_string()))?;
+    let report = check::check(program, model, &mut options)
+        .map_err(|error| NoPromise::Undefined(error.to_string()))?;
     let races = report.has_race();
     if !races && !report.complete {
-        return Err(Silence::Incomplete(report.bound.unwrap_or_default()));
+        return Err(NoPromise::Incomplete(report.bound.unwrap_or_default()));
     }
     let terms = program.state_terms();
     let value = |text: &str| match text.parse() {
@@ -378,7 +378,7 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     };
     let allowed = report.states.iter().map(outcome).collect::<Option<BTreeSet<_>>>();
     let allowed = allowed.ok_or_else(|| {
-        Silence::Undefined(String::from("a final value is neither a number nor an address"))
+        NoPromise::Undefined(String::from("a final value is neither a number nor an address"))
     })?;
     // A program that is race-free under narrow scopes is race-free under the widest. The
     // search there finds the conflicts that synchronization orders.
@@ -422,7 +422,7 @@ mod tests {
         let program = litmus::parse::parse(IN_TWO_KERNELS).expect("a test");
         let promise =
             |scope: &str, stages: &[u8]| model_of(scope).promise_in_stages(&program, stages, &mut || false);
-        let Err(Silence::Incomplete(why)) = promise("DV", &[0, 1]) else { panic!("nothing orders them") };
+        let Err(NoPromise::Incomplete(why)) = promise("DV", &[0, 1]) else { panic!("nothing orders them") };
         assert!(why.contains("system scope"), "{why}");
         assert_eq!(promise("ALL", &[0, 1]).expect("it is asked").allowed, Some([vec![1]].into()));
         let either = Some([vec![0], vec![1]].into());

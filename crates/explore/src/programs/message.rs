@@ -69,7 +69,7 @@ impl Sides {
 
 /// The kind of a synchronizing operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+enum SyncKind {
     /// A load that waits, or a store.
     Access,
     /// An exchange whose old value is used.
@@ -83,46 +83,46 @@ enum By {
     FenceAlone,
 }
 
-impl By {
+impl SyncKind {
     const fn name(self) -> &'static str {
         match self {
-            By::Access => "access",
-            By::Exchange => "exchange",
-            By::Update => "update",
-            By::Fence => "fence",
-            By::FenceAlone => "fence-alone",
+            SyncKind::Access => "access",
+            SyncKind::Exchange => "exchange",
+            SyncKind::Update => "update",
+            SyncKind::Fence => "fence",
+            SyncKind::FenceAlone => "fence-alone",
         }
     }
 }
 
 /// The ways to release. The first is combined with every way to acquire.
-const RELEASES: [(By, &str); 11] = [
-    (By::Access, "release"),
-    (By::Access, "seq_cst"),
-    (By::Exchange, "release"),
-    (By::Exchange, "acq_rel"),
-    (By::Exchange, "seq_cst"),
-    (By::Update, "release"),
-    (By::Update, "acq_rel"),
-    (By::Update, "seq_cst"),
-    (By::Fence, "release"),
-    (By::Fence, "acq_rel"),
-    (By::Fence, "seq_cst"),
+const RELEASES: [(SyncKind, &str); 11] = [
+    (SyncKind::Access, "release"),
+    (SyncKind::Access, "seq_cst"),
+    (SyncKind::Exchange, "release"),
+    (SyncKind::Exchange, "acq_rel"),
+    (SyncKind::Exchange, "seq_cst"),
+    (SyncKind::Update, "release"),
+    (SyncKind::Update, "acq_rel"),
+    (SyncKind::Update, "seq_cst"),
+    (SyncKind::Fence, "release"),
+    (SyncKind::Fence, "acq_rel"),
+    (SyncKind::Fence, "seq_cst"),
 ];
 
 /// The ways to acquire. The first is combined with every way to release.
-const ACQUIRES: [(By, &str); 11] = [
-    (By::Access, "acquire"),
-    (By::Access, "seq_cst"),
-    (By::Exchange, "acquire"),
-    (By::Exchange, "acq_rel"),
-    (By::Exchange, "seq_cst"),
-    (By::Update, "acquire"),
-    (By::Update, "acq_rel"),
-    (By::Update, "seq_cst"),
-    (By::Fence, "acquire"),
-    (By::Fence, "acq_rel"),
-    (By::Fence, "seq_cst"),
+const ACQUIRES: [(SyncKind, &str); 11] = [
+    (SyncKind::Access, "acquire"),
+    (SyncKind::Access, "seq_cst"),
+    (SyncKind::Exchange, "acquire"),
+    (SyncKind::Exchange, "acq_rel"),
+    (SyncKind::Exchange, "seq_cst"),
+    (SyncKind::Update, "acquire"),
+    (SyncKind::Update, "acq_rel"),
+    (SyncKind::Update, "seq_cst"),
+    (SyncKind::Fence, "acquire"),
+    (SyncKind::Fence, "acq_rel"),
+    (SyncKind::Fence, "seq_cst"),
 ];
 
 /// The ways to release and to acquire where the scopes of fences differ, or one of them is
@@ -136,17 +136,17 @@ const FENCES_ALONE: [(&str, &str); 5] = [
 ];
 
 /// The ways to set a word without a release.
-const SIGNALS: [(By, &str); 5] = [
-    (By::Access, "relaxed"),
-    (By::Exchange, "relaxed"),
-    (By::Exchange, "acquire"),
-    (By::Update, "relaxed"),
-    (By::Update, "acquire"),
+const SIGNALS: [(SyncKind, &str); 5] = [
+    (SyncKind::Access, "relaxed"),
+    (SyncKind::Exchange, "relaxed"),
+    (SyncKind::Exchange, "acquire"),
+    (SyncKind::Update, "relaxed"),
+    (SyncKind::Update, "acquire"),
 ];
 
 /// The third thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
+enum ThirdThread {
     Nobody,
     /// It loads from the line, at the compute unit of the receiver.
     Reader,
@@ -156,49 +156,51 @@ enum Beside {
     ReaderThere,
 }
 
-impl Beside {
-    const ALL: [(Beside, &'static str); 4] = [
-        (Beside::Nobody, ""),
-        (Beside::Reader, "+reader"),
-        (Beside::Writer, "+writer"),
-        (Beside::ReaderThere, "+reader-there"),
+impl ThirdThread {
+    const ALL: [(ThirdThread, &'static str); 4] = [
+        (ThirdThread::Nobody, ""),
+        (ThirdThread::Reader, "+reader"),
+        (ThirdThread::Writer, "+writer"),
+        (ThirdThread::ReaderThere, "+reader-there"),
     ];
 }
 
 /// Sets the flag, which a bare access includes as well.
-fn tell((by, order): (By, &str), reach: Reach, bare: Reach) -> String {
+fn set_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
     match by {
-        By::Access => format!("atomic_store_explicit{suffix}(f, 1, {how});"),
-        By::Exchange => format!("int old = atomic_exchange_explicit{suffix}(f, 1, {how});"),
-        By::Update => format!("atomic_fetch_add_explicit{suffix}(f, 1, {how});"),
-        By::Fence => format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), reach, bare)),
-        By::FenceAlone => {
-            format!("{}\n  {}", fence(order, reach), tell((By::Access, "relaxed"), bare, bare))
+        SyncKind::Access => format!("atomic_store_explicit{suffix}(f, 1, {how});"),
+        SyncKind::Exchange => format!("int old = atomic_exchange_explicit{suffix}(f, 1, {how});"),
+        SyncKind::Update => format!("atomic_fetch_add_explicit{suffix}(f, 1, {how});"),
+        SyncKind::Fence => {
+            format!("{}\n  {}", fence(order, reach), set_flag((SyncKind::Access, "relaxed"), reach, bare))
+        }
+        SyncKind::FenceAlone => {
+            format!("{}\n  {}", fence(order, reach), set_flag((SyncKind::Access, "relaxed"), bare, bare))
         }
     }
 }
 
 /// Waits for the flag, or tests it, and then continues.
-fn listen((by, order): (By, &str), reach: Reach, bare: Reach, then: &str) -> String {
+fn await_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach, then: &str) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
     match by {
-        By::Access => format!("await{suffix}(f == 1, {how});\n  {then}"),
-        By::Exchange => format!(
+        SyncKind::Access => format!("await{suffix}(f == 1, {how});\n  {then}"),
+        SyncKind::Exchange => format!(
             "int old = atomic_exchange_explicit{suffix}(f, 2, {how});\n  if (old == 1) {{\n    {then}\n  }}"
         ),
         // The old value is not used, and the sum shows whether the flag was set.
-        By::Update => format!(
+        SyncKind::Update => format!(
             "atomic_fetch_add_explicit{suffix}(f, 1, {how});\n  \
              int sum = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});\n  \
              if (sum == 2) {{\n    {then}\n  }}"
         ),
-        By::Fence | By::FenceAlone => {
+        SyncKind::Fence | SyncKind::FenceAlone => {
             let then = format!("{}\n  {then}", fence(order, reach));
-            let reach = if by == By::Fence { reach } else { bare };
-            listen((By::Access, "relaxed"), reach, bare, &then)
+            let reach = if by == SyncKind::Fence { reach } else { bare };
+            await_flag((SyncKind::Access, "relaxed"), reach, bare, &then)
         }
     }
 }
@@ -214,17 +216,23 @@ const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
 const LINES: [(&str, [u8; 4]); 2] = [("beside-data", [0, 1, 1, 1]), ("beside-flag", [1, 0, 1, 1])];
 
 /// The text of a program. Only a release sends data.
-fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: Beside) -> String {
-    let has_data = !SIGNALS.contains(&told);
+fn text(
+    name: &str,
+    sides: &Sides,
+    release: (SyncKind, &str),
+    acquire: (SyncKind, &str),
+    beside: ThirdThread,
+) -> String {
+    let has_data = !SIGNALS.contains(&release);
     let [there, here] = sides.reaches;
     let data = if has_data { "*x = 1;\n  " } else { "" };
     let again = match beside {
-        Beside::ReaderThere => {
+        ThirdThread::ReaderThere => {
             // A remote thread reads from its own cache, unless others write.
             let is_remote = !there.suffix.is_empty();
-            let Reach { scope, suffix } = match (told.0, heard.0) {
-                (By::FenceAlone, _) => sides.bare(),
-                (_, By::Access | By::Fence) if is_remote => WORK_GROUP,
+            let Reach { scope, suffix } = match (release.0, acquire.0) {
+                (SyncKind::FenceAlone, _) => sides.bare(),
+                (_, SyncKind::Access | SyncKind::Fence) if is_remote => WORK_GROUP,
                 _ => there,
             };
             format!("\n  int again = atomic_load_explicit{suffix}(f, memory_order_relaxed, {scope});")
@@ -232,17 +240,17 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
         _ => String::new(),
     };
     let then = if has_data { "int got = *x;" } else { "int got = 1;" };
-    let tells = format!("{data}{}{again}", tell(told, there, sides.bare()));
-    let listens = format!("int seen = *z;\n  {}", listen(heard, here, sides.bare(), then));
+    let sender = format!("{data}{}{again}", set_flag(release, there, sides.bare()));
+    let receiver = format!("int seen = *z;\n  {}", await_flag(acquire, here, sides.bare(), then));
     let words = "(global atomic_int* f, global int* x, global int* z, global int* w)";
     let (there_too, other) = match beside {
-        Beside::Nobody => (None, ""),
-        Beside::Reader => (Some(1), "int seen = *z;"),
-        Beside::Writer => (Some(1), "*w = 1;"),
-        Beside::ReaderThere => (Some(0), "int seen = *z;"),
+        ThirdThread::Nobody => (None, ""),
+        ThirdThread::Reader => (Some(1), "int seen = *z;"),
+        ThirdThread::Writer => (Some(1), "*w = 1;"),
+        ThirdThread::ReaderThere => (Some(0), "int seen = *z;"),
     };
     let mut text = format!("OPENCL {name}\n\n{WORDS}\n");
-    let codes = [tells.as_str(), listens.as_str()].into_iter().chain(there_too.map(|_| other));
+    let codes = [sender.as_str(), receiver.as_str()].into_iter().chain(there_too.map(|_| other));
     for (thread, code) in codes.enumerate() {
         text += &format!("\nP{thread} {words} {{\n  {code}\n}}\n");
     }
@@ -251,7 +259,7 @@ fn text(name: &str, sides: &Sides, told: (By, &str), heard: (By, &str), beside: 
         true => format!(" (work_group P{thread} P2)"),
         false => format!(" (work_group P{thread})"),
     };
-    let old = if told.0 == By::Exchange { " /\\ 0:old=0" } else { "" };
+    let old = if release.0 == SyncKind::Exchange { " /\\ 0:old=0" } else { "" };
     let asked = format!("exists (1:got=1{old} /\\ f=1 /\\ x=1 /\\ w=1)");
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
@@ -264,7 +272,7 @@ const FIRST_GROUP: usize = 1 << 16;
 pub(crate) struct Group {
     number: usize,
     sides: Sides,
-    beside: Beside,
+    beside: ThirdThread,
     others: &'static str,
 }
 
@@ -274,11 +282,11 @@ pub(crate) fn groups(has_remote: bool, is_unscoped: bool) -> impl Iterator<Item 
     let mixed = MIXED_SIDES.into_iter().filter(move |_| is_unscoped);
     let remote = REMOTE_SIDES.into_iter().filter(move |_| has_remote);
     let sides = SIDES.into_iter().chain(mixed).chain(remote);
-    let all = sides.flat_map(|sides| Beside::ALL.map(|(beside, others)| (sides, beside, others)));
-    let is_possible = |(sides, beside, _): &(Sides, Beside, _)| match beside {
-        Beside::ReaderThere => sides.host != Some(0),
-        Beside::Reader | Beside::Writer => sides.host != Some(1),
-        Beside::Nobody => true,
+    let all = sides.flat_map(|sides| ThirdThread::ALL.map(|(beside, others)| (sides, beside, others)));
+    let is_possible = |(sides, beside, _): &(Sides, ThirdThread, _)| match beside {
+        ThirdThread::ReaderThere => sides.host != Some(0),
+        ThirdThread::Reader | ThirdThread::Writer => sides.host != Some(1),
+        ThirdThread::Nobody => true,
     };
     let numbered = all.filter(is_possible).zip(FIRST_GROUP..);
     numbered.map(|((sides, beside, others), number)| Group { number, sides, beside, others })
@@ -291,14 +299,17 @@ impl Group {
         let mut all = Vec::new();
         let pairs = RELEASES.iter().map(|release| (*release, ACQUIRES[0]));
         let pairs = pairs.chain(ACQUIRES.iter().skip(1).map(|acquire| (RELEASES[0], *acquire)));
-        let pairs = pairs.chain(SIGNALS.iter().map(|signal| (*signal, (By::Access, "relaxed"))));
-        let alone = |(told, heard): &(_, _)| ((By::FenceAlone, *told), (By::FenceAlone, *heard));
+        let pairs = pairs.chain(SIGNALS.iter().map(|signal| (*signal, (SyncKind::Access, "relaxed"))));
+        let alone = |(release, acquire): &(_, _)| {
+            ((SyncKind::FenceAlone, *release), (SyncKind::FenceAlone, *acquire))
+        };
         let pairs = pairs.chain(FENCES_ALONE.iter().filter(|_| sides.is_remote()).map(alone));
-        for (told, heard) in pairs {
-            let way = |(by, order): (By, &str)| format!("{}-{order}", by.name());
+        for (release, acquire) in pairs {
+            let way = |(by, order): (SyncKind, &str)| format!("{}-{order}", by.name());
             for (place, lines) in LINES {
-                let name = format!("message/{}/{}/{}{others}/{place}", sides.name, way(told), way(heard));
-                let text = text(&name, sides, told, heard, *beside);
+                let name =
+                    format!("message/{}/{}/{}{others}/{place}", sides.name, way(release), way(acquire));
+                let text = text(&name, sides, release, acquire, *beside);
                 // A test below parses all of them.
                 let mut test = Test::read(&name, &text).expect("the text is a test");
                 test.placements.truncate(1);
@@ -329,9 +340,9 @@ mod tests {
             let more = if is_all { MIXED_SIDES.len() + REMOTE_SIDES.len() } else { 0 };
             let sides = SIDES.len() + more;
             // The host has no thread beside it.
-            let groups = sides * Beside::ALL.len() - if is_all { 6 } else { 3 };
+            let groups = sides * ThirdThread::ALL.len() - if is_all { 6 } else { 3 };
             let pairs = RELEASES.len() + ACQUIRES.len() - 1 + SIGNALS.len();
-            let remote = if is_all { REMOTE_SIDES.len() * Beside::ALL.len() - 3 } else { 0 };
+            let remote = if is_all { REMOTE_SIDES.len() * ThirdThread::ALL.len() - 3 } else { 0 };
             let all = all(is_all, is_all);
             assert_eq!(all.len(), (groups * pairs + remote * FENCES_ALONE.len()) * LINES.len());
         }
@@ -344,10 +355,10 @@ mod tests {
         for test in all(true, false).iter().step_by(5) {
             let promise = scoped.promise(&test.program(), &mut || false).expect("it is defined");
             assert!(promise.race_free, "{}", test.name);
-            let tells = SIGNALS
+            let synchronizes = SIGNALS
                 .iter()
                 .all(|(by, order)| !test.name.contains(&format!("/{}-{order}/access-relaxed", by.name())));
-            assert_eq!(promise.is_synchronized(&test.placements[0]), tells, "{}", test.name);
+            assert_eq!(promise.is_synchronized(&test.placements[0]), synchronizes, "{}", test.name);
         }
     }
 }

@@ -8,11 +8,11 @@
 
 pub mod claim;
 pub mod corpus;
-pub(crate) mod made;
+pub(crate) mod generated;
 pub(crate) mod message;
 pub(crate) mod sampled;
 pub(crate) mod test;
-pub(crate) mod twist;
+pub(crate) mod transform;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -81,7 +81,7 @@ impl Programs {
     /// The same with the message programs for these claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
-        self.and(vec![made::messages_in_batches(claims)])
+        self.and(vec![generated::messages_in_batches(claims)])
     }
 
     /// The same with the enumerated programs of up to so many operations for these claims.
@@ -94,7 +94,7 @@ impl Programs {
         operations_max: usize,
         symmetry: bool,
     ) -> Programs {
-        self.and(made::in_batches(claims, scopes_matter, operations_max, symmetry))
+        self.and(generated::in_batches(claims, scopes_matter, operations_max, symmetry))
     }
 
     /// The same with so many larger programs drawn from a seed.
@@ -137,7 +137,7 @@ impl Programs {
 
     /// The family at which the generation stopped, if it stopped early.
     #[must_use]
-    pub fn unmade(&self) -> Option<String> {
+    pub fn not_generated(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);
         match left {
             0 if !self.is_cut => None,
@@ -295,8 +295,8 @@ mod tests {
             };
             let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
             assert!(found.tests >= 1 && explored.into_inner() >= 1, "{protocol}: {found:?}");
-            assert!(programs.drawn() <= made::BATCH, "{protocol}: {} programs", programs.drawn());
-            assert!(!found.complete && programs.unmade().is_some());
+            assert!(programs.drawn() <= generated::BATCH, "{protocol}: {} programs", programs.drawn());
+            assert!(!found.complete && programs.not_generated().is_some());
             assert!(found.gaps.keys().any(|gap| gap.contains("up to family 1 of ")), "{:?}", found.gaps);
         }
     }
@@ -314,7 +314,7 @@ mod tests {
         let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
         assert!(found.tests >= 1, "{found:?}");
         assert!(programs.tests().len() <= sampled::BATCH, "{} tests", programs.tests().len());
-        assert!(programs.unmade().is_some());
+        assert!(programs.not_generated().is_some());
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
             let feed = Feed::new(&mut programs, &|| false);
             let numbers = pull(jobs, || feed.next(), || |number, _| number);
             assert_eq!(numbers, (0..programs.tests().len()).collect::<Vec<_>>());
-            assert!(programs.unmade().is_none() && programs.sampled() == 20);
+            assert!(programs.not_generated().is_none() && programs.sampled() == 20);
             names(programs.tests())
         };
         let one = of(1);
@@ -357,6 +357,6 @@ mod tests {
         let mut programs = Programs::default().and_made(&claims, true, 3, true);
         let feed = Feed::new(&mut programs, &|| true);
         assert!(feed.next().is_none() && feed.known() == 0);
-        assert!(programs.unmade().is_some());
+        assert!(programs.not_generated().is_some());
     }
 }

@@ -6,9 +6,11 @@ use litmus::generate::{self, Bound, Generated, Ordering};
 use litmus::hrf::Reading;
 
 use crate::programs::claim::Claim;
-use crate::programs::made::{ALL, is_twin, placed, readings, scopes_are_hints, tells, wides};
+use crate::programs::generated::{
+    ALL, is_synchronized, is_twin, placed, readings, scope_changes, scopes_are_hints,
+};
 use crate::programs::test::{Machines, Test};
-use crate::programs::twist::{Twist, Wide};
+use crate::programs::transform::{ScopeChange, Transform};
 use crate::programs::{Batch, Chosen, Programs, Stop};
 
 /// Programs of a shape: the letter in their names, the threads, and the most operations of
@@ -38,7 +40,7 @@ pub struct Sample {
     /// The synchronized programs, and some others.
     pub tests: Vec<Test>,
     /// The number of synchronized programs: fewer than requested if no more were drawn.
-    pub telling: usize,
+    pub synchronized: usize,
 }
 
 /// Draws so many synchronized programs and some others: two threads with up to three
@@ -53,16 +55,16 @@ pub fn sampled(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Sample {
     let programs = Programs::default().and_sampled(claims, scopes_matter, count, seed);
-    let (tests, telling) = programs.make_all(jobs, stop);
-    Sample { tests, telling }
+    let (tests, synchronized) = programs.make_all(jobs, stop);
+    Sample { tests, synchronized }
 }
 
 /// A stratum of the sample: a shape, and a change of device scope.
-struct Way {
+struct Stratum {
     /// Its index.
     at: usize,
     shape: Shape,
-    wide: Wide,
+    wide: ScopeChange,
     /// The number of synchronized programs to draw.
     share: usize,
     readings: Vec<Reading>,
@@ -74,7 +76,7 @@ struct Way {
 struct Taken {
     tests: usize,
     /// The synchronized ones among them, and all that are not synchronized.
-    telling: usize,
+    synchronized: usize,
     others: u64,
 }
 
@@ -85,13 +87,13 @@ pub(crate) fn in_batches(
     count: usize,
     seed: u64,
 ) -> Vec<Box<dyn Iterator<Item = Batch> + Send>> {
-    let hosts = |wide: &Wide| matches!(wide, Wide::Host(_));
-    let ways = SHAPES.into_iter().flat_map(|shape| {
+    let hosts = |wide: &ScopeChange| matches!(wide, ScopeChange::Host(_));
+    let strata = SHAPES.into_iter().flat_map(|shape| {
         // A host has one thread, and the other thread has the rest of the machine.
-        wides(claims).filter(move |wide| shape.1 == 2 || !hosts(wide)).map(move |wide| (shape, wide))
+        scope_changes(claims).filter(move |wide| shape.1 == 2 || !hosts(wide)).map(move |wide| (shape, wide))
     });
-    let ways: Vec<(Shape, Wide)> = ways.collect();
-    let of = |(at, &(shape, wide)): (usize, &(Shape, Wide))| {
+    let strata: Vec<(Shape, ScopeChange)> = strata.collect();
+    let of = |(at, &(shape, wide)): (usize, &(Shape, ScopeChange))| {
         let (_, threads, each) = shape;
         let bound = Bound {
             threads_min: threads,
@@ -104,38 +106,38 @@ pub(crate) fn in_batches(
             compute_units_max: 2,
             ..Bound::new(threads, threads * each, 3)
         };
-        let share = count / ways.len() + usize::from(at < count % ways.len());
-        let way = Way { at, shape, wide, share, readings: readings(claims), scopes_matter };
-        way.in_batches(placed(wide, bound), seed)
+        let share = count / strata.len() + usize::from(at < count % strata.len());
+        let stratum = Stratum { at, shape, wide, share, readings: readings(claims), scopes_matter };
+        stratum.in_batches(placed(wide, bound), seed)
     };
-    ways.iter().enumerate().filter(|_| count > 0).map(of).collect()
+    strata.iter().enumerate().filter(|_| count > 0).map(of).collect()
 }
 
-impl Way {
+impl Stratum {
     /// Batches until enough programs are taken, or no more are drawn.
     fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
-        let (way, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
+        let (stratum, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
         // Each stratum has its own programs. None is drawn before the first is requested.
-        let seed = seed ^ ((way.at as u64) << 56);
+        let seed = seed ^ ((stratum.at as u64) << 56);
         let drawn = core::iter::once_with(move || generate::sample(&bound, seed)).flatten();
-        let mut drawn = drawn.take(way.share.saturating_mul(DRAWS_MAX));
+        let mut drawn = drawn.take(stratum.share.saturating_mul(DRAWS_MAX));
         let next = move || {
-            let is_enough = lock(&taken).telling == way.share;
+            let is_enough = lock(&taken).synchronized == stratum.share;
             let programs: Vec<Generated> = drawn.by_ref().take(if is_enough { 0 } else { BATCH }).collect();
-            let (way, taken) = (Arc::clone(&way), Arc::clone(&taken));
+            let (stratum, taken) = (Arc::clone(&stratum), Arc::clone(&taken));
             (!programs.is_empty()).then(|| Batch {
                 drawn: 0,
                 choose: Box::new(move |stop| {
-                    let chosen = way.choose(programs, stop);
-                    Box::new(move || way.take(chosen, &mut lock(&taken)))
+                    let chosen = stratum.choose(programs, stop);
+                    Box::new(move || stratum.take(chosen, &mut lock(&taken)))
                 }),
             })
         };
         Box::new(core::iter::from_fn(next))
     }
 
-    fn twist(&self) -> Twist {
-        Twist { wide: self.wide, ..Twist::NONE }
+    fn transform(&self) -> Transform {
+        Transform { wide: self.wide, ..Transform::NONE }
     }
 
     /// The programs that are neither small nor twins, and whether each is synchronized.
@@ -146,11 +148,11 @@ impl Way {
                 break;
             }
             if generated.operations() > TAKEN_WHOLE
-                && self.twist().apply(&mut generated.program)
+                && self.transform().apply(&mut generated.program)
                 && (self.scopes_matter || !is_twin(&generated.skeleton, self.wide))
             {
-                let tells = tells(&generated, &self.readings);
-                chosen.push((generated, tells));
+                let is_synchronized = is_synchronized(&generated, &self.readings);
+                chosen.push((generated, is_synchronized));
             }
         }
         chosen
@@ -159,21 +161,21 @@ impl Way {
     /// Builds tests until enough of them are synchronized.
     fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
         let mut more = Chosen::default();
-        for (generated, tells) in chosen {
-            if taken.telling == self.share {
+        for (generated, is_synchronized) in chosen {
+            if taken.synchronized == self.share {
                 break;
             }
-            taken.telling += usize::from(tells);
-            taken.others += u64::from(!tells);
-            if !tells && !taken.others.is_multiple_of(ONE_IN) {
+            taken.synchronized += usize::from(is_synchronized);
+            taken.others += u64::from(!is_synchronized);
+            if !is_synchronized && !taken.others.is_multiple_of(ONE_IN) {
                 continue;
             }
             taken.tests += 1;
-            more.sampled += usize::from(tells);
+            more.sampled += usize::from(is_synchronized);
             let (letter, ..) = self.shape;
             let name = format!("{letter}{}-{}.{}", generated.operations(), self.at, taken.tests);
             let group = FIRST_GROUP + self.at;
-            more.tests.push(Test::made(name, generated, self.twist(), Machines::InTurn, group));
+            more.tests.push(Test::from_generated(name, generated, self.transform(), Machines::InTurn, group));
         }
         more
     }
@@ -195,10 +197,10 @@ mod tests {
         models.iter().map(|model| Claim::of(model).expect("a known model")).collect()
     }
 
-    fn all_of(sample: &Sample) -> Vec<(String, String, Twist, Vec<Placement>)> {
+    fn all_of(sample: &Sample) -> Vec<(String, String, Transform, Vec<Placement>)> {
         let of = |test: &Test| {
-            let (text, twist) = test.text();
-            (test.name.clone(), text, twist, test.placements.clone())
+            let (text, transform) = test.text();
+            (test.name.clone(), text, transform, test.placements.clone())
         };
         sample.tests.iter().map(of).collect()
     }
@@ -231,12 +233,12 @@ mod tests {
             let mut verdicts = readings.iter().map(check);
             verdicts.any(|verdict| verdict.is_ok_and(|v| v.is_race_free() && v.orders_data()))
         });
-        assert_eq!((tell.count(), sample.telling), (30, 30));
+        assert_eq!((tell.count(), sample.synchronized), (30, 30));
         let sizes: BTreeSet<&str> = sample.tests.iter().map(|test| &test.name[..2]).collect();
         assert_eq!(sizes.into_iter().collect::<Vec<_>>(), ["D5", "D6", "E5", "E6"]);
-        let twists: Vec<Twist> = sample.tests.iter().map(|test| test.text().1).collect();
-        for wide in wides(&claims) {
-            assert!(twists.contains(&Twist { wide, ..Twist::NONE }), "{wide:?}");
+        let transforms: Vec<Transform> = sample.tests.iter().map(|test| test.text().1).collect();
+        for wide in scope_changes(&claims) {
+            assert!(transforms.contains(&Transform { wide, ..Transform::NONE }), "{wide:?}");
         }
     }
 
@@ -244,7 +246,7 @@ mod tests {
     fn what_never_comes_up_is_not_looked_for_without_end() {
         // No scopes, and remote operations: these need different scopes.
         let sample = sampled(&claims(&["opencl-rsp"]), false, 8, 0, 2, &|| false);
-        assert!(sample.telling < 8 && sample.telling > 0, "{}", sample.telling);
+        assert!(sample.synchronized < 8 && sample.synchronized > 0, "{}", sample.synchronized);
         assert!(sampled(&claims(&["drf"]), true, 1000, 0, 2, &|| true).tests.is_empty());
     }
 

@@ -9,7 +9,7 @@ use litmus::program::{Instr, Level, Program};
 use crate::machine::placement::Placement;
 use crate::machine::stages;
 use crate::programs::claim;
-use crate::programs::twist::Twist;
+use crate::programs::transform::Transform;
 
 /// The machines on which a test is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Machines {
 #[derive(Clone, Debug)]
 enum Source {
     Whole { text: String, program: Box<Program> },
-    Made { skeleton: Skeleton, twist: Twist },
+    Generated { skeleton: Skeleton, transform: Transform },
 }
 
 /// A test: a program with its placements.
@@ -110,19 +110,19 @@ impl Test {
     /// A generated program as a test. The program is built when needed, because there may be
     /// very many.
     #[must_use]
-    pub(crate) fn made(
+    pub(crate) fn from_generated(
         name: String,
         generated: Generated,
-        twist: Twist,
+        transform: Transform,
         machines: Machines,
         group: usize,
     ) -> Test {
         let placement = Placement {
-            agents: twist.agents(&generated.compute_units),
+            agents: transform.agents(&generated.compute_units),
             lines: generated.lines,
             stages: Vec::new(),
         };
-        let source = Source::Made { skeleton: generated.skeleton, twist };
+        let source = Source::Generated { skeleton: generated.skeleton, transform };
         Test { name, source, placements: vec![placement], machines, group }
     }
 
@@ -153,19 +153,21 @@ impl Test {
     pub fn program(&self) -> Cow<'_, Program> {
         match &self.source {
             Source::Whole { program, .. } => Cow::Borrowed(program),
-            Source::Made { skeleton, twist } => {
+            Source::Generated { skeleton, transform } => {
                 let mut program = skeleton.clone().build(&self.name).program;
-                twist.apply(&mut program);
+                transform.apply(&mut program);
                 Cow::Owned(program)
             }
         }
     }
 
     /// The text, and the transformation of its program.
-    pub(crate) fn text(&self) -> (String, Twist) {
+    pub(crate) fn text(&self) -> (String, Transform) {
         match &self.source {
-            Source::Whole { text, .. } => (text.clone(), Twist::NONE),
-            Source::Made { skeleton, twist } => (skeleton.clone().build(&self.name).to_text(), *twist),
+            Source::Whole { text, .. } => (text.clone(), Transform::NONE),
+            Source::Generated { skeleton, transform } => {
+                (skeleton.clone().build(&self.name).to_text(), *transform)
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::machine::known::{Known, Sink};
 use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Placement, Unsupported};
-use crate::machine::{Machine, Wrote};
+use crate::machine::{Machine, Written};
 use crate::subject::Subject;
 pub use fault::{Fault, Violation, show};
 
@@ -38,7 +38,7 @@ pub struct Asked<'a> {
 
 /// The result of exploring a program on a machine.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct Exploration {
     /// Every outcome.
     pub outcomes: BTreeSet<Outcome>,
     /// The number of states.
@@ -157,7 +157,7 @@ impl Explorer {
         placement: &Placement,
         asked: &Asked<'_>,
         limits: &mut Limits<'_>,
-    ) -> Result<Found, Unsupported> {
+    ) -> Result<Exploration, Unsupported> {
         let machine = self.machine(program, placement)?;
         let mut run = Run {
             machine,
@@ -175,7 +175,7 @@ impl Explorer {
             run.machine.again();
             (run.outcomes, run.forbidden) = (BTreeMap::new(), None);
         };
-        if let Some(why) = run.machine.beyond.take() {
+        if let Some(why) = run.machine.unsupported.take() {
             return Err(Unsupported(why));
         }
         let found = conclude(&mut run, searched, asked, limits);
@@ -205,7 +205,12 @@ impl Explorer {
     }
 }
 
-fn conclude(run: &mut Run<'_>, mut searched: Searched, asked: &Asked<'_>, limits: &mut Limits<'_>) -> Found {
+fn conclude(
+    run: &mut Run<'_>,
+    mut searched: Searched,
+    asked: &Asked<'_>,
+    limits: &mut Limits<'_>,
+) -> Exploration {
     let known = &run.machine.known;
     let store = &searched.store;
     let mut violation = searched.problem.take().map(|problem| {
@@ -213,7 +218,7 @@ fn conclude(run: &mut Run<'_>, mut searched: Searched, asked: &Asked<'_>, limits
         let fault = match problem.mv {
             Some(mv) => {
                 moves.push(mv);
-                if run.machine.astray.contains(&problem.why) { Fault::Astray } else { Fault::Impossible }
+                if run.machine.bad_values.contains(&problem.why) { Fault::Astray } else { Fault::Impossible }
             }
             None if problem.is_stuck => Fault::Deadlock,
             None if run.forbidden.is_some() => Fault::Outcome,
@@ -238,7 +243,7 @@ fn conclude(run: &mut Run<'_>, mut searched: Searched, asked: &Asked<'_>, limits
         violation = why.map(|why| Violation { fault: Fault::ThinAir, why, moves: Vec::new() });
     }
     let (stations, steps) = run.machine.controllers.counts();
-    Found {
+    Exploration {
         outcomes: core::mem::take(&mut run.outcomes).into_keys().collect(),
         states: searched.store.len() as u64,
         transitions: searched.transitions,
@@ -292,20 +297,20 @@ fn thin_air(machine: &Machine) -> Option<String> {
     let locs: BTreeSet<LocId> = machine.reads.iter().map(|(loc, _)| *loc).collect();
     for loc in locs {
         let init = program.loc(loc).init as u32;
-        let wrote: Vec<Wrote> =
-            machine.writes.iter().filter(|(at, _)| *at == loc).map(|(_, wrote)| *wrote).collect();
+        let written: Vec<Written> =
+            machine.writes.iter().filter(|(at, _)| *at == loc).map(|(_, written)| *written).collect();
         let mut values: BTreeSet<u32> = [init].into();
         let mut fresh: Vec<u32> = vec![init];
-        for wrote in &wrote {
-            if let Wrote::Value(value) = *wrote
+        for written in &written {
+            if let Written::Value(value) = *written
                 && values.insert(value)
             {
                 fresh.push(value);
             }
         }
         while let Some(old) = fresh.pop() {
-            for wrote in &wrote {
-                if let Wrote::Update(rmw, operand) = *wrote {
+            for written in &written {
+                if let Written::Update(rmw, operand) = *written {
                     let new = rmw.apply(u64::from(old), u64::from(operand)) as u32;
                     if values.len() < VALUES_MAX && values.insert(new) {
                         fresh.push(new);

@@ -7,7 +7,7 @@ use proto::{LineAddr, LineView, Op, Per, Request, Symbol as _, TimerClass, Width
 
 use crate::machine::Machine;
 use crate::machine::controllers::{Told, Word};
-use crate::machine::crossing::{Crosser, crosser, note_ages};
+use crate::machine::crossing::{Crossing, crossing, note_ages};
 use crate::machine::known::{Expansion, Sink};
 use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
@@ -27,7 +27,7 @@ pub struct Step {
     /// Whether memory's answer came with it.
     pub merged: bool,
     /// The owner of a crossing between a core and another controller.
-    pub crosses: Option<Crosser>,
+    pub crosses: Option<Crossing>,
     /// The answers to threads, and the changed contents of caches.
     pub notes: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl End {
     }
 
     /// The fault of the last move.
-    pub(crate) fn trouble(&self) -> Option<&str> {
+    pub(crate) fn last_fault(&self) -> Option<&str> {
         match self {
             End::Impossible(why) | End::Astray(why) | End::Closed(why) => Some(why),
             End::Goes | End::Over(_) | End::Unquiet(_) | End::Stuck => None,
@@ -121,7 +121,7 @@ pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupp
     }
     loop {
         let replay = replay(machine, moves)?;
-        if let Some(why) = machine.beyond.take() {
+        if let Some(why) = machine.unsupported.take() {
             return Err(Unsupported(why));
         }
         if !machine.is_stale {
@@ -145,20 +145,20 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
             return Ok(replay);
         }
         let ((from, to), text) = describe(machine, &state, mv);
-        let crosses = crosser(machine, &state, mv, &ages);
+        let crosses = crossing(machine, &state, mv, &ages);
         // A file may name a node that does not exist: the move is then refused.
         let lanes = (from.min(memory), to.min(memory));
-        machine.heard = Some(Vec::new());
+        machine.recorded = Some(Vec::new());
         let played = machine.play(&state, mv);
-        let heard = machine.heard.take().unwrap_or_default();
+        let recorded = machine.recorded.take().unwrap_or_default();
         let mut notes: Vec<String> =
-            heard.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
+            recorded.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
         match played {
             Ok(next) => {
                 notes.extend(changes(machine, &replay.lanes, &state, &next));
                 state = next;
             }
-            Err(Halt::Impossible(why)) if machine.astray.contains(&why) => {
+            Err(Halt::Impossible(why)) if machine.bad_values.contains(&why) => {
                 replay.end = End::Astray(why.to_string());
             }
             Err(Halt::Impossible(why)) => replay.end = End::Impossible(why.to_string()),

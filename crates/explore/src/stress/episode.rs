@@ -45,7 +45,7 @@ pub(super) fn cu(wave: usize) -> Option<usize> {
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum AccessKind {
     Load,
     Store,
     /// A store that returns the old value.
@@ -56,7 +56,7 @@ pub(super) enum Does {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
-    pub(super) does: Does,
+    pub(super) kind: AccessKind,
     pub(super) word: u8,
     /// Selects the scope and the order of an atomic access.
     pub(super) style: u8,
@@ -65,11 +65,11 @@ pub(super) struct Access {
 impl Access {
     /// Whether the access has a correct value to check.
     pub(super) fn is_checked(self) -> bool {
-        self.does != Does::Store
+        self.kind != AccessKind::Store
     }
 
     /// Whether the scope is drawn. All accesses to such a word are atomic.
-    pub(super) fn is_of_atom(self) -> bool {
+    pub(super) fn is_atomic(self) -> bool {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }
 
@@ -88,11 +88,11 @@ impl Access {
     /// The order of an access to an atomic word. Most are relaxed: additional order could hide
     /// missing order elsewhere.
     pub(super) fn order(self) -> Order {
-        match (self.style / 8 % 8, self.does) {
+        match (self.style / 8 % 8, self.kind) {
             (6, _) => Order::SeqCst,
-            (7, Does::Load) => Order::Acquire,
-            (7, Does::Store) => Order::Release,
-            (7, Does::Swap | Does::Count) => Order::AcqRel,
+            (7, AccessKind::Load) => Order::Acquire,
+            (7, AccessKind::Store) => Order::Release,
+            (7, AccessKind::Swap | AccessKind::Count) => Order::AcqRel,
             _ => Order::Relaxed,
         }
     }
@@ -111,7 +111,7 @@ pub(super) struct Section {
 pub(super) type Places = [u8; WORDS];
 
 /// Words in numerical order.
-pub(super) const USUAL: Places = {
+pub(super) const IN_ORDER: Places = {
     let mut places = [0; WORDS];
     let mut word = 0;
     while word < WORDS {
@@ -166,7 +166,7 @@ impl Episode {
     /// The episode of a seed.
     pub(super) fn new(seed: u64) -> Episode {
         let mut draws = Draws::new(seed);
-        let mut places = USUAL;
+        let mut places = IN_ORDER;
         // Some words change places with words of the same or another kind.
         for _ in 0..[0, 0, 6, 24][draws.below(4)] {
             let (a, b) = (draws.below(WORDS), draws.below(WORDS));
@@ -208,13 +208,13 @@ fn section(wave: usize, left: &mut usize, may_be_last: bool, draws: &mut Draws) 
         let access = match draw >> 32 & 15 {
             0 if wave != HOST && at > 0 => {
                 let counter = if coin { 0 } else { 1 + wave % CUS };
-                Access { does: Does::Count, word: (FIRST_COUNTER + counter) as u8, style }
+                Access { kind: AccessKind::Count, word: (FIRST_COUNTER + counter) as u8, style }
             }
             1..4 if at > 0 => {
-                let does = if word >= FIRST_ATOM && coin { Does::Swap } else { Does::Store };
-                Access { does, word: word as u8, style }
+                let kind = if word >= FIRST_ATOM && coin { AccessKind::Swap } else { AccessKind::Store };
+                Access { kind, word: word as u8, style }
             }
-            _ => Access { does: Does::Load, word: word as u8, style },
+            _ => Access { kind: AccessKind::Load, word: word as u8, style },
         };
         *left = left.saturating_sub(usize::from(access.is_checked()));
         accesses.push(access);

@@ -3,11 +3,11 @@
 
 use super::draws::Draws;
 use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORD, WORDS, cu};
+use super::fault::{EpisodeFault, fault, unfinished};
 use super::order::Program;
 use super::stations::Stations;
 use super::under_way::{Event, UnderWay};
 use super::wave::Wave;
-use super::wrong::{Wrong, unfinished, wrong};
 use crate::subject::Subject;
 use drive::{At, Told};
 use proto::{
@@ -67,7 +67,7 @@ fn lines(topology: &Topology) -> usize {
 
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ran {
+pub(super) struct RunCounts {
     pub(super) operations: u64,
     pub(super) evictions: u64,
     pub(super) events: u64,
@@ -94,7 +94,7 @@ pub(super) struct Machine {
     /// The awaited ends of kernels, a bit each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
-    pub(super) ran: Ran,
+    pub(super) ran: RunCounts,
     pub(super) draws: Draws,
     /// Whether the last run has ended, so that only the states of stations are left of it.
     has_ended: bool,
@@ -129,7 +129,7 @@ impl Machine {
             ending: 0,
             pace: 1,
             victims: Vec::new(),
-            ran: Ran::default(),
+            ran: RunCounts::default(),
             draws: Draws::new(0),
             has_ended: true,
             stations,
@@ -142,13 +142,13 @@ impl Machine {
     }
 
     /// The node that a request of a wavefront enters.
-    pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, Wrong> {
+    pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, EpisodeFault> {
         let agent = cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
-        self.stations.entry(agent, PlanKey::of(request)).map_err(wrong)
+        self.stations.entry(agent, PlanKey::of(request)).map_err(fault)
     }
 
     /// Marks a wavefront as ready.
-    pub(super) fn ready_to_go_on(&mut self, wave: usize) {
+    pub(super) fn make_ready(&mut self, wave: usize) {
         self.under_way.ready.push(Event::Wave(wave as u8));
     }
 
@@ -170,7 +170,7 @@ impl Machine {
         self.set.fill(0);
         self.counted.iter_mut().for_each(Vec::clear);
         self.under_way.replies.clear();
-        self.ran = Ran::default();
+        self.ran = RunCounts::default();
         self.draws = Draws::new(seed);
         self.under_way.due.fill(None);
         self.under_way.now = 0;
@@ -180,7 +180,7 @@ impl Machine {
     }
 
     /// Runs the wavefronts in an order that the seed decides.
-    pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<Ran, Wrong> {
+    pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<RunCounts, EpisodeFault> {
         self.reset(seed);
         self.has_ended = false;
         for node in 0..self.stations.count() {
@@ -191,13 +191,13 @@ impl Machine {
                 self.wake(wave);
             }
         }
-        self.go_on(program)?;
+        self.run_events(program)?;
         if !self.waves.iter().zip(&program.threads).all(|(wave, steps)| wave.is_done(steps)) {
             return Err(unfinished(&self.waves, program, "no event is left"));
         }
         self.end_kernels(program)?;
         if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
-            return Err(wrong(format!("{} is not at rest at the end", self.stations.node_name(at))));
+            return Err(fault(format!("{} is not at rest at the end", self.stations.node_name(at))));
         }
         self.check_memory(program)?;
         self.has_ended = self.under_way.ready.is_empty();
@@ -205,7 +205,7 @@ impl Machine {
     }
 
     /// Runs until no event is left.
-    pub(super) fn go_on(&mut self, program: &Program) -> Result<(), Wrong> {
+    pub(super) fn run_events(&mut self, program: &Program) -> Result<(), EpisodeFault> {
         while !self.is_idle(program) {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
@@ -217,12 +217,12 @@ impl Machine {
             let draw = self.draws.next();
             let at = ((draw >> 32) * self.under_way.ready.len() as u64) >> 32;
             let event = self.under_way.ready.swap_remove(at as usize);
-            self.happens(event, program)?;
+            self.handle(event, program)?;
             if draw & 0xff < RANDOM_EVICTIONS {
                 let node = self.draws.below(self.stations.count() as usize);
                 let sets = self.sets_max as usize;
                 let set = SetIndex(self.draws.below(sets) as u32);
-                self.give_up(node as At, set, program)?;
+                self.evict(node as At, set, program)?;
             }
         }
         Ok(())
@@ -238,12 +238,12 @@ impl Machine {
         ready.len() == *periodic && (*periodic == 0 || !waits())
     }
 
-    fn happens(&mut self, event: Event, program: &Program) -> Result<(), Wrong> {
+    fn handle(&mut self, event: Event, program: &Program) -> Result<(), EpisodeFault> {
         match event {
             Event::Wave(wave) => self.issue(usize::from(wave), program),
             Event::Need(node, set) => {
                 let is_wanted = self.stations.is_wanted(node.into(), set);
-                if is_wanted && !self.give_up(node.into(), set, program)? {
+                if is_wanted && !self.evict(node.into(), set, program)? {
                     self.under_way.ready.push(event);
                 }
                 Ok(())
@@ -296,7 +296,7 @@ impl Machine {
         at: At,
         told: &Told<&Request, u32, &MemoryReply>,
         program: &Program,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), EpisodeFault> {
         if self.subject.is_clocked {
             self.catch_up(at, program)?;
         }
@@ -304,7 +304,7 @@ impl Machine {
     }
 
     /// Gives a node the ticks that have passed.
-    fn catch_up(&mut self, at: At, program: &Program) -> Result<(), Wrong> {
+    fn catch_up(&mut self, at: At, program: &Program) -> Result<(), EpisodeFault> {
         let elapsed = self.under_way.now - self.clocks[at as usize];
         self.clocks[at as usize] = self.under_way.now;
         self.tell_now(at, &Told::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
@@ -316,8 +316,8 @@ impl Machine {
         at: At,
         told: &Told<&Request, u32, &MemoryReply>,
         program: &Program,
-    ) -> Result<(), Wrong> {
-        self.stations.tell(at, told, &mut self.under_way).map_err(wrong)?;
+    ) -> Result<(), EpisodeFault> {
+        self.stations.tell(at, told, &mut self.under_way).map_err(fault)?;
         if self.subject.is_clocked
             && let Some(left) = self.stations.next_deadline(at)
         {
@@ -334,7 +334,7 @@ impl Machine {
     }
 
     /// Evicts a way of the set, if one can be evicted. False if none can.
-    fn give_up(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, Wrong> {
+    fn evict(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, EpisodeFault> {
         if self.subject.is_clocked {
             // The ways that can be evicted depend on the time.
             self.catch_up(node, program)?;

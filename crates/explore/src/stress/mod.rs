@@ -10,6 +10,7 @@
 
 mod draws;
 mod episode;
+mod fault;
 mod machine;
 mod order;
 mod queues;
@@ -19,7 +20,6 @@ pub(crate) mod stations;
 mod under_way;
 mod wave;
 mod waves;
-mod wrong;
 
 use core::fmt;
 
@@ -30,10 +30,10 @@ use crate::parallel::in_parallel;
 use crate::subject::Subject;
 use draws::Draws;
 use episode::{Episode, cu};
-use machine::{Machine, Ran, topologies};
+use fault::EpisodeFault;
+use machine::{Machine, RunCounts, topologies};
 use order::Planner;
 use rules::Rules;
-use wrong::Wrong;
 
 /// The options of a stress test.
 pub struct Options<'a> {
@@ -205,8 +205,8 @@ impl<'a> Tester<'a> {
                     all.operations += ran.operations;
                     all.evictions += ran.evictions;
                 }
-                Err(wrong) => {
-                    all.failure = Some(self.failure(seed, at, episode, order, &wrong)?);
+                Err(fault) => {
+                    all.failure = Some(self.failure(seed, at, episode, order, &fault)?);
                     return Ok(all);
                 }
             }
@@ -214,7 +214,12 @@ impl<'a> Tester<'a> {
         Ok(all)
     }
 
-    fn run(&mut self, at: usize, episode: &Episode, order: u64) -> Result<Result<Ran, Wrong>, String> {
+    fn run(
+        &mut self,
+        at: usize,
+        episode: &Episode,
+        order: u64,
+    ) -> Result<Result<RunCounts, EpisodeFault>, String> {
         let machine = match &mut self.machines[at] {
             Some(machine) => machine,
             empty => empty.insert(Machine::new(self.subject, &self.topologies[at], self.mutation)?),
@@ -228,14 +233,14 @@ impl<'a> Tester<'a> {
         at: usize,
         episode: Episode,
         order: u64,
-        wrong: &Wrong,
+        fault: &EpisodeFault,
     ) -> Result<Failure, String> {
-        let what = self.say(&episode, wrong);
+        let what = self.describe(&episode, fault);
         let (small, order) = shrink::shrink(episode, order, |episode, order| {
             matches!(self.run(at, episode, order), Ok(Err(_)))
         });
         let small_what = match self.run(at, &small, order)? {
-            Err(wrong) => self.say(&small, &wrong),
+            Err(fault) => self.describe(&small, &fault),
             Ok(_) => String::from("the failure does not reproduce"),
         };
         let steps = |(wave, steps): (usize, &Vec<episode::Step>)| {
@@ -246,11 +251,11 @@ impl<'a> Tester<'a> {
         Ok(Failure { seed, what, small_what, program, machine: machine_text(&self.topologies[at]) })
     }
 
-    fn say(&mut self, episode: &Episode, wrong: &Wrong) -> String {
-        let Some((wave, at)) = wrong.at else { return wrong.what.clone() };
+    fn describe(&mut self, episode: &Episode, fault: &EpisodeFault) -> String {
+        let Some((wave, at)) = fault.at else { return fault.what.clone() };
         let thread = &self.planner.plan(episode, self.rules).threads[wave];
         let step = thread.get(at).map_or_else(String::new, |step| step.text());
-        format!("{}: {step}: {}", wave_text(wave), wrong.what)
+        format!("{}: {step}: {}", wave_text(wave), fault.what)
     }
 }
 

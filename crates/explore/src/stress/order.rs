@@ -2,8 +2,8 @@
 
 use super::draws::Draws;
 use super::episode::{
-    Access, DATA, Does, Episode, FIRST_COUNTER, FLAGS, Kind, Places, REMOTE_RELEASES, SECTIONS_MAX, Section,
-    Step, USUAL, WAVES, WORDS, cu,
+    Access, AccessKind, DATA, Episode, FIRST_COUNTER, FLAGS, IN_ORDER, Kind, Places, REMOTE_RELEASES,
+    SECTIONS_MAX, Section, Step, WAVES, WORDS, cu,
 };
 use super::rules::Rules;
 use proto::{Level, Order};
@@ -19,7 +19,7 @@ pub(super) struct Program {
 
 impl Default for Program {
     fn default() -> Self {
-        Program { threads: vec![Vec::new(); WAVES], places: USUAL, last: [0; WORDS] }
+        Program { threads: vec![Vec::new(); WAVES], places: IN_ORDER, last: [0; WORDS] }
     }
 }
 
@@ -89,10 +89,10 @@ impl Planner {
             let mut earlier = 0;
             for access in &section.accesses {
                 let word = usize::from(access.word);
-                match access.does {
-                    Does::Load => earlier |= writer[word],
-                    Does::Store | Does::Swap => earlier |= writer[word] | readers[word],
-                    Does::Count => {}
+                match access.kind {
+                    AccessKind::Load => earlier |= writer[word],
+                    AccessKind::Store | AccessKind::Swap => earlier |= writer[word] | readers[word],
+                    AccessKind::Count => {}
                 }
             }
             let known = &mut known[section.wave];
@@ -117,15 +117,15 @@ impl Planner {
             self.ends.push(self.edges.len());
             for access in &section.accesses {
                 let word = usize::from(access.word);
-                match access.does {
-                    Does::Load => readers[word] |= 1 << index,
+                match access.kind {
+                    AccessKind::Load => readers[word] |= 1 << index,
                     // An access that is ordered after this one is also ordered after those
                     // before it.
-                    Does::Store | Does::Swap if rules.transitive => {
+                    AccessKind::Store | AccessKind::Swap if rules.transitive => {
                         (writer[word], readers[word]) = (1 << index, 0);
                     }
-                    Does::Store | Does::Swap => writer[word] |= 1 << index,
-                    Does::Count => {}
+                    AccessKind::Store | AccessKind::Swap => writer[word] |= 1 << index,
+                    AccessKind::Count => {}
                 }
             }
         }
@@ -134,19 +134,19 @@ impl Planner {
 
 fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut u32) -> Step {
     let word = usize::from(access.word);
-    let (order, level) = match access.does {
-        Does::Count if word == FIRST_COUNTER => (Order::Relaxed, Level::Device),
-        Does::Count => (Order::Relaxed, Level::WorkGroup),
-        _ if access.is_of_atom() => (access.order(), access.level(wave)),
+    let (order, level) = match access.kind {
+        AccessKind::Count if word == FIRST_COUNTER => (Order::Relaxed, Level::Device),
+        AccessKind::Count => (Order::Relaxed, Level::WorkGroup),
+        _ if access.is_atomic() => (access.order(), access.level(wave)),
         _ => (Order::Plain, Level::WorkGroup),
     };
     let old = last[word];
-    let (kind, value) = match access.does {
-        Does::Load => (Kind::Load, old),
-        Does::Count => (Kind::Count, old + 1),
-        Does::Store | Does::Swap => {
+    let (kind, value) = match access.kind {
+        AccessKind::Load => (Kind::Load, old),
+        AccessKind::Count => (Kind::Count, old + 1),
+        AccessKind::Store | AccessKind::Swap => {
             *stored += 1;
-            (if access.does == Does::Swap { Kind::Exchange(old) } else { Kind::Store }, *stored)
+            (if access.kind == AccessKind::Swap { Kind::Exchange(old) } else { Kind::Store }, *stored)
         }
     };
     last[word] = value;

@@ -1,6 +1,6 @@
 //! Shrinks a failing episode by removal.
 
-use super::episode::{Access, Does, Episode, USUAL};
+use super::episode::{Access, AccessKind, Episode, IN_ORDER};
 
 /// The most runs for one failure.
 const RUNS_MAX: usize = 6_000;
@@ -64,17 +64,17 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     }
     for (at, section) in episode.sections.iter().enumerate() {
         for (access, what) in section.accesses.iter().enumerate() {
-            let does = if what.does == Does::Swap { Does::Store } else { what.does };
-            let plain = Access { does, style: 0, ..*what };
-            if what.is_of_atom() && *what != plain {
+            let kind = if what.kind == AccessKind::Swap { AccessKind::Store } else { what.kind };
+            let plain = Access { kind, style: 0, ..*what };
+            if what.is_atomic() && *what != plain {
                 let mut smaller = episode.clone();
                 smaller.sections[at].accesses[access] = plain;
                 all.push(smaller);
             }
         }
     }
-    if episode.places != USUAL {
-        all.push(Episode { places: USUAL, ..episode.clone() });
+    if episode.places != IN_ORDER {
+        all.push(Episode { places: IN_ORDER, ..episode.clone() });
     }
     all
 }

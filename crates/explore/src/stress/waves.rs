@@ -2,10 +2,10 @@
 //! memory after the end of their kernel.
 
 use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORD, WORDS, cu};
+use super::fault::{EpisodeFault, fault};
 use super::machine::Machine;
 use super::order::Program;
 use super::wave::UNDER_WAY_MAX;
-use super::wrong::{Wrong, wrong};
 use drive::Told;
 use proto::{
     ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Request, Rmw,
@@ -13,7 +13,7 @@ use proto::{
 };
 
 /// The rate of polls of a flag that is not set, in 256.
-const IMPATIENCE: u64 = 64;
+const POLL_RATE: u64 = 64;
 /// The first slot for the ends of kernels.
 const ENDS: usize = WAVES * UNDER_WAY_MAX;
 
@@ -21,12 +21,12 @@ impl Machine {
     pub(super) fn wake(&mut self, wave: usize) {
         if !self.waves[wave].is_ready {
             self.waves[wave].is_ready = true;
-            self.ready_to_go_on(wave);
+            self.make_ready(wave);
         }
     }
 
     /// Issues the next step of a wavefront, if it can issue.
-    pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), Wrong> {
+    pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
         let steps = &program.threads[wave];
@@ -40,7 +40,7 @@ impl Machine {
         let Some(free) = state.under_way.iter().position(Option::is_none).filter(|_| !is_held) else {
             return Ok(()); // An answer wakes it.
         };
-        if step.awaits() && self.set[step.flag()] < step.value && !self.draws.chance(IMPATIENCE) {
+        if step.awaits() && self.set[step.flag()] < step.value && !self.draws.chance(POLL_RATE) {
             self.sleeping[step.flag()] |= 1 << wave;
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Machine {
         slot: Slot,
         data: Option<&LineData>,
         program: &Program,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), EpisodeFault> {
         let slot = slot.0 as usize;
         if slot >= ENDS {
             let bit = 1 << (slot - ENDS);
@@ -107,16 +107,16 @@ impl Machine {
             return if is_awaited {
                 Ok(())
             } else {
-                Err(wrong(String::from("the end of a kernel is answered twice")))
+                Err(fault(String::from("the end of a kernel is answered twice")))
             };
         }
         let (wave, at) = (slot / UNDER_WAY_MAX, slot % UNDER_WAY_MAX);
         let Some(at) = self.waves[wave].under_way[at].take() else {
-            return Err(wrong(format!("wavefront {wave} is answered without a request")));
+            return Err(fault(format!("wavefront {wave} is answered without a request")));
         };
         let at = usize::from(at);
         let step = &program.threads[wave][at];
-        let fails = |what: String| Err(Wrong { what, at: Some((wave, at)) });
+        let fails = |what: String| Err(EpisodeFault { what, at: Some((wave, at)) });
         let (_, offset) = self.place(usize::from(step.word), program);
         let found = data.map(|data| data.read(offset, Width::W4) as u32);
         let reads = !matches!(step.kind, Kind::Store | Kind::Set | Kind::Swap | Kind::Fence);
@@ -136,7 +136,7 @@ impl Machine {
             }
             Kind::Await | Kind::AwaitAdding if found < step.value => {
                 self.waves[wave].at -= 1;
-                if self.set[step.flag()] < step.value && !self.draws.chance(IMPATIENCE) {
+                if self.set[step.flag()] < step.value && !self.draws.chance(POLL_RATE) {
                     self.sleeping[step.flag()] |= 1 << wave;
                     return Ok(());
                 }
@@ -156,31 +156,31 @@ impl Machine {
 
     /// Ends the kernel on every compute unit, then on the machine, so that memory has all
     /// stored values for the host.
-    pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), Wrong> {
+    pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), EpisodeFault> {
         for step in Boundary::END {
-            let requests = self.stations.boundary(step, KernelId(0)).map_err(wrong)?;
+            let requests = self.stations.boundary(step, KernelId(0)).map_err(fault)?;
             for (at, (_, node, request)) in requests.iter().enumerate() {
                 self.ending |= 1 << at;
                 let slot = Slot((ENDS + at) as u32);
                 self.tell(*node, &Told::Ask { slot, request }, program)?;
             }
-            self.go_on(program)?;
+            self.run_events(program)?;
         }
         match self.ending {
             0 => Ok(()),
-            _ => Err(wrong(String::from("all wavefronts are done, but their kernel does not end"))),
+            _ => Err(fault(String::from("all wavefronts are done, but their kernel does not end"))),
         }
     }
 
     /// Checks that memory has the last stored values.
-    pub(super) fn check_memory(&self, program: &Program) -> Result<(), Wrong> {
+    pub(super) fn check_memory(&self, program: &Program) -> Result<(), EpisodeFault> {
         for word in 0..WORDS {
             let (line, offset) = self.place(word, program);
             let found = self.memory[line.0 as usize].read(offset, Width::W4) as u32;
             let last = program.last[word];
             if found != last {
                 let name = episode::name(word);
-                return Err(wrong(format!("memory has {found} in {name} at the end, expected {last}")));
+                return Err(fault(format!("memory has {found} in {name} at the end, expected {last}")));
             }
         }
         Ok(())

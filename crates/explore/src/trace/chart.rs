@@ -88,7 +88,7 @@ pub fn text(replay: &Replay, title: &str) -> String {
             let _ = writeln!(out, "     . {note}");
         }
     }
-    if let Some(fault) = replay.end.trouble() {
+    if let Some(fault) = replay.end.last_fault() {
         let _ = writeln!(out, "     ! {fault}");
     }
     if !replay.reasons.is_empty() {
@@ -174,7 +174,7 @@ pub fn svg(replay: &Replay, title: &str) -> String {
     }
     let bottom = drawing.y - ROW_PX / 2;
     drawing.y += ROW_PX / 2;
-    if let Some(fault) = replay.end.trouble() {
+    if let Some(fault) = replay.end.last_fault() {
         drawing.texts(MARGIN_PX, "wrong", &lines(fault, most));
     }
     for line in &replay.reasons {

@@ -47,9 +47,9 @@ use crate::machine::kernels::{StagedKernel, Steps};
 use crate::machine::outcome::Outcome;
 use crate::machine::placement::{Placement, Unsupported};
 use crate::mutants::Mutant;
-use crate::programs::claim::{Claim, Promise, Silence};
+use crate::programs::claim::{Claim, NoPromise, Promise};
 use crate::programs::test::Test;
-use crate::programs::twist::Twist;
+use crate::programs::transform::Transform;
 use crate::search::engine::Limits;
 use crate::search::replay::{End, Replay};
 use crate::search::{Asked, Explorer, Fault, Violation};
@@ -77,7 +77,7 @@ pub struct Trace {
     pub violation: Violation,
     text: String,
     program: Program,
-    twist: Twist,
+    transform: Transform,
 }
 
 /// The error of a text that is not a trace.
@@ -157,13 +157,13 @@ impl Trace {
     /// The counterexample of a finding in a protocol's test.
     #[must_use]
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
-        let (text, twist) = test.text();
+        let (text, transform) = test.text();
         let text: String = text.lines().map(|line| format!("{line}\n")).collect();
         // The program as a reader of the file parses it.
         let program = litmus::parse::parse(&text).map_or_else(
             |_| test.program().into_owned(),
             |mut program| {
-                twist.apply(&mut program);
+                transform.apply(&mut program);
                 program
             },
         );
@@ -178,7 +178,7 @@ impl Trace {
             violation: finding.violation.clone(),
             text,
             program,
-            twist,
+            transform,
         }
     }
 
@@ -248,15 +248,17 @@ impl Trace {
         let mut promises = Vec::new();
         for model in &self.models {
             let claim = Claim::of(model).map_err(Obstacle::Unfit)?.with_cores(&[self.bounds.core]);
-            let is_made = claim.is_made(&self.program, self.bounds.core)
-                && claim.speaks_of(&self.program, core::slice::from_ref(&self.placement));
-            if !is_made && self.violation.fault != Fault::Outcome {
+            let covers_core = claim.covers_core(&self.program, self.bounds.core)
+                && claim.covers(&self.program, core::slice::from_ref(&self.placement));
+            if !covers_core && self.violation.fault != Fault::Outcome {
                 continue;
             }
             match claim.promise_in_stages(&self.program, &self.placement.stages, &mut || stop()) {
                 Ok(promise) => promises.push((claim, promise)),
-                Err(Silence::Undefined(_)) => {}
-                Err(Silence::Incomplete(why)) => return Err(Obstacle::Incomplete(format!("{model}: {why}"))),
+                Err(NoPromise::Undefined(_)) => {}
+                Err(NoPromise::Incomplete(why)) => {
+                    return Err(Obstacle::Incomplete(format!("{model}: {why}")));
+                }
             }
         }
         Ok(promises)
@@ -379,7 +381,11 @@ impl fmt::Display for Trace {
         if !self.placement.stages.is_empty() {
             writeln!(f, "stages {}", list(&self.placement.stages, ToString::to_string))?;
         }
-        writeln!(f, "changes {}\nfault {:?}\nwhy {}", self.twist, self.violation.fault, self.violation.why)?;
+        writeln!(
+            f,
+            "changes {}\nfault {:?}\nwhy {}",
+            self.transform, self.violation.fault, self.violation.why
+        )?;
         writeln!(f, "program")?;
         for line in self.text.lines() {
             writeln!(f, "{}{line}", if line.is_empty() { "|" } else { "| " })?;

@@ -10,7 +10,7 @@ use crate::machine::bounds::Bounds;
 use crate::machine::moves::Move;
 use crate::machine::placement::Placement;
 use crate::mutants::{self, Mutant};
-use crate::programs::twist::Twist;
+use crate::programs::transform::Transform;
 use crate::search::{Fault, Violation};
 use crate::subject::Subject;
 
@@ -225,13 +225,13 @@ impl FromStr for Trace {
         let stages = lines.stages()?;
         let placement = Placement { agents, lines: line_of, stages };
         let changes = lines.field("changes")?;
-        let twist: Twist = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
+        let transform: Transform = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
         let changes_line = lines.line;
         let fault = lines.fault()?;
         let why = lines.field("why")?.to_owned();
         let (text, mut program) = lines.program()?;
-        if !twist.apply(&mut program) {
-            let what = format!("the change `{twist}` does not apply to the program");
+        if !transform.apply(&mut program) {
+            let what = format!("the change `{transform}` does not apply to the program");
             return Err(TraceError { line: changes_line, what });
         }
         let rest = lines.field("moves")?;
@@ -247,6 +247,6 @@ impl FromStr for Trace {
             }
         }
         let violation = Violation { fault, why, moves };
-        Ok(Trace { test, protocol, mutant, models, bounds, placement, violation, text, program, twist })
+        Ok(Trace { test, protocol, mutant, models, bounds, placement, violation, text, program, transform })
     }
 }

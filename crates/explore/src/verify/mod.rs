@@ -229,7 +229,7 @@ pub fn verify_programs(
     for gap in tested.iter().flat_map(|t| &t.gaps) {
         *gaps.entry(gap.clone()).or_default() += 1;
     }
-    gaps.extend(programs.unmade().map(|gap| (gap, 1)));
+    gaps.extend(programs.not_generated().map(|gap| (gap, 1)));
     let is_covered = gaps.is_empty();
     let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
     let is_asked = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);

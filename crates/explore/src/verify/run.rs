@@ -12,10 +12,10 @@ use crate::machine::outcome::Outcome;
 use crate::machine::placement::Placement;
 use crate::machine::preempt;
 use crate::mutants::rows::RowSet;
-use crate::programs::claim::{Claim, Promise, Silence};
+use crate::programs::claim::{Claim, NoPromise, Promise};
 use crate::programs::test::{Machines, Test};
 use crate::search::engine::Limits;
-use crate::search::{Asked, Explorer, Fault, Found, Violation};
+use crate::search::{Asked, Exploration, Explorer, Fault, Violation};
 use crate::subject::Subject;
 use crate::verify::options::Options;
 
@@ -126,8 +126,8 @@ fn bounds_for(
     let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
         || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
     let says = promises.iter().filter(|(_, promise)| promise.allowed.is_some());
-    let is_made = |core| says.clone().any(|(claim, _)| claim.is_made(program, core));
-    let is_strict = !is_made(machine.core) && is_made(IssueRule::InOrder);
+    let covers_core = |core| says.clone().any(|(claim, _)| claim.covers_core(program, core));
+    let is_strict = !covers_core(machine.core) && covers_core(IssueRule::InOrder);
     let may_be_preempted = preempt::groups(program, placement, machine.preemptions).is_ok();
     Bounds {
         evictions: machine.evictions && !is_large,
@@ -174,7 +174,7 @@ pub(crate) fn test(
             }
             // The claims that hold for this core, without those that have failed.
             let mut open: Vec<&(&Claim, Promise)> =
-                promises.iter().filter(|(claim, _)| claim.is_made(program, bounds.core)).collect();
+                promises.iter().filter(|(claim, _)| claim.covers_core(program, bounds.core)).collect();
             let mut is_first = true;
             loop {
                 let allowed = allowed(&open).map(Arc::new);
@@ -255,7 +255,7 @@ impl Tested {
         options: &Options<'_>,
     ) -> Promised<'a> {
         let mut promises: Vec<(&Claim, Promise)> = Vec::new();
-        let speaks = |(_, claim): &(usize, &Claim)| claim.speaks_of(program, &test.placements);
+        let speaks = |(_, claim): &(usize, &Claim)| claim.covers(program, &test.placements);
         for (at, claim) in claims.iter().enumerate().filter(speaks) {
             match claim.promise_in_stages(program, stages, &mut || (options.stop)()) {
                 Ok(promise) => {
@@ -263,8 +263,8 @@ impl Tested {
                     self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;
                     promises.push((claim, promise));
                 }
-                Err(Silence::Undefined(_)) => {}
-                Err(Silence::Incomplete(why)) => self.gaps.push(format!("{}: {why}", claim.model)),
+                Err(NoPromise::Undefined(_)) => {}
+                Err(NoPromise::Incomplete(why)) => self.gaps.push(format!("{}: {why}", claim.model)),
             }
         }
         self.race_free |= promises.iter().any(|(_, p)| p.race_free && p.allowed.is_some());
@@ -285,7 +285,7 @@ impl Tested {
         }
     }
 
-    fn note_gaps(&mut self, found: &Found) {
+    fn note_gaps(&mut self, found: &Exploration) {
         if let Some(incomplete) = found.incomplete {
             self.gaps.push(incomplete.to_string());
         }

@@ -104,7 +104,7 @@ pub(crate) fn kill(
                 let mutant = &round[index];
                 let fate = match (options.stop)() {
                     true => Fate::Undecided,
-                    false => trials.fate(mutant, trials.few(mutant, &killers)),
+                    false => trials.fate(mutant, trials.first_pass(mutant, &killers)),
                 };
                 if !matches!(fate, Fate::Survives | Fate::Unreached) {
                     one_more();
@@ -127,7 +127,7 @@ pub(crate) fn kill(
             let mutant = &seeded[left[index]];
             let fate = match (options.stop)() {
                 true => Fate::Undecided,
-                false => trials.fate(mutant, trials.many(mutant, &killers)),
+                false => trials.fate(mutant, trials.second_pass(mutant, &killers)),
             };
             one_more();
             fate
@@ -213,15 +213,15 @@ impl Trials<'_> {
         ranked.into_iter().map(|(_, at)| at).collect()
     }
 
-    fn few(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let (mut killers, mut others) = self.of_them(mutant, killers);
+    fn first_pass(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let (mut killers, mut others) = self.candidates(mutant, killers);
         killers.truncate(KILLERS_MAX);
         others.truncate(FIRST_MAX);
         (killers, others)
     }
 
-    fn many(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let (mut killers, mut others) = self.of_them(mutant, killers);
+    fn second_pass(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let (mut killers, mut others) = self.candidates(mutant, killers);
         killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
         self.shorten(&mut killers, KILLERS_STATES_MAX);
         others.truncate(TRIALS_MAX);
@@ -241,7 +241,7 @@ impl Trials<'_> {
     }
 
     /// The killers that reach the change, and all runs that reach it.
-    fn of_them(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    fn candidates(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let reaching = self.reaching(mutant);
         let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
         (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::programs::claim::{Claim, Silence};
+use crate::programs::claim::{Claim, NoPromise};
 use crate::programs::test::Test;
 
 /// The reason. `racing` says which of the tests race under the model. If the exploration is
@@ -20,7 +20,7 @@ pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covere
 fn of_one(claim: &Claim, test: &Test) -> String {
     let model = &claim.model;
     let program = test.program();
-    if !claim.speaks_of(&program, &test.placements) {
+    if !claim.covers(&program, &test.placements) {
         return format!("{model} says nothing of the test where it runs, so it proves nothing for {model}");
     }
     match claim.promise(&program, &mut || false) {
@@ -28,11 +28,11 @@ fn of_one(claim: &Claim, test: &Test) -> String {
             format!("the test races under {model}, so it proves nothing for {model}")
         }
         Ok(_) => format!("{model} is not claimed of the test on these machines"),
-        Err(Silence::Undefined(_)) if claim.races_where_relaxed_is_data(&program) => format!(
+        Err(NoPromise::Undefined(_)) if claim.races_where_relaxed_is_data(&program) => format!(
             "the test races under {model}, which does not define relaxed atomics (here they are read as \
              data), so it proves nothing for {model}"
         ),
-        Err(Silence::Undefined(why) | Silence::Incomplete(why)) => {
+        Err(NoPromise::Undefined(why) | NoPromise::Incomplete(why)) => {
             // The hint about the command line is omitted here.
             let why = why.split("; say how").next().unwrap_or_default();
             format!("{model} says nothing of the test, so it proves nothing for {model}: {why}")

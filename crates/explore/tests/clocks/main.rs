@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 use explore::stress::{Options, stress};
 use explore::verify::Test;
 use explore::{
-    Asked, Bounds, Explorer, Fault, Found, Incomplete, Limits, Move, Outcome, Placement, Subject, Violation,
+    Asked, Bounds, Exploration, Explorer, Fault, Incomplete, Limits, Move, Outcome, Placement, Subject,
+    Violation,
 };
 use lease::{guarded, keeping, long, right, sleeping, tagging, timeless};
 use proto::{Protocol, WritePolicy};
@@ -84,7 +85,7 @@ const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combinin
 /// One bank, with one line.
 const NARROW: Bounds = Bounds { banks: 1, ..BOUNDS.tight() };
 
-fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Outcome>>) -> Found {
+fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Outcome>>) -> Exploration {
     let test = Test::read("test", text).expect("it is a test");
     let program = &*test.program();
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
@@ -100,7 +101,7 @@ fn stale() -> BTreeSet<Outcome> {
     all.into_iter().map(|outcome| outcome.to_vec()).collect()
 }
 
-fn is_right<P: Protocol>(text: &str, bounds: Bounds, outcomes: &BTreeSet<Outcome>) -> Found {
+fn is_right<P: Protocol>(text: &str, bounds: Bounds, outcomes: &BTreeSet<Outcome>) -> Exploration {
     let found = explore::<P>(text, bounds, Some(outcomes));
     assert_eq!(found.violation, None, "{bounds}");
     assert_eq!(found.incomplete, None, "{bounds}");

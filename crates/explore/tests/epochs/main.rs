@@ -6,7 +6,7 @@ mod toys;
 
 use explore::stress::{Options, stress};
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
+use explore::{Asked, Bounds, Exploration, Explorer, Limits, Placement, Subject};
 use proto::{Protocol, WritePolicy};
 use toy::{forgetful::Forgetful, sound::Epochs};
 
@@ -26,7 +26,7 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
 exists (1:r0=1 /\\ 1:r1=0 /\\ x=1)
 ";
 
-fn explore<P: Protocol>() -> Found {
+fn explore<P: Protocol>() -> Exploration {
     let test = Test::read("MP", MESSAGE).expect("it is a test");
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);

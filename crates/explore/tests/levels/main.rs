@@ -4,7 +4,7 @@ mod toy;
 
 use explore::stress::{Options, stress};
 use explore::verify::{Spread, Test};
-use explore::{Asked, Bounds, Explorer, Found, Limits, Placement, Subject};
+use explore::{Asked, Bounds, Exploration, Explorer, Limits, Placement, Subject};
 use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
 
@@ -48,7 +48,7 @@ fn own_store() -> String {
     )
 }
 
-fn explore(text: &str, bounds: Bounds, mutation: Option<Mutation>) -> Found {
+fn explore(text: &str, bounds: Bounds, mutation: Option<Mutation>) -> Exploration {
     let test = Test::read("T", text).expect("it is a test");
     let program = &*test.program();
     let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds, mutation);
@@ -62,7 +62,7 @@ fn bounds() -> Bounds {
 }
 
 /// The values of every outcome, thread by thread.
-fn outcomes(found: &Found) -> Vec<String> {
+fn outcomes(found: &Exploration) -> Vec<String> {
     assert_eq!(found.violation.as_ref().map(|violation| violation.why.clone()), None);
     assert_eq!(found.incomplete, None);
     found.outcomes.iter().map(|outcome| format!("{outcome:?}")).collect()
@@ -104,7 +104,7 @@ fn each_step_that_keeps_the_levels_coherent_is_needed() {
         let mutation = Mutation { table: TableId(1), change };
         explore(text, bounds(), Some(mutation))
     };
-    let kept = |found: &Found| found.violation.is_none() && found.outcomes.len() == 3;
+    let kept = |found: &Exploration| found.violation.is_none() && found.outcomes.len() == 3;
     for (step, is_needed) in [
         (Step::DropRead, true),
         (Step::Flush, true),

@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
-use explore::{Asked, Bounds, Explorer, Fault, Found, Limits, Placement, Programs, Subject};
+use explore::{Asked, Bounds, Exploration, Explorer, Fault, Limits, Placement, Programs, Subject};
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
 
@@ -106,7 +106,7 @@ exists (0:r0=0 /\\ 2:r0=1)
 
 /// `vi` without a step of a boundary's plan, if one is named, on a program with its first and
 /// last thread on one compute unit, and all words in one line.
-fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Found {
+fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exploration {
     let test = Test::read("staged", text).expect("a test");
     let program = &*test.program();
     let spread = Placement::spread(program).paired(program);

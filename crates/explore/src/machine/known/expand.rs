@@ -1,6 +1,6 @@
 //! The expansion of a state: all its successors, computed from its parts.
 
-use crate::machine::known::{Does, FAULT, FULL, Known, Local, UNKNOWN};
+use crate::machine::known::{Effect, FAULT, FULL, Known, PartMove, UNKNOWN};
 use crate::machine::moves::Move;
 
 /// The result of an expansion.
@@ -97,26 +97,26 @@ impl Known {
         let mut fault = None;
         for (node, &part) in state[..nodes].iter().enumerate() {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
-            for local in self.locals(info) {
-                if is_some_held && self.is_held(local.mv, holds, sink) {
+            for part_move in self.part_moves(info) {
+                if is_some_held && self.is_held(part_move.mv, holds, sink) {
                     continue;
                 }
-                let after = match local.does {
-                    Does::Go(to) => {
+                let after = match part_move.effect {
+                    Effect::Go(to) => {
                         next[node] = to;
-                        if !self.go(frames, *local, next, &mut room, sink) {
+                        if !self.go(frames, *part_move, next, &mut room, sink) {
                             return Expansion::Unknown;
                         }
                         to
                     }
-                    Does::Send { rest, to, told } => {
+                    Effect::Send { rest, to, told } => {
                         let to = usize::from(to);
                         next[node] = rest;
                         let before = next[to];
                         let after = frames.deliver(self, next, node, to, told).unwrap_or(UNKNOWN);
                         if after & FAULT == 0 {
                             next[to] = after;
-                            if !self.go(frames, *local, next, &mut room, sink) {
+                            if !self.go(frames, *part_move, next, &mut room, sink) {
                                 return Expansion::Unknown;
                             }
                             next[to] = before;
@@ -124,7 +124,7 @@ impl Known {
                         frames.restore(self, next, state);
                         after
                     }
-                    Does::Serve { rest, op } => {
+                    Effect::Serve { rest, op } => {
                         let Some((memory, reply)) = self.served(state[nodes], op) else {
                             return Expansion::Unknown;
                         };
@@ -132,18 +132,18 @@ impl Known {
                         if after & FAULT == 0 {
                             next[node] = after;
                             next[nodes] = memory;
-                            if !self.go(frames, *local, next, &mut room, sink) {
+                            if !self.go(frames, *part_move, next, &mut room, sink) {
                                 return Expansion::Unknown;
                             }
                             next[nodes] = state[nodes];
                         }
                         after
                     }
-                    Does::Fault(fault) => fault | FAULT,
+                    Effect::Fault(fault) => fault | FAULT,
                 };
                 next[node] = part;
                 if after & FAULT != 0 {
-                    let Some(failed) = failed(local.mv, after, sink) else { return Expansion::Unknown };
+                    let Some(failed) = failed(part_move.mv, after, sink) else { return Expansion::Unknown };
                     fault.get_or_insert(failed);
                 }
             }
@@ -196,13 +196,13 @@ impl Known {
     fn go(
         &self,
         frames: &impl Frames,
-        local: Local,
+        part_move: PartMove,
         next: &[u32],
         room: &mut Vec<u32>,
         sink: &mut impl Sink,
     ) -> bool {
         match frames.settle(self, next, room) {
-            Some(next) => sink.go(local.mv, local.is_optional, next),
+            Some(next) => sink.go(part_move.mv, part_move.is_optional, next),
             None => return false,
         }
         true

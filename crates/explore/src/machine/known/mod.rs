@@ -4,7 +4,7 @@
 //! A state is a word for each node and one for memory. A node's word is the number of a
 //! [part](crate::machine): its station, the threads that run there, and its messages under
 //! way. A move changes one or two words. Protocols with logical times have a further word for
-//! each node; see [`crate::rebase`].
+//! each node; see [`crate::machine::rebase`].
 
 mod expand;
 
@@ -25,7 +25,7 @@ pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// The effect of a move of a part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Does {
+pub(crate) enum Effect {
     /// The part becomes this one.
     Go(u32),
     /// The part becomes `rest`, and node `to` receives an input.
@@ -38,16 +38,16 @@ pub(crate) enum Does {
 
 /// A move of a part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Local {
+pub(crate) struct PartMove {
     pub(crate) mv: Move,
     /// True if a run may omit the move for ever.
     pub(crate) is_optional: bool,
-    pub(crate) does: Does,
+    pub(crate) effect: Effect,
 }
 
 /// The moves and the summary of a part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Info {
+pub(crate) struct PartInfo {
     first: u32,
     last: u32,
     /// True if the part offers a move that is not optional.
@@ -82,8 +82,8 @@ pub(crate) struct Known {
     preemptions_max: u16,
     /// Present for protocols with logical times.
     pub(crate) rebase: Option<Rebase>,
-    infos: Vec<Option<Info>>,
-    locals: Vec<Local>,
+    infos: Vec<Option<PartInfo>>,
+    part_moves: Vec<PartMove>,
     told: FxHashMap<u64, u32>,
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
@@ -113,31 +113,31 @@ impl Known {
     }
 
     #[inline]
-    pub(crate) fn info(&self, part: u32) -> Option<Info> {
+    pub(crate) fn info(&self, part: u32) -> Option<PartInfo> {
         self.infos.get(part as usize).copied().flatten()
     }
 
-    pub(crate) fn locals(&self, info: Info) -> &[Local] {
-        &self.locals[info.first as usize..info.last as usize]
+    pub(crate) fn part_moves(&self, info: PartInfo) -> &[PartMove] {
+        &self.part_moves[info.first as usize..info.last as usize]
     }
 
     pub(crate) fn set_info(
         &mut self,
         part: u32,
-        locals: &[Local],
+        part_moves: &[PartMove],
         (full, done, more): (bool, bool, bool),
         (ahead, preempted): (u8, u8),
     ) {
-        let first = self.locals.len() as u32;
-        self.locals.extend_from_slice(locals);
+        let first = self.part_moves.len() as u32;
+        self.part_moves.extend_from_slice(part_moves);
         if self.infos.len() <= part as usize {
             self.infos.resize(part as usize + 1, None);
         }
-        let busy = locals.iter().any(|local| !local.is_optional && !local.mv.is_periodic());
-        let turns = locals.iter().any(|local| local.mv.is_periodic());
-        let last = self.locals.len() as u32;
+        let busy = part_moves.iter().any(|part_move| !part_move.is_optional && !part_move.mv.is_periodic());
+        let turns = part_moves.iter().any(|part_move| part_move.mv.is_periodic());
+        let last = self.part_moves.len() as u32;
         let holds = u16::from(preempted) + if full { FULL } else { 0 };
-        let info = Info { first, last, busy, turns, holds, done, ahead, more };
+        let info = PartInfo { first, last, busy, turns, holds, done, ahead, more };
         self.infos[part as usize] = Some(info);
     }
 
@@ -219,8 +219,8 @@ impl Known {
 
     /// Approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.infos.capacity() * size_of::<Option<Info>>()
-            + self.locals.capacity() * size_of::<Local>()
+        self.infos.capacity() * size_of::<Option<PartInfo>>()
+            + self.part_moves.capacity() * size_of::<PartMove>()
             + (self.told.capacity() + self.answered.capacity()) * 17
             + self.served.capacity() * 25
             + self.ticks.capacity() * 13

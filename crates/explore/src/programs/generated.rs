@@ -17,7 +17,7 @@ use proto::{PlanKey, PlansView, Sharing};
 use crate::programs::claim::Claim;
 use crate::programs::message;
 use crate::programs::test::{Machines, Test};
-use crate::programs::twist::{Twist, Wide};
+use crate::programs::transform::{ScopeChange, Transform};
 use crate::programs::{Batch, Chosen, Programs, Stop};
 use crate::subject::Subject;
 
@@ -31,7 +31,7 @@ struct Family {
     /// Of synchronized programs, one in so many is explored on all machines, with neighbours
     /// and fences.
     whole_one_in: usize,
-    twist: Twist,
+    transform: Transform,
 }
 
 pub(crate) const ALL: [Kind; 9] = [
@@ -78,17 +78,23 @@ pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
 }
 
 /// The changes of device scope to wider scopes.
-pub(crate) fn wides(claims: &[Claim]) -> impl Iterator<Item = Wide> + use<> {
+pub(crate) fn scope_changes(claims: &[Claim]) -> impl Iterator<Item = ScopeChange> + use<> {
     let has_remote = has_remote(claims);
-    let wides = [Wide::Device, Wide::System, Wide::Host(0), Wide::Host(1), Wide::Remote];
-    wides.into_iter().filter(move |wide| has_remote || *wide != Wide::Remote)
+    let scope_changes = [
+        ScopeChange::Device,
+        ScopeChange::System,
+        ScopeChange::Host(0),
+        ScopeChange::Host(1),
+        ScopeChange::Remote,
+    ];
+    scope_changes.into_iter().filter(move |wide| has_remote || *wide != ScopeChange::Remote)
 }
 
 /// The bound for programs with these scopes. The host has no compute unit: either thread may
 /// run there, and the other has a compute unit for itself.
-pub(crate) fn placed(wide: Wide, bound: Bound) -> Bound {
+pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     match wide {
-        Wide::Host(_) => Bound { compute_units_max: 1, ..bound },
+        ScopeChange::Host(_) => Bound { compute_units_max: 1, ..bound },
         _ => bound,
     }
 }
@@ -110,26 +116,28 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
     use Ordering::{AcquireRelease, Relaxed, SeqCst};
     let family =
-        |letter, bound, one_in| Family { letter, bound, one_in, whole_one_in: 1, twist: Twist::NONE };
+        |letter, bound, one_in| Family { letter, bound, one_in, whole_one_in: 1, transform: Transform::NONE };
     let mut all = vec![
         family('A', smallest(&[AcquireRelease], true), 1),
         family('S', smallest(&[SeqCst], false), 16),
         family('R', smallest(&[Relaxed], false), 16),
     ];
-    for (letter, wide) in [('Y', Wide::System), ('H', Wide::Host(0)), ('H', Wide::Host(1))] {
-        let twist = Twist { wide, ..Twist::NONE };
+    for (letter, wide) in
+        [('Y', ScopeChange::System), ('H', ScopeChange::Host(0)), ('H', ScopeChange::Host(1))]
+    {
+        let transform = Transform { wide, ..Transform::NONE };
         let bound = placed(wide, smallest(&[AcquireRelease], false));
-        all.push(Family { twist, ..family(letter, bound, 64) });
+        all.push(Family { transform, ..family(letter, bound, 64) });
     }
     let lonely_scopes = scopes_are_hints(claims);
-    for wide in wides(claims) {
+    for wide in scope_changes(claims) {
         for rmw in RMWS {
             let bound = Bound { kinds: EXCHANGING.to_vec(), lonely_scopes, ..pair(4, 2, &[AcquireRelease]) };
-            let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
-            all.push(Family { twist, ..family('V', placed(wide, bound), 64) });
+            let transform = Transform { wide, rmw: Some(rmw), ..Transform::NONE };
+            all.push(Family { transform, ..family('V', placed(wide, bound), 64) });
         }
     }
-    for wide in wides(claims).filter(|wide| !matches!(wide, Wide::Host(_))) {
+    for wide in scope_changes(claims).filter(|wide| !matches!(wide, ScopeChange::Host(_))) {
         let alone = |locations, orderings: &[Ordering]| Bound {
             threads_min: 1,
             threads_max: 1,
@@ -140,19 +148,19 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             orderings: orderings.to_vec(),
             ..Bound::new(1, 3.min(operations_max), locations)
         };
-        let twist = Twist { wide, ..Twist::NONE };
-        all.push(Family { twist, ..family('O', alone(2, &[AcquireRelease, Relaxed]), 1) });
+        let transform = Transform { wide, ..Transform::NONE };
+        all.push(Family { transform, ..family('O', alone(2, &[AcquireRelease, Relaxed]), 1) });
         for rmw in RMWS {
-            let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
+            let transform = Transform { wide, rmw: Some(rmw), ..Transform::NONE };
             let bound = Bound { kinds: EXCHANGING_ALONE.to_vec(), ..alone(2, &[AcquireRelease]) };
-            all.push(Family { twist, ..family('O', bound, 1) });
+            all.push(Family { transform, ..family('O', bound, 1) });
         }
     }
     if has_remote(claims) {
         let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
-        let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
+        let transform = Transform { wide: ScopeChange::Remote, ..Transform::NONE };
         // Most of them are synchronized.
-        all.push(Family { twist, whole_one_in: 7, ..family('P', bound, 64) });
+        all.push(Family { transform, whole_one_in: 7, ..family('P', bound, 64) });
     }
     if operations_max > 4 {
         all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
@@ -167,9 +175,9 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 
 /// Whether the family has a program that differs only in scopes, with work-items that share a
 /// work-group.
-pub(crate) fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
+pub(crate) fn is_twin(skeleton: &Skeleton, wide: ScopeChange) -> bool {
     // Beside system scope, work-group scope stands for all narrower scopes.
-    let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != Wide::System);
+    let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != ScopeChange::System);
     let Some(groups) = skeleton.tree.first() else { return false };
     let shares = (1..groups.len()).any(|t| groups[..t].contains(&groups[t]));
     let meets = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Barrier);
@@ -187,7 +195,7 @@ pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
 }
 
 /// Whether the program is race-free, with a data conflict that synchronization orders.
-pub(crate) fn tells(generated: &Generated, readings: &[Reading]) -> bool {
+pub(crate) fn is_synchronized(generated: &Generated, readings: &[Reading]) -> bool {
     readings.iter().any(|&reading| {
         let verdict = generate::telling(generated, &Options::new(reading));
         verdict.is_ok_and(|verdict| verdict.is_some())
@@ -205,14 +213,14 @@ const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, K
 /// words in a line in use. The line is then filled, evicted and written during the program.
 fn with_neighbours(
     generated: &Generated,
-    twist: Twist,
+    transform: Transform,
     name: &str,
     kinds: &[&[Kind]],
     group: usize,
 ) -> Vec<Test> {
     let skeleton = &generated.skeleton;
     let threads = skeleton.threads.len();
-    let has_host = matches!(twist.wide, Wide::Host(_));
+    let has_host = matches!(transform.wide, ScopeChange::Host(_));
     let units: BTreeSet<u8> = skeleton.compute_units.iter().copied().collect();
     if threads > 1 && units.len() == 1 && !has_host {
         return Vec::new();
@@ -243,12 +251,12 @@ fn with_neighbours(
             more.tree[device][threads] = 0;
         }
         more.compute_units.push(unit);
-        if twist.is_symmetric() && !seen.insert(generate::signature(&more)) {
+        if transform.is_symmetric() && !seen.insert(generate::signature(&more)) {
             continue;
         }
         let name = format!("{name}+{}", all.len() + 1);
         let neighboured = more.build(&name);
-        all.push(Test::made(name, neighboured, twist, Machines::InTurn, group + at));
+        all.push(Test::from_generated(name, neighboured, transform, Machines::InTurn, group + at));
     }
     all
 }
@@ -256,8 +264,8 @@ fn with_neighbours(
 /// The program with fences around relaxed operations in place of acquires and releases, in one
 /// or more of its threads: fences that do both, and fences that do only what is needed. If all
 /// threads have fences and one waits for a value, with a neighbour as well.
-fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) -> Vec<Test> {
-    if twist.rmw.is_some() {
+fn with_fences(generated: &Generated, transform: Transform, name: &str, group: usize) -> Vec<Test> {
+    if transform.rmw.is_some() {
         return Vec::new();
     }
     let mut all = Vec::new();
@@ -268,20 +276,20 @@ fn with_fences(generated: &Generated, twist: Twist, name: &str, group: usize) ->
             *ops = fenced(ops);
         }
         if skeleton == generated.skeleton
-            || twist.is_symmetric() && !seen.insert(generate::signature(&skeleton))
+            || transform.is_symmetric() && !seen.insert(generate::signature(&skeleton))
         {
             continue;
         }
         let has_all = which + 1 == 1 << skeleton.threads.len();
         let waits = skeleton.threads.iter().flatten().any(|op| op.kind == Kind::Await);
         for single in [false, true] {
-            let (twist, group) = (Twist { single, ..twist }, group + 2 * usize::from(single));
+            let (transform, group) = (Transform { single, ..transform }, group + 2 * usize::from(single));
             let name = format!("{name}~{}", all.len() + 1);
-            let made = skeleton.clone().build(&name);
+            let program = skeleton.clone().build(&name);
             if waits && has_all {
-                all.extend(with_neighbours(&made, twist, &name, &NEIGHBOURS[..1], group + 1));
+                all.extend(with_neighbours(&program, transform, &name, &NEIGHBOURS[..1], group + 1));
             }
-            all.push(Test::made(name, made, twist, Machines::InTurn, group));
+            all.push(Test::from_generated(name, program, transform, Machines::InTurn, group));
         }
     }
     all
@@ -420,18 +428,19 @@ impl Choice {
         mut generated: Generated,
         tests: &mut Vec<Test>,
     ) {
-        let twist = family.twist;
-        if !twist.apply(&mut generated.program)
-            || !self.scopes_matter && is_twin(&generated.skeleton, twist.wide)
+        let transform = family.transform;
+        if !transform.apply(&mut generated.program)
+            || !self.scopes_matter && is_twin(&generated.skeleton, transform.wide)
         {
             return;
         }
-        let tells = tells(&generated, &self.readings);
-        if !tells && !number.is_multiple_of(family.one_in) {
+        let is_synchronized = is_synchronized(&generated, &self.readings);
+        if !is_synchronized && !number.is_multiple_of(family.one_in) {
             return;
         }
         let name = format!("{}{}-{index}.{number}", family.letter, generated.operations());
-        let is_whole = tells && generated.operations() <= 4 && number.is_multiple_of(family.whole_one_in);
+        let is_whole =
+            is_synchronized && generated.operations() <= 4 && number.is_multiple_of(family.whole_one_in);
         let machines = if is_whole { Machines::All } else { Machines::InTurn };
         let group = 1 + GROUPS * index;
         // There are many programs of one thread.
@@ -440,10 +449,10 @@ impl Choice {
             _ if is_whole => &NEIGHBOURS,
             _ => &[],
         };
-        tests.extend(with_neighbours(&generated, twist, &name, neighbours, group + 1));
+        tests.extend(with_neighbours(&generated, transform, &name, neighbours, group + 1));
         if is_whole && self.has_clauses {
-            tests.extend(with_fences(&generated, twist, &name, group + 4));
+            tests.extend(with_fences(&generated, transform, &name, group + 4));
         }
-        tests.push(Test::made(name, generated, twist, machines, group));
+        tests.push(Test::from_generated(name, generated, transform, machines, group));
     }
 }

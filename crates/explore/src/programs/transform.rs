@@ -8,7 +8,7 @@ use proto::{Agent, Symbol as _};
 
 /// The change of accesses and fences of device scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wide {
+pub(crate) enum ScopeChange {
     /// No change.
     Device,
     /// System scope.
@@ -21,32 +21,32 @@ pub(crate) enum Wide {
 
 /// The transformation of a generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Twist {
-    pub(crate) wide: Wide,
+pub(crate) struct Transform {
+    pub(crate) wide: ScopeChange,
     /// The order of exchanges, and whether their old values are used.
     pub(crate) rmw: Option<(Order, bool)>,
     /// Whether fences only acquire or only release, as the accesses next to them need.
     pub(crate) single: bool,
 }
 
-impl Wide {
-    const ALL: [(Wide, &'static str); 5] = [
-        (Wide::Device, "device"),
-        (Wide::System, "system"),
-        (Wide::Host(0), "host-first"),
-        (Wide::Host(1), "host-second"),
-        (Wide::Remote, "remote"),
+impl ScopeChange {
+    const ALL: [(ScopeChange, &'static str); 5] = [
+        (ScopeChange::Device, "device"),
+        (ScopeChange::System, "system"),
+        (ScopeChange::Host(0), "host-first"),
+        (ScopeChange::Host(1), "host-second"),
+        (ScopeChange::Remote, "remote"),
     ];
 }
 
 /// The form in the file of a trace: `none`, `host-first`, `device Acquire unused`, `system
 /// single`.
-impl fmt::Display for Twist {
+impl fmt::Display for Transform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Twist::NONE {
+        if *self == Transform::NONE {
             return f.write_str("none");
         }
-        let name = Wide::ALL.iter().find(|(wide, _)| *wide == self.wide).map_or("", |(_, name)| name);
+        let name = ScopeChange::ALL.iter().find(|(wide, _)| *wide == self.wide).map_or("", |(_, name)| name);
         f.write_str(name)?;
         if let Some((order, is_used)) = self.rmw {
             write!(f, " {} {}", order.name(), if is_used { "used" } else { "unused" })?;
@@ -55,17 +55,17 @@ impl fmt::Display for Twist {
     }
 }
 
-impl FromStr for Twist {
+impl FromStr for Transform {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Twist, String> {
+    fn from_str(text: &str) -> Result<Transform, String> {
         let refuse = || String::from("`none`, `host-first`, `remote Acquire unused` or the like");
         if text == "none" {
-            return Ok(Twist::NONE);
+            return Ok(Transform::NONE);
         }
         let words: Vec<&str> = text.split(' ').collect();
         let (name, rest) = words.split_first().ok_or_else(refuse)?;
-        let (wide, _) = *Wide::ALL.iter().find(|(_, other)| other == name).ok_or_else(refuse)?;
+        let (wide, _) = *ScopeChange::ALL.iter().find(|(_, other)| other == name).ok_or_else(refuse)?;
         let (single, rest) = match *rest {
             [ref rest @ .., "single"] => (true, rest),
             _ => (false, rest),
@@ -78,22 +78,22 @@ impl FromStr for Twist {
             }
             _ => return Err(refuse()),
         };
-        Ok(Twist { wide, rmw, single })
+        Ok(Transform { wide, rmw, single })
     }
 }
 
-impl Twist {
+impl Transform {
     /// Whether programs that differ only in the names of threads stay equivalent.
     pub(crate) fn is_symmetric(self) -> bool {
-        matches!(self.wide, Wide::Device | Wide::System | Wide::Remote)
+        matches!(self.wide, ScopeChange::Device | ScopeChange::System | ScopeChange::Remote)
     }
 
-    pub(crate) const NONE: Twist = Twist { wide: Wide::Device, rmw: None, single: false };
+    pub(crate) const NONE: Transform = Transform { wide: ScopeChange::Device, rmw: None, single: false };
 
     /// The agents of a program's threads.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
         let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
-        if let Wide::Host(host) = self.wide {
+        if let ScopeChange::Host(host) = self.wide {
             agents = (0..agents.len())
                 .map(|t| if t == usize::from(host) { Agent::Host(0) } else { Agent::Cu(0) })
                 .collect();
@@ -103,7 +103,7 @@ impl Twist {
 
     /// Transforms a program. False if that changes nothing, or is not meaningful.
     pub(crate) fn apply(self, program: &mut Program) -> bool {
-        let mut changed = self == Twist::NONE;
+        let mut changed = self == Transform::NONE;
         if let Some(rmw) = self.rmw {
             changed |= change_exchanges(program, rmw);
             if !changed {
@@ -114,10 +114,10 @@ impl Twist {
             changed |= simplify_fences(program);
         }
         match self.wide {
-            Wide::Device => changed,
-            Wide::Remote => make_remote(program),
-            Wide::System => widen(program),
-            Wide::Host(host) => reach_the_host(program, usize::from(host)),
+            ScopeChange::Device => changed,
+            ScopeChange::Remote => make_remote(program),
+            ScopeChange::System => widen(program),
+            ScopeChange::Host(host) => reach_the_host(program, usize::from(host)),
         }
     }
 }
@@ -231,14 +231,14 @@ mod tests {
     fn a_change_reads_back_as_written() {
         let orders = Order::ALL.iter().flat_map(|&order| [(order, false), (order, true)]);
         let rmws: Vec<_> = orders.map(Some).chain([None]).collect();
-        for (wide, rmw) in rmws.into_iter().flat_map(|rmw| Wide::ALL.map(|(wide, _)| (wide, rmw))) {
+        for (wide, rmw) in rmws.into_iter().flat_map(|rmw| ScopeChange::ALL.map(|(wide, _)| (wide, rmw))) {
             for single in [false, true] {
-                let twist = Twist { wide, rmw, single };
-                assert_eq!(twist.to_string().parse(), Ok(twist));
+                let transform = Transform { wide, rmw, single };
+                assert_eq!(transform.to_string().parse(), Ok(transform));
             }
         }
         for bad in ["", "all", "device Acquire", "device Acquire maybe", "device  used", "none none"] {
-            assert!(bad.parse::<Twist>().is_err(), "{bad}");
+            assert!(bad.parse::<Transform>().is_err(), "{bad}");
         }
     }
 }
