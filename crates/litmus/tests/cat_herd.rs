@@ -299,7 +299,7 @@ P1(int* x) { int r0 = *x; }
     let text = "let dr = ((W * M) | (M * W)) & loc & ext & ~(I * _) & ~(_ * I)
         undefined_unless empty dr as Dr flag ~empty R as zz flag ~empty W as aa";
     let model = model(text).expect("a model");
-    assert!(model.tells_races());
+    assert!(model.defines_races());
     let report = run(race, &model).expect("a report");
     assert!(report.has_race());
     let expected = "Test race Forbidden

@@ -138,7 +138,7 @@ impl Model {
     /// names, and herd's models by `Dr` and `Ur`; without any, no program has a
     /// race.
     #[must_use]
-    pub fn tells_races(&self) -> bool {
+    pub fn defines_races(&self) -> bool {
         any_flag(&self.steps, &|name| name.is_some_and(names_race))
     }
 }
