@@ -219,9 +219,9 @@ fn an_error_names_the_file_that_it_stands_in() {
         let program = litmus::parse::parse(TEST).expect("a test");
         check(&program, &model, &mut Options::default()).expect_err("it means nothing").to_string()
     };
-    let sentence = "a relation is expected here, but this is a set of events";
+    let sentence = "found a set of events, expected a relation";
     assert_eq!(error("acyclic f(po)"), format!("a.cat:1:15: {sentence}"));
-    let sentence = "a set of events is expected here, but this is a relation";
+    let sentence = "found a relation, expected a set of events";
     assert_eq!(error("call none(po)"), format!("a.cat:3:10: {sentence}"));
     assert_eq!(error("let a = try f(po) with po\nempty [a]"), format!("own.cat:3:8: {sentence}"));
 }
@@ -267,7 +267,7 @@ fn annotations_and_scopes_are_reached_by_their_tags() {
     let error = |model: &str| try_run(model, test).expect_err(model);
     assert_eq!(error("empty [Other]"), "own.cat:1:8: `Other` is not defined");
     assert_eq!(error("empty tag2scope('cluster)"), "own.cat:1:7: the test has no scope `cluster`");
-    assert_eq!(error("empty tag2events(po)"), "own.cat:1:7: a tag is expected here, but this is a relation");
+    assert_eq!(error("empty tag2events(po)"), "own.cat:1:7: found a relation, expected a tag");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn errors_name_the_place() {
     assert_eq!(error("acyclic (po"), "own.cat:1:12: found the end of the file, expected `,` or `)`");
     assert_eq!(
         error("acyclic po as a\nfoo bar"),
-        "own.cat:2:1: found `foo`, expected `let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step"
+        "own.cat:2:1: found `foo`, expected `let`, `acyclic`, `irreflexive`, `empty`, `flag` or another statement"
     );
     assert_eq!(
         error("(* never closed"),
@@ -301,16 +301,13 @@ fn what_is_not_defined_is_said() {
         error("acyclic po & sr\nempty [GEN]; po"),
         "own.cat:2:8: the model uses `GEN`, which C tests do not define"
     );
-    assert_eq!(error("empty [po]"), "own.cat:1:8: a set of events is expected here, but this is a relation");
-    assert_eq!(error("acyclic W"), "own.cat:1:9: a relation is expected here, but this is a set of events");
-    assert_eq!(
-        error("acyclic W ; po"),
-        "own.cat:1:9: a relation is expected here, but this is a set of events"
-    );
-    assert_eq!(error("acyclic po(rf)"), "own.cat:1:9: a function is expected here, but this is a relation");
+    assert_eq!(error("empty [po]"), "own.cat:1:8: found a relation, expected a set of events");
+    assert_eq!(error("acyclic W"), "own.cat:1:9: found a set of events, expected a relation");
+    assert_eq!(error("acyclic W ; po"), "own.cat:1:9: found a set of events, expected a relation");
+    assert_eq!(error("acyclic po(rf)"), "own.cat:1:9: found a relation, expected a function");
     assert_eq!(
         error("let f(a, b) = a; b\nacyclic f(po)"),
-        "own.cat:2:9: 2 values are expected here, but this is a relation"
+        "own.cat:2:9: found a relation, expected a tuple of 2 values"
     );
     assert_eq!(error("call nothing(po)"), "own.cat:1:1: `nothing` is not a procedure");
     assert_eq!(
@@ -319,13 +316,13 @@ fn what_is_not_defined_is_said() {
     );
     assert_eq!(
         error("empty classes(rf)"),
-        "own.cat:1:7: the classes of this relation depend on who reads from whom"
+        "own.cat:1:7: the classes of this relation depend on reads-from or coherence"
     );
 }
 
 #[test]
 fn a_definition_that_does_not_settle_is_said() {
-    let sentence = "does not settle: it uses itself behind `\\` or `~`";
+    let sentence = "does not converge: it uses itself after `\\` or `~`";
     assert!(error("let rec a = po \\ a\nacyclic a").contains(sentence));
     assert!(error("let rec a = rf \\ a\nacyclic a").contains(sentence));
     assert!(error("let rec a = ~(a; unv)\nacyclic a").contains(sentence));
@@ -335,25 +332,22 @@ fn a_definition_that_does_not_settle_is_said() {
 
 #[test]
 fn a_function_that_never_ends_is_stopped() {
-    assert_eq!(
-        error("let rec f x = f x\nacyclic f po"),
-        "own.cat:1:15: functions call one another more than 100 deep"
-    );
+    assert_eq!(error("let rec f x = f x\nacyclic f po"), "own.cat:1:15: more than 100 nested function calls");
     let wide = "let rec f x = f x | f x\nacyclic f po";
-    assert!(error(wide).contains("more than 100 deep"));
+    assert!(error(wide).contains("more than 100 nested function calls"));
     // Each level doubles the work, but not the depth.
     let doubling: String =
         (0..40).map(|i| format!("let f{} x = f{i} (x; po) | f{i} (po; x)\n", i + 1)).collect();
     let doubling = format!("let f0 x = x\n{doubling}acyclic f40 po");
-    assert!(error(&doubling).contains("the model is too large, or a function of it never ends"));
+    assert!(error(&doubling).contains("the model is too large, or one of its functions does not terminate"));
 }
 
 #[test]
 fn deep_nesting_is_refused_and_long_chains_are_not() {
     let deep = format!("acyclic {}po{}", "(".repeat(5000), ")".repeat(5000));
-    assert!(error(&deep).contains("not nested so deeply"), "{}", error(&deep));
+    assert!(error(&deep).contains("at most 120 levels of nesting"), "{}", error(&deep));
     let tilde = format!("acyclic {}po", "~".repeat(5000));
-    assert!(error(&tilde).contains("not nested so deeply"));
+    assert!(error(&tilde).contains("at most 120 levels of nesting"));
     let comments = format!("{}{}acyclic po", "(*".repeat(2000), "*)".repeat(2000));
     run(&comments);
     let chain = format!("acyclic {}", vec!["po"; 5000].join(" | "));
