@@ -121,8 +121,8 @@ forall (0:i=0)
 ";
     let (_, report) = run(looping, "sc");
     assert!(!report.complete && report.decided, "a state with i=1 settles it");
-    assert_eq!(report.bound.as_deref(), Some("loops were followed 2 times"));
-    assert!(report.herd_block().contains("Incomplete loops were followed 2 times"));
+    assert_eq!(report.bound.as_deref(), Some("loops were unrolled 2 times"));
+    assert!(report.herd_block().contains("Incomplete loops were unrolled 2 times"));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_check_ends_when_it_is_told_to() {
     let mut options = Options { stop: Box::new(|| true), ..Options::default() };
     let report = check(&program, &model, &mut options).expect("the model fits");
     assert!(!report.complete && !report.decided);
-    assert_eq!(report.bound.as_deref(), Some("it was stopped before the end"));
+    assert_eq!(report.bound.as_deref(), Some("the search was stopped"));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_thread_that_never_ends_is_told() {
     let text = "PTX ever\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nL: | st.weak x, 1 ;\ngoto L | ;\nexists (x=1)";
     let report = judged(text);
     assert!(report.states.is_empty() && report.complete, "{report:?}");
-    assert!(report.notes.iter().any(|note| note.starts_with("P0 never ends")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|note| note.starts_with("P0 never terminates")), "{:?}", report.notes);
     let text =
         "PTX end\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\ngoto L | st.weak x, 1 ;\nL: | ;\nexists (x=1)";
     assert!(judged(text).notes.is_empty());
