@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use litmus::generate::{
-    Bound, Generated, Kind, LevelBound, Ordering, Skeleton, cycles, programs, sample, telling,
+    Bound, Generated, Kind, LevelBound, Ordering, ProgramSkeleton, cycles, programs, sample,
+    verdict_if_synchronized,
 };
 use litmus::hrf::{self, Model, Options, RaceKind, Reading};
 use litmus::parse::parse;
@@ -41,7 +42,7 @@ fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
         Kind::Store => 'w',
         _ => '?',
     };
-    let thread = |skeleton: &Skeleton, t: usize| -> String {
+    let thread = |skeleton: &ProgramSkeleton, t: usize| -> String {
         let ops = skeleton.threads[t].iter();
         ops.map(|op| format!("{}{}", letter(op.kind), op.location)).collect()
     };
@@ -193,7 +194,7 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
         ..Bound::new(2, 4, 2)
     };
     let reading = Reading::of(Model::HrfIndirect);
-    let tells = |made: &Generated| telling(made, &Options::new(reading)).unwrap().is_some();
+    let tells = |made: &Generated| verdict_if_synchronized(made, &Options::new(reading)).unwrap().is_some();
     assert_eq!(programs(&straight).filter(tells).count(), 0);
     let waiting = Bound { kinds: vec![Kind::Store, Kind::SyncStore, Kind::Await], ..Bound::new(2, 4, 2) };
     assert!(programs(&waiting).filter(tells).count() > 0);

@@ -51,7 +51,7 @@ fn in_cat(reading: Reading) -> cat::Model {
 struct Compared {
     programs: usize,
     racy: usize,
-    telling: usize,
+    synchronized: usize,
 }
 
 struct Comparison {
@@ -103,15 +103,15 @@ impl Comparison {
         );
         self.so_far.programs += 1;
         self.so_far.racy += usize::from(!explored.is_race_free());
-        self.so_far.telling += usize::from(explored.is_race_free() && explored.orders_data());
+        self.so_far.synchronized += usize::from(explored.is_race_free() && explored.orders_data());
     }
 
     /// Neither all race-free nor all racy: that would compare nothing.
     fn end(&self) {
-        let Compared { programs, racy, telling } = self.so_far;
+        let Compared { programs, racy, synchronized } = self.so_far;
         assert!(
-            racy * 20 > programs && telling * 100 > programs,
-            "{programs} programs, {racy} racy, {telling} telling"
+            racy * 20 > programs && synchronized * 100 > programs,
+            "{programs} programs, {racy} racy, {synchronized} synchronized"
         );
     }
 }
@@ -130,7 +130,7 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         Kind::Fence,
         Kind::Barrier,
     ];
-    let bound = Bound { kinds, lonely_scopes: true, ..Bound::new(2, 3, 2) };
+    let bound = Bound { kinds, single_thread_scopes: true, ..Bound::new(2, 3, 2) };
     let mut comparison = Comparison::new();
     for _ in 0..3 {
         for made in programs(&bound) {
@@ -139,7 +139,7 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         // Each program meets another reading the next time.
         comparison.so_far.programs += 1;
     }
-    assert!(comparison.so_far.racy > 0 && comparison.so_far.telling > 0);
+    assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn cat_and_exploration_agree_on_random_programs() {
         let program = random::program(&mut rng, features);
         comparison.compare(&program, &common::show(&program));
     }
-    assert!(comparison.so_far.racy > 0 && comparison.so_far.telling > 0);
+    assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
 }
 
 /// The public sample, if the environment says where it lies: people's programs,

@@ -200,7 +200,7 @@ fn all_changes(program: &Program, size: usize) -> Vec<ChangeSet> {
     for (t, thread) in program.threads.iter().enumerate() {
         for (pc, instr) in thread.code.iter().enumerate() {
             let Some(from) = instr.scope() else { continue };
-            let place = hrf::Place { thread: ThreadId(t as u8), pc: pc as u16, line: 0 };
+            let place = hrf::InstrPlace { thread: ThreadId(t as u8), pc: pc as u16, line: 0 };
             let others = program.scopes.of_thread(place.thread).into_iter().filter(|&to| to != from);
             single.extend(others.map(|to| Change { place, from, to }));
         }

@@ -32,7 +32,7 @@ fn readings() -> Vec<Reading> {
 fn compare(seed: u64, count: usize, features: Features) -> usize {
     let mut rng = Rng(seed);
     let readings = readings();
-    let (mut compared, mut telling) = (0, 0);
+    let (mut compared, mut synchronized) = (0, 0);
     for n in 0..count {
         let program = program(&mut rng, features);
         for k in 0..3 {
@@ -52,11 +52,11 @@ fn compare(seed: u64, count: usize, features: Features) -> usize {
             assert_eq!(verdict.states, truth.finals, "outcomes under {reading:?} of {}", show(&program));
             assert_eq!(races, truth.races, "races under {reading:?} of {}", show(&program));
             assert_eq!(ordered, truth.ordered, "ordered pairs under {reading:?} of {}", show(&program));
-            telling += usize::from(truth.races.is_empty() && verdict.orders_data());
+            synchronized += usize::from(truth.races.is_empty() && verdict.orders_data());
         }
     }
     assert!(compared > count, "only {compared} comparisons of {count} programs");
-    telling
+    synchronized
 }
 
 const PLAIN: Features = Features {

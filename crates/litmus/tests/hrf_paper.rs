@@ -45,7 +45,7 @@ fn races(name: &str, reading: Reading, kind: RaceKind, pairs: &[(Side, Side)]) {
         .iter()
         .map(|race| {
             assert_eq!(race.pair.kind, kind);
-            let side = |place: hrf::Place| (place.thread.0, place.line);
+            let side = |place: hrf::InstrPlace| (place.thread.0, place.line);
             (side(race.pair.first), side(race.pair.second))
         })
         .collect();
@@ -174,7 +174,7 @@ fn is_smallest(bound: &Bound, operations: usize, free: Reading, racy: Reading, d
 }
 
 fn all_scopes(threads: usize, operations: usize) -> Bound {
-    Bound { lonely_scopes: true, ..Bound::new(threads, operations, 2) }
+    Bound { single_thread_scopes: true, ..Bound::new(threads, operations, 2) }
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_race_for_want_of_one_location_says_so() {
     let program = shipped("so-indirect.litmus");
     let reading = INDIRECT.same_location();
     let text = judge("so-indirect.litmus", reading).races[0].describe(&program, reading);
-    assert!(text.contains("reaches y and the acquire of step 4 reaches z"), "{text}");
+    assert!(text.contains("is on y and the acquire of step 4 is on z"), "{text}");
 }
 
 /// The tables beside the tests, as `fencepost litmus --expect` reads them.

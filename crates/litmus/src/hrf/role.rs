@@ -1,14 +1,13 @@
-//! What part each instruction plays in synchronization, and what the models do
-//! not define.
+//! The synchronization roles of instructions, and the constructs that the models do not
+//! define.
 
 use super::scoping::Role;
-use super::{CheckError, Model, Place, Reading, RelaxedAs};
+use super::{CheckError, InstrPlace, Model, Reading, RelaxedAs};
 use crate::program::{
     Access, Fence, Instr, Order, Program, Proxy, Region, RmwOp, ScopeId, ThreadId, ThreadSet,
 };
 
-/// The roles of an instruction: when it succeeds, and when it is a
-/// compare-and-swap that fails.
+/// The roles of an instruction: on success, and as a failed compare-and-swap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roles {
     pub(crate) success: Role,
@@ -29,7 +28,7 @@ pub(crate) fn roles(
     thread: ThreadId,
     pc: usize,
 ) -> Result<Roles, CheckError> {
-    let reader = RoleReader { program, reading, place: Place::new(program, thread, pc) };
+    let reader = RoleReader { program, reading, place: InstrPlace::new(program, thread, pc) };
     let instr = &program.thread(thread).code[pc];
     if let Some(access) = instr.access() {
         reader.check_path(access)?;
@@ -65,7 +64,7 @@ fn same(role: Role) -> Roles {
 struct RoleReader<'a> {
     program: &'a Program,
     reading: Reading,
-    place: Place,
+    place: InstrPlace,
 }
 
 impl RoleReader<'_> {
@@ -77,7 +76,7 @@ impl RoleReader<'_> {
         if access.proxy != Proxy::Generic {
             return Err(self.undefined("accesses by another proxy; expected a generic access".to_owned()));
         }
-        // Where all scopes are one, a remote operation is one like any other.
+        // If all scopes are one, remote operations are like others.
         if access.remote && self.reading.model != Model::Drf {
             return Err(self.undefined(
                 "remote operations; expected a scoped one, or a model such as opencl-rsp".to_owned(),
@@ -95,7 +94,7 @@ impl RoleReader<'_> {
         }
     }
 
-    /// An atomic without a scope reaches everybody.
+    /// The scope of an atomic. Without a scope it synchronizes with all threads.
     fn scope_of(&self, scope: Option<ScopeId>) -> Result<ScopeId, CheckError> {
         if let Some(scope) = scope {
             return self.check_member(scope);
@@ -153,8 +152,8 @@ impl RoleReader<'_> {
         }
     }
 
-    /// The models know one memory: what orders only a part of it is undefined,
-    /// unless the program uses no other part.
+    /// The models have one memory. A construct that orders only one region is
+    /// undefined, unless the program uses no other region.
     fn check_regions(&self, global: bool, local: bool, what: &str) -> Result<(), CheckError> {
         let uses = |region| self.program.locations.iter().any(|l| l.region == region);
         let missed = if !global && uses(Region::Global) {
