@@ -1,5 +1,5 @@
-//! Looks through generated programs for counterexamples to what the HRF paper
-//! claims, and for the smallest programs that separate the models.
+//! Searches generated programs for counterexamples to claims of the HRF paper, and for
+//! the smallest programs that separate the models.
 //!
 //! `cargo run --release -p litmus --example hrf_search THREADS OPERATIONS LOCATIONS [KIND,...]`
 

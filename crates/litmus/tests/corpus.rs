@@ -1,4 +1,4 @@
-//! The tests that come with the project, against their tables.
+//! The project's tests, compared with their tables.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus")
 }
 
-/// Compares every test of a table; gives how many there were.
+/// Compares every test of a table. Returns the number of tests.
 fn assert_table(table: &str, model: &str, question: Question) -> usize {
     let method = match model.parse::<Model>() {
         Ok(model) => Method::Explored(Reading::of(model)),
@@ -43,7 +43,7 @@ fn assert_judged(table: &str, judge: &Judge, question: Question) -> usize {
 }
 
 #[test]
-fn verdicts_are_as_the_tables_say() {
+fn verdicts_agree_with_the_tables() {
     for model in [
         "sc",
         "tso",
@@ -66,7 +66,7 @@ fn verdicts_are_as_the_tables_say() {
 }
 
 #[test]
-fn races_are_as_the_tables_say() {
+fn races_agree_with_the_tables() {
     for model in [
         "c11",
         "rc11",
@@ -84,7 +84,7 @@ fn races_are_as_the_tables_say() {
 }
 
 #[test]
-fn tests_end_as_the_tables_say() {
+fn termination_agrees_with_the_tables() {
     for scheduler in Scheduler::ALL {
         let model = litmus::cat::shipped("vulkan").expect("it is shipped").expect("it is a model");
         let judge = Judge { method: Method::Liveness(Box::new(model), scheduler), unroll: None };

@@ -1,4 +1,4 @@
-//! The checker against the definitions applied to every linearisation.
+//! The checker compared with the definitions, applied to every linearisation.
 
 mod common;
 
@@ -27,8 +27,8 @@ fn readings() -> Vec<Reading> {
     all
 }
 
-/// Compares the two on programs made from a seed, and says how many were race-free
-/// although data conflicts.
+/// Compares the two on random programs. Returns the number of race-free ones with
+/// conflicting data.
 fn compare(seed: u64, count: usize, features: Features) -> usize {
     let mut rng = Rng(seed);
     let readings = readings();

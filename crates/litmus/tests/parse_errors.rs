@@ -1,4 +1,5 @@
-//! What is said of texts that are not tests: line, column, found, expected.
+//! Error messages for texts that are not tests: line, column, text found, text
+//! expected.
 
 fn error(text: &str) -> String {
     litmus::parse::parse(text).map(|program| format!("read as {program:?}")).expect_err(text).to_string()
@@ -275,7 +276,7 @@ fn a_barrier_is_for_one_thread_at_least() {
 }
 
 #[test]
-fn characters_that_cannot_be_seen_are_written_out() {
+fn control_characters_are_escaped() {
     assert_eq!(
         error("C t\n{}\nP0(int* x) { *x\0= 1; }\nexists (x=1)"),
         "line 3, column 16: found `\\0`, expected a word, a number or punctuation"
@@ -299,7 +300,7 @@ fn characters_count_and_not_bytes() {
 }
 
 #[test]
-fn a_label_stands_in_one_place() {
+fn a_label_is_defined_once() {
     let twice = "line 5, column 1: label `L` is defined twice";
     assert_eq!(opencl("L: *x = 1;\nL: *x = 2;"), twice);
     assert_eq!(ptx("L: st.weak x, 1 | ;\nL: st.weak x, 2 | ;"), twice);

@@ -1,4 +1,5 @@
-//! The public sample's tables of liveness, if the environment says where it lies.
+//! The liveness tables of the public sample, if an environment variable names its
+//! folder.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_events_below_a_number_are_so_many() {
+    fn below_holds_the_first_events() {
         for count in 0..=EVENTS_MAX {
             assert!(members(EventSet::<u128>::below(count)).eq(0..count));
         }

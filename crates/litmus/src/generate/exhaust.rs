@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn one_program_stands_for_all_that_differ_only_in_names() {
+    fn one_program_represents_all_that_differ_only_in_names() {
         let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Guard, Kind::Exchange];
         let bound = Bound { kinds, ..Bound::new(3, 4, 2) };
         let symmetry = Symmetry::new(3);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn without_symmetry_there_are_the_same_programs_by_more_names() {
+    fn without_symmetry_programs_appear_under_all_names() {
         let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange];
         let bound = Bound { kinds, words_of_line_max: 2, compute_units_max: 2, ..Bound::new(3, 3, 2) };
         let symmetry = Symmetry::new(3);

@@ -77,7 +77,7 @@ mod tests {
     use super::Scheduler::{Fair, Hsa, HsaObe, Lobe, Obe};
 
     #[test]
-    fn each_scheduler_promises_what_its_paper_says() {
+    fn each_scheduler_guarantees_what_its_paper_says() {
         // Threads 1, 2 and 3 have not ended, and 0 and 2 have taken a step.
         let (unfinished, stepped) = (0b1110, 0b0101);
         assert_eq!(Fair.guaranteed(unfinished, stepped), 0b1110);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_step_only_some_promise_anything() {
+    fn before_the_first_step_only_some_schedulers_guarantee_progress() {
         let promises = [Fair, Obe, Hsa, Lobe, HsaObe].map(|s| s.guaranteed(0b11, 0));
         assert_eq!(promises, [0b11, 0, 0b01, 0, 0b01]);
         assert_eq!(Lobe.guaranteed(u64::MAX, 1 << 63), u64::MAX);

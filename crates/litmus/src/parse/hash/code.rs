@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_stand_beside_each_other_with_their_bodies_as_they_are() {
+    fn functions_are_side_by_side_with_unchanged_bodies() {
         let code = "\n(* c *) P0(int *x) { /* } */ }\n// d\nvoid P1 () {\n  { *x = 1; }\n}\nexists (x=1)";
         assert_eq!(functions(code), " P0(int* x) {\n /* \n}\n ;\n");
         let code = "P0(int *x) { a; }\nvoid P1 () {\n  { b; }\n}\nexists (x=1)";
