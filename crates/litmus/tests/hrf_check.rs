@@ -45,7 +45,7 @@ fn a_relaxed_atomic_is_an_error_that_names_the_model_and_the_place() {
     let program = test(&[(0, &format!("{ST}(f, 1, {relaxed});")), (1, "")], "exists (true)");
     assert_eq!(
         error(&program, DIRECT),
-        "P0, line 3: hrf-direct does not define relaxed atomics; say how to read them with --relaxed-as data, \
+        "P0, line 3: hrf-direct does not define relaxed atomics; define them with --relaxed-as data, \
          sync or acq-rel"
     );
 }
@@ -85,7 +85,7 @@ fn a_fence_that_leaves_out_a_memory_in_use_is_an_error() {
     let fence =
         |flags| format!("atomic_work_item_fence({flags}, memory_order_acq_rel, memory_scope_device);");
     let program = test(&[(0, &fence("CLK_LOCAL_MEM_FENCE")), (1, "")], "exists (true)");
-    assert!(error(&program, INDIRECT).contains("a fence that leaves out global memory"));
+    assert!(error(&program, INDIRECT).contains("a fence that does not order global memory"));
     let program = test(&[(0, &fence("CLK_GLOBAL_MEM_FENCE")), (1, "")], "exists (true)");
     assert!(judge(&program, INDIRECT).is_race_free());
 }
@@ -180,7 +180,7 @@ fn no_scope_change_replaces_missing_synchronization() {
     let advice = hrf::advise(&program, &Options::new(DIRECT)).unwrap();
     assert!(matches!(advice, Advice::NeedsSynchronization { .. }), "{advice:?}");
     let text = advice.describe(&program, &Options::new(DIRECT));
-    assert!(text.starts_with("It races even where all scopes are one"), "{text}");
+    assert!(text.starts_with("The program races even if all scopes are treated as one"), "{text}");
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl Model {
     /// herd's flags `Dr` and `Ur`. Without such a flag no program has a race.
     #[must_use]
     pub fn defines_races(&self) -> bool {
-        any_flag(&self.statements, &|name| name.is_some_and(names_race))
+        any_flag(&self.statements, &|name| name.is_some_and(is_race_name))
     }
 }
 
@@ -257,7 +257,7 @@ impl Reader<'_> {
 }
 
 /// Whether a flag with this name reports a race.
-pub(crate) fn names_race(name: &str) -> bool {
+pub(crate) fn is_race_name(name: &str) -> bool {
     name.to_ascii_lowercase().contains("race")
         || ["dr", "ur"].iter().any(|own| name.eq_ignore_ascii_case(own))
 }

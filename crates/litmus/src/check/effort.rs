@@ -125,7 +125,7 @@ fn a_lock_of_exchanges_is_decided_by_its_values() {
 }
 
 #[test]
-fn ways_that_exclude_each_other_are_not_put_together() {
+fn contradictory_paths_are_not_combined() {
     let tests: String = (1..=10)
         .map(|k| format!("if (r0 == {k}) {{ atomic_store_explicit(y, {k}, memory_order_relaxed); }} "))
         .collect();

@@ -60,7 +60,7 @@ impl Flag {
     /// Whether the flag reports a race.
     #[must_use]
     pub fn is_race(&self) -> bool {
-        crate::cat::names_race(&self.name)
+        crate::cat::is_race_name(&self.name)
     }
 }
 

@@ -70,7 +70,7 @@ struct Usage {
 impl Usage {
     /// The least number of further operations that a program with this many threads
     /// needs on the location.
-    fn lacks(&self, threads: usize) -> usize {
+    fn missing_operations(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
         usize::from(writes).max(usize::from((self.threads.count_ones() as usize) < threads.min(2)))
     }
@@ -122,8 +122,9 @@ impl Enumeration {
             usage.awaited = usage.awaited.max(op.value);
         }
         let room = self.slots.len() - self.choices.len();
-        let lacking: usize = locations.iter().map(|usage| usage.lacks(self.case.shares.len())).sum();
-        lacking <= room
+        let missing: usize =
+            locations.iter().map(|usage| usage.missing_operations(self.case.shares.len())).sum();
+        missing <= room
     }
 
     /// Advances to the next sequence of choices. Returns false at the end.

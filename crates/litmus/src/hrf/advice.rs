@@ -406,7 +406,9 @@ impl Advice {
         let mut text = String::new();
         match self {
             Advice::NeedsSynchronization { race } => {
-                text.push_str("It races even where all scopes are one: no change of scope helps.\n");
+                text.push_str(
+                    "The program races even if all scopes are treated as one: no change of scope helps.\n",
+                );
                 let mut reading = options.reading;
                 reading.model = Model::Drf;
                 text.push_str(&race.describe(program, reading));
@@ -420,7 +422,7 @@ impl Advice {
                 if sets.is_empty() {
                     text.push_str("No scope can be smaller.\n");
                 } else {
-                    text.push_str("Scopes that could be smaller, each set by itself:\n");
+                    text.push_str("Scopes that can be smaller, each set alone:\n");
                     text.push_str(&list(program, sets));
                     text.push_str("All together:\n");
                     text.push_str(&together.describe(program));

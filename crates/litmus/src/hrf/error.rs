@@ -108,7 +108,7 @@ impl fmt::Display for CheckError {
             }
             CheckError::Eval { place, error } => write!(f, "{place}: {error}"),
             CheckError::NotAnAddress { place, value } => {
-                write!(f, "{place}: the address is {value}; expected that of a location")
+                write!(f, "{place}: found the address {value}, expected the address of a location")
             }
         }
     }

@@ -21,7 +21,7 @@
 //! * A fence is a release, an acquire or both at its scope, without a location. A
 //!   barrier is a release on arrival and an acquire on departure.
 //! * A relaxed atomic is an error unless [`Reading::relaxed_as`] defines its treatment.
-//! * Scratchpad memory is treated like other memory (the paper leaves it out, 5.1.5). A
+//! * Local memory is treated like other memory (the paper leaves it out, 5.1.5). A
 //!   fence that does not order a memory region that the program uses is an error.
 //! * A thread that waits for ever does not terminate: it adds no outcome, but its
 //!   accesses may race.

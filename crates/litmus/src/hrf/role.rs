@@ -39,7 +39,7 @@ pub(crate) fn roles(
         }
         Instr::Store { access, .. } => reader.access(access, access.order, Kind::Write).map(same),
         Instr::Rmw { op: RmwOp::AddUnless(_), .. } => {
-            Err(reader.undefined("an addition that may write nothing".to_owned()))
+            Err(reader.undefined("a conditional addition".to_owned()))
         }
         Instr::Rmw { access, .. } => reader.access(access, access.order, Kind::Both).map(same),
         Instr::Cas(cas) => Ok(Roles {
@@ -79,7 +79,7 @@ impl RoleReader<'_> {
         // If all scopes are one, remote operations are like others.
         if access.remote && self.reading.model != Model::Drf {
             return Err(self.undefined(
-                "remote operations; expected a scoped one, or a model such as opencl-rsp".to_owned(),
+                "remote operations; expected a scoped operation, or a model such as opencl-rsp".to_owned(),
             ));
         }
         Ok(())
@@ -101,9 +101,10 @@ impl RoleReader<'_> {
         }
         let all = ThreadSet::first(self.program.threads.len());
         let scopes = self.program.scopes.iter().filter(|(_, s)| s.members == all);
-        scopes.max_by_key(|(id, s)| (s.level, core::cmp::Reverse(*id))).map(|(id, _)| id).ok_or_else(|| {
-            self.undefined("atomics without a scope where no scope holds all threads".to_owned())
-        })
+        scopes
+            .max_by_key(|(id, s)| (s.level, core::cmp::Reverse(*id)))
+            .map(|(id, _)| id)
+            .ok_or_else(|| self.undefined("atomics without a scope if no scope holds all threads".to_owned()))
     }
 
     fn access(&self, access: &Access, order: Order, kind: Kind) -> Result<Role, CheckError> {
@@ -122,7 +123,7 @@ impl RoleReader<'_> {
             Some(RelaxedAs::Sync) => Ok(Role { sync: true, releases, acquires, scope }),
             Some(RelaxedAs::AcqRel) => Ok(Role { sync: true, releases: writes, acquires: reads, scope }),
             None => Err(self.undefined(
-                "relaxed atomics; say how to read them with --relaxed-as data, sync or acq-rel".to_owned(),
+                "relaxed atomics; define them with --relaxed-as data, sync or acq-rel".to_owned(),
             )),
         }
     }
@@ -146,9 +147,8 @@ impl RoleReader<'_> {
         match self.reading.relaxed_as {
             Some(RelaxedAs::Data | RelaxedAs::Sync) => Ok(Role::default()),
             Some(RelaxedAs::AcqRel) => Ok(Role { sync: true, releases: true, acquires: true, scope }),
-            None => Err(self.undefined(
-                "relaxed fences; say how to read them with --relaxed-as data, sync or acq-rel".to_owned(),
-            )),
+            None => Err(self
+                .undefined("relaxed fences; define them with --relaxed-as data, sync or acq-rel".to_owned())),
         }
     }
 
@@ -163,6 +163,8 @@ impl RoleReader<'_> {
         } else {
             return Ok(());
         };
-        Err(self.undefined(format!("a {what} that leaves out {missed} memory; expected one of all memory")))
+        Err(self.undefined(format!(
+            "a {what} that does not order {missed} memory; expected one that orders all memory"
+        )))
     }
 }

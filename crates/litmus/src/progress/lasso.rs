@@ -40,7 +40,8 @@ pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn
     }
     // The component with the lowest state number has the shortest path from the start.
     members.sort_by_key(|members| members.first().copied());
-    let found = members.iter().find(|members| goes_on(machine, scheduler, &graph, &part, members));
+    let found =
+        members.iter().find(|members| has_guaranteed_cycle(machine, scheduler, &graph, &part, members));
     Search { run: found.map(|members| graph.run(&part, members)), complete: graph.complete }
 }
 
@@ -73,7 +74,7 @@ fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
 /// Whether a cycle through the states of this component includes a step of every thread
 /// that the scheduler guarantees to make progress. A thread that waits at a barrier
 /// cannot step.
-fn goes_on(
+fn has_guaranteed_cycle(
     machine: &Machine<'_>,
     scheduler: Scheduler,
     graph: &Graph,
@@ -157,7 +158,7 @@ impl Graph {
         let mut at = begin;
         let mut done = 0u64;
         // Repeatedly goes to the nearest step of a thread that has not stepped yet.
-        while let Some(steps) = self.way(part, own, at, |_, (thread, _)| done >> thread & 1 == 0) {
+        while let Some(steps) = self.shortest_path(part, own, at, |_, (thread, _)| done >> thread & 1 == 0) {
             for &(from, (thread, to)) in &steps {
                 round.push(self.step(from, thread));
                 done |= 1 << thread;
@@ -165,7 +166,7 @@ impl Graph {
             }
         }
         if at != begin
-            && let Some(steps) = self.way(part, own, at, |_, (_, to)| to == begin)
+            && let Some(steps) = self.shortest_path(part, own, at, |_, (_, to)| to == begin)
         {
             round.extend(steps.iter().map(|&(from, (thread, _))| self.step(from, thread)));
         }
@@ -177,7 +178,7 @@ impl Graph {
     }
 
     /// The shortest path from `start` within the component whose last step is `wanted`.
-    fn way(
+    fn shortest_path(
         &self,
         part: &[usize],
         own: usize,

@@ -168,7 +168,7 @@ impl Answer<'_> {
                 self.draw_report(report, model, &title, stop)?
             }
             (Finding::Liveness(report), _) => {
-                report.dot(self.program, &format!("{title}: it goes on for ever"))
+                report.dot(self.program, &format!("{title}: does not terminate"))
             }
             (Finding::Clauses(_), _) => None,
         };
@@ -194,7 +194,7 @@ impl Answer<'_> {
             Some(check::dot(self.program, example, &format!("{title}: {state}"), &[]))
         };
         if let Some(drawn) =
-            report.states.iter().filter(|state| asked_for(self.program, state)).find_map(draw)
+            report.states.iter().filter(|state| decides_condition(self.program, state)).find_map(draw)
         {
             return Ok(Some(drawn));
         }
@@ -218,8 +218,8 @@ impl Answer<'_> {
     ) -> Result<Option<(String, check::Execution)>, TextError> {
         let Some(model) = cat::shipped("sc") else { return Ok(None) };
         let report = check::check(self.program, &model?, &mut self.judge.options(stop))?;
-        let asked = report.states.iter().find(|state| asked_for(self.program, state));
-        let state = asked.or(report.states.first());
+        let deciding = report.states.iter().find(|state| decides_condition(self.program, state));
+        let state = deciding.or(report.states.first());
         Ok(state.and_then(|state| Some((state.to_string(), state.example.as_deref()?.clone()))))
     }
 
@@ -245,7 +245,7 @@ impl Answer<'_> {
 
 /// Whether the state decides the test's condition: it has the property, or for `forall`
 /// lacks it.
-fn asked_for(program: &Program, state: &check::State) -> bool {
+fn decides_condition(program: &Program, state: &check::State) -> bool {
     state.satisfies == (program.condition.quantifier != Quantifier::Forall)
 }
 

@@ -3,7 +3,7 @@
 
 use litmus::check::{Options, Report, check};
 
-/// The placements of two threads: in one subgroup, workgroup, queue family, or device.
+/// The placements of two threads: in one sub-group, work-group, queue family, or device.
 pub const ONE_SG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 0, qf 0"];
 pub const ONE_WG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0"];
 pub const ONE_QF: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0"];
@@ -48,7 +48,7 @@ pub fn is_ordered(places: &[&str], threads: &[&str], flag: u32) -> bool {
     !report.verdict
 }
 
-/// The same for two threads of one queue family in different workgroups.
+/// The same for two threads of one queue family in different work-groups.
 #[track_caller]
 pub fn orders(writer: &str, reader: &str) -> bool {
     is_ordered(&ONE_QF, &[writer, reader], 1)

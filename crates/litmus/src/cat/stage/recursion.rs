@@ -26,7 +26,7 @@ impl Stager<'_, '_, '_> {
         for binding in &bindings.list {
             match binding.pattern {
                 Pattern::One(Some(name)) => names.push(name),
-                _ => return self.fail(binding.place, "a recursive definition defines names"),
+                _ => return self.fail(binding.place, "a recursive definition must define single names"),
             }
         }
         let (file, calls) = (self.file, self.calls);

@@ -55,7 +55,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                 for write in members(domain) {
                     self.save(depth);
                     if self.read_from(write, read) {
-                        self.go_on(depth, reached, DEP_RF)?;
+                        self.settle_and_decide(depth, reached, DEP_RF)?;
                     }
                     self.restore(depth);
                 }
@@ -68,7 +68,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     }
                     self.save(depth);
                     if self.order(first, later) {
-                        self.go_on(depth, reached, DEP_CO)?;
+                        self.settle_and_decide(depth, reached, DEP_CO)?;
                     }
                     self.restore(depth);
                 }
@@ -76,7 +76,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     self.save(depth);
                     self.apart[a].insert(b);
                     self.apart[b].insert(a);
-                    self.go_on(depth, reached, DEP_CO)?;
+                    self.settle_and_decide(depth, reached, DEP_CO)?;
                     self.restore(depth);
                 }
                 Ok(())
@@ -84,7 +84,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    fn go_on(&mut self, depth: usize, reached: Reached, deps: Deps) -> Result<(), Halt> {
+    fn settle_and_decide(&mut self, depth: usize, reached: Reached, deps: Deps) -> Result<(), Halt> {
         self.tick()?;
         if self.settle(deps)? { self.decide(depth + 1, reached) } else { Ok(()) }
     }
