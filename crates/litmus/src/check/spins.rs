@@ -82,8 +82,8 @@ pub(crate) fn spinning(
 }
 
 /// The paths through a thread. If the scheduler may stop the thread, they include paths
-/// that end early: before the first event, and after each write and barrier. What
-/// follows has no effect on other threads.
+/// that end early: before the first event, and after each write and barrier. Other
+/// events have no effect on other threads, so later stops are equivalent.
 fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
     let mut paths: Vec<Path> = Vec::new();
     let ended = unfolding.traces.iter().chain(unfolding.partial.iter().filter(|t| t.waits_at.is_some()));

@@ -184,8 +184,8 @@ fn complete(
     let waiting: Vec<usize> = (0..next.len()).filter(|&thread| ahead(next, thread).is_some()).collect();
     let ready: Vec<usize> =
         waiting.iter().copied().filter(|&t| ahead(next, t).is_some_and(|a| !a.events.is_empty())).collect();
-    // The barrier completes no more if all remaining threads pass without it, and too
-    // few wait.
+    // The division ends here if too few threads remain, and each remaining arrival
+    // stays incomplete or does not wait.
     let rest = |&thread: &usize| &barrier.arrivals[thread][next[thread]..];
     if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events.is_empty() || a.arrive)
     {

@@ -107,7 +107,7 @@ impl Answer<'_> {
         }
     }
 
-    /// The first race in a few words, with an execution that shows it. Under an
+    /// The races in a few words, with an execution that shows the first one. Under an
     /// explored model, a race-free test is reported as such.
     #[must_use]
     pub fn races(&self) -> String {

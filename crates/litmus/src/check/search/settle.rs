@@ -76,7 +76,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Orders the writes between a read-modify-write's source and its own write.
+    /// Orders other writes before the source of a read-modify-write or after its write.
     fn enforce_atomicity(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
