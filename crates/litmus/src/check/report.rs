@@ -162,7 +162,7 @@ pub(crate) fn report(
     }
     if stuck {
         notes.push(
-            "in some executions a thread waits at a barrier for ever: they are counted with their state at that point".to_owned(),
+            "in some executions a thread waits at a barrier for ever: they count as final states".to_owned(),
         );
     }
     for thread in non_terminating {
