@@ -4,7 +4,7 @@
 //! * [`programs`] enumerates *every* program within a [`Bound`], smallest first.
 //! * [`cycles`] enumerates every program within a bound that has the shape of a
 //!   critical cycle (message passing, store buffering, ...).
-//! * [`sample`] draws programs beyond an exhaustive bound from a seed. A sample can
+//! * [`sample()`] draws programs beyond an exhaustive bound from a seed. A sample can
 //!   show the presence of a behaviour, never its absence.
 //!
 //! No two programs of one iterator differ only in the names of threads, locations,
@@ -86,7 +86,7 @@ pub struct Bound {
     /// each work-group has its own compute unit.
     pub compute_units_max: usize,
     /// Whether one program represents all programs that differ from it only in names.
-    /// [`cycles`] and [`sample`] always behave like this.
+    /// [`cycles`] and [`sample()`] always behave like this.
     pub symmetry: bool,
 }
 
