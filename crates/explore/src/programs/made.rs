@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
+use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, ProgramSkeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Level, Order};
 
@@ -103,9 +103,9 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         orderings: orderings.to_vec(),
         ..Bound::new(2, operations.min(operations_max), 2)
     };
-    let smallest = |orderings: &[Ordering], lonely| Bound {
+    let smallest = |orderings: &[Ordering], single_thread_scopes| Bound {
         kinds: ALL.to_vec(),
-        lonely_scopes: lonely,
+        single_thread_scopes,
         ..pair(4, 2, orderings)
     };
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
@@ -122,10 +122,11 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         let bound = placed(wide, smallest(&[AcquireRelease], false));
         all.push(Family { twist, ..family(letter, bound, 64) });
     }
-    let lonely_scopes = scopes_are_hints(claims);
+    let single_thread_scopes = scopes_are_hints(claims);
     for wide in wides(claims) {
         for rmw in RMWS {
-            let bound = Bound { kinds: EXCHANGING.to_vec(), lonely_scopes, ..pair(4, 2, &[AcquireRelease]) };
+            let bound =
+                Bound { kinds: EXCHANGING.to_vec(), single_thread_scopes, ..pair(4, 2, &[AcquireRelease]) };
             let twist = Twist { wide, rmw: Some(rmw), ..Twist::NONE };
             all.push(Family { twist, ..family('V', placed(wide, bound), 64) });
         }
@@ -135,7 +136,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             threads_min: 1,
             threads_max: 1,
             kinds: ALONE.to_vec(),
-            lonely_scopes: true,
+            single_thread_scopes: true,
             words_of_line_max: 2,
             compute_units_max: 1,
             orderings: orderings.to_vec(),
@@ -150,7 +151,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         }
     }
     if has_remote(claims) {
-        let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
+        let bound = Bound { single_thread_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let twist = Twist { wide: Wide::Remote, ..Twist::NONE };
         // Most of them tell something.
         all.push(Family { twist, whole_one_in: 7, ..family('P', bound, 64) });
@@ -168,7 +169,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 
 /// Is there a program in the family that differs only in scopes, and in which
 /// work-items share a work-group?
-pub(crate) fn is_twin(skeleton: &Skeleton, wide: Wide) -> bool {
+pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: Wide) -> bool {
     // Beside system scope, work-group scope stands for all that are narrower.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != Wide::System);
     let Some(groups) = skeleton.tree.first() else { return false };
@@ -190,7 +191,7 @@ pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
 /// Is it free of races, and does synchronization order a data conflict in it?
 pub(crate) fn tells(generated: &Generated, readings: &[Reading]) -> bool {
     readings.iter().any(|&reading| {
-        let verdict = generate::telling(generated, &Options::new(reading));
+        let verdict = generate::verdict_if_synchronized(generated, &Options::new(reading));
         verdict.is_ok_and(|verdict| verdict.is_some())
     })
 }
