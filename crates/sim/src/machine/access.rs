@@ -1,6 +1,6 @@
 //! From an operation of a wavefront to requests for lines.
 
-use kernel::{Action, LANES_MAX, Mask, OpId, Packed, Placed, Posted, Space};
+use kernel::{Action, Addressing, LANES_MAX, Mask, OpId, Packed, Posted, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp, Verdict};
 use proto::{
     Agent, ArrayId, Hints, Issuer, Level, LineData, Op, Order, PlanKey, Request, RmwKind, Scope, Width,
@@ -193,14 +193,14 @@ pub(super) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, 
 /// beyond every global address.
 fn extent(op: &Posted) -> (u64, u64) {
     let bytes = op.width.bytes() as u64;
-    let (first, last) = match op.placed {
-        Placed::Nowhere => return (0, 0),
-        Placed::Single(at) => (at.0, at.0),
-        Placed::Unit(base) => {
+    let (first, last) = match op.addressing {
+        Addressing::None => return (0, 0),
+        Addressing::Single(at) => (at.0, at.0),
+        Addressing::Unit(base) => {
             let lane = |lane: Option<usize>| base.0 + lane.unwrap_or(0) as u64 * bytes;
             (lane(op.exec.first()), lane(op.exec.last()))
         }
-        Placed::Gather => {
+        Addressing::Gather => {
             let mut range = (u64::MAX, 0);
             for (lane, &address) in op.addrs().iter().enumerate() {
                 if op.exec.has(lane) {
@@ -434,19 +434,19 @@ pub(super) fn split(coalescer: &mut crate::coalesce::Coalescer, op: &Posted, par
     let lanes = op.exec.0;
     let is_rmw = matches!(op.action, Action::Rmw { .. });
     let compares = matches!(op.action, Action::Rmw { kind: RmwKind::CompareExchange { .. }, .. });
-    match op.placed {
-        Placed::Nowhere => {}
-        Placed::Single(at) => coalescer.unit_stride(
+    match op.addressing {
+        Addressing::None => {}
+        Addressing::Single(at) => coalescer.unit_stride(
             at.0.wrapping_sub((lanes.trailing_zeros() as usize * op.width.bytes()) as u64),
             lanes & lanes.wrapping_neg(),
             op.width,
             parts,
         ),
-        Placed::Unit(base) if !compares && is_run(lanes) => {
+        Addressing::Unit(base) if !compares && is_run(lanes) => {
             coalescer.unit_stride(base.0, lanes, op.width, parts);
         }
-        Placed::Gather if !is_rmw => coalescer.gather(op.addrs(), lanes, op.width, parts),
-        Placed::Unit(_) | Placed::Gather => {
+        Addressing::Gather if !is_rmw => coalescer.gather(op.addrs(), lanes, op.width, parts),
+        Addressing::Unit(_) | Addressing::Gather => {
             let addresses = core::array::from_fn(|lane| op.addr(lane).0);
             if !is_rmw {
                 return coalescer.gather(&addresses, lanes, op.width, parts);
