@@ -293,7 +293,7 @@ fn one_thing_is_no_plural() {
         let mut words: Vec<&str> = command.split(' ').collect();
         words.push(graph.to_str().unwrap());
         let shown = succeed(&words);
-        assert!(shown.contains(" 1 self loop left out\n"), "{shown}");
+        assert!(shown.contains(" 1 self loop removed\n"), "{shown}");
     }
     let race = succeed(&["race", "-s", "hlrc-8cu", "-w", "vec-add", "--set", "n=1"]);
     assert!(race.contains("No race in 1 run with "), "{race}");

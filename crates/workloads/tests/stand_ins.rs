@@ -3,18 +3,18 @@
 use std::ops::RangeInclusive;
 
 use workloads::graph::stand_in::Scale;
-use workloads::graph::{Csr, Info, Weights, stand_in};
+use workloads::graph::{Csr, GraphInfo, Weights, stand_in};
 
 fn sixteenth() -> Scale {
     Scale::new(1, 16).expect("a scale")
 }
 
-fn info(name: &str, scale: Scale) -> Info {
-    Info::of(&stand_in::find(name).expect("a stand-in").generate(scale, 1))
+fn info(name: &str, scale: Scale) -> GraphInfo {
+    GraphInfo::of(&stand_in::find(name).expect("a stand-in").generate(scale, 1))
 }
 
 /// The statistics at full size and at a sixteenth.
-fn both(name: &str) -> [Info; 2] {
+fn both(name: &str) -> [GraphInfo; 2] {
     [info(name, Scale::FULL), info(name, sixteenth())]
 }
 
@@ -23,7 +23,7 @@ fn within(value: f64, range: RangeInclusive<f64>) {
 }
 
 /// Hops of the diameter over the square root of the vertices.
-fn diameter_per_side(info: &Info) -> f64 {
+fn diameter_per_side(info: &GraphInfo) -> f64 {
     info.diameter_hops_min as f64 / (info.vertices as f64).sqrt()
 }
 
@@ -47,7 +47,7 @@ fn each_is_undirected_and_simple_with_equal_weights_both_ways() {
     for stand_in in stand_in::all() {
         let graph = stand_in.generate(sixteenth(), 5);
         assert_eq!(graph, graph.reversed(), "{}", stand_in.name);
-        let info = Info::of(&graph);
+        let info = GraphInfo::of(&graph);
         assert_eq!((info.self_loops, info.parallel_arcs), (0, 0), "{}", stand_in.name);
     }
 }
@@ -215,7 +215,7 @@ fn a_name_that_nobody_has_gets_the_nearest() {
 fn the_table_in_the_guide_is_what_is_measured() {
     let guide = include_str!("../../../docs/graphs.md");
     for stand_in in stand_in::all() {
-        let info = Info::of(&stand_in.generate(Scale::FULL, 1));
+        let info = GraphInfo::of(&stand_in.generate(Scale::FULL, 1));
         let degree = &info.degree;
         let row = format!(
             "| `{}` | {} | {} | {} to {}, mean {:.2}, Gini {:.2} | {} | {:.4} n | {:.3} |",

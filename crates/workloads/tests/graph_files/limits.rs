@@ -57,13 +57,13 @@ fn formats_refuse_to_write_what_they_cannot_hold() {
     let refused =
         |graph: &Csr, format| write(graph, format, &mut Vec::new()).expect_err("refused").to_string();
     let mut graph = Csr::from_edges(2, vec![(0, 1)]);
-    assert_eq!(refused(&graph, Format::Metis), "a METIS file takes undirected graphs without self loops");
+    assert_eq!(refused(&graph, Format::Metis), "a METIS file holds undirected graphs without self loops");
     graph.weights = Some(Weights::from_values(vec![0.5]));
     assert_eq!(
         refused(&graph, Format::Dimacs),
-        "a .gr file takes whole weights from -2^53 to 2^53, but one is 0.5"
+        "a .gr file holds whole weights from -2^53 to 2^53, found 0.5"
     );
     let mut graph = Csr::from_edges(2, vec![(0, 1), (1, 0)]);
     graph.weights = Some(Weights::from_values(vec![0.5, 0.5]));
-    assert_eq!(refused(&graph, Format::Metis), "a METIS file takes whole weights");
+    assert_eq!(refused(&graph, Format::Metis), "a METIS file holds whole weights");
 }
