@@ -67,7 +67,7 @@ fn every_workload_computes_its_answer_on_any_lane_count_and_schedule() {
 fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
     for workload in that_end() {
         for setting in workload.settings {
-            let workloads::Kind::Policy(choices) = setting.kind else { continue };
+            let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
                 let mut settings = small(workload);
                 settings.set_policy(choice).unwrap_or_else(|error| panic!("{error}"));
@@ -165,7 +165,7 @@ fn settings_that_do_not_go_together_are_refused() {
     assert_eq!(settings.set("words", "1m"), Ok(()));
     assert_eq!(settings.set("rounds", "60k"), Ok(()));
     let error = messages.instance(&settings, 0).map(|_| ()).map_err(|e| e.to_string());
-    let want = "workload `message-passing`: 1048576 words in 61440 rounds are more than 268435456";
+    let want = "workload `message-passing`: 1048576 words in 61440 rounds exceed 268435456 words";
     assert_eq!(error, Err(want.to_owned()));
 }
 
