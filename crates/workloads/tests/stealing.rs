@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};
 use proto::{Sharing, Symbol};
-use workloads::stealing::order::{Access, Operation, Side, Step, Variable};
+use workloads::stealing::order::{Access, Operation, QueueStep, Side, Variable};
 use workloads::stealing::{
-    App, Policy, Queues, SCENARIOS, Scenario, Stealing, Theft, Worker, atomic_bytes, for_machine, lds_bytes,
-    scenario,
+    App, Policy, Queues, SCENARIOS, Scenario, StealOutcome, Stealing, Worker, atomic_bytes, for_machine,
+    lds_bytes, scenario,
 };
 use workloads::{Instance, Settings, find};
 
@@ -90,7 +90,7 @@ fn graphs_without_arcs_and_of_one_vertex_are_done_too() {
         let instance = app.instance(&empty, &settings(app, &[("sweeps", "2")]), 1);
         if app == App::Sssp {
             let message = instance.map(|_| ()).map_err(|error| error.to_string());
-            let want = "workload `sssp`: paths are to start at vertex 0, but the graph has 0 vertices";
+            let want = "workload `sssp`: `source` is vertex 0, but the graph has 0 vertices";
             assert_eq!(message, Err(want.to_owned()));
         } else {
             let (program, check) = instance.unwrap_or_else(|error| panic!("{error}")).into_parts();
@@ -219,7 +219,7 @@ fn a_queue_that_is_too_small_says_so() {
     let full = small(3, 3, true).err().unwrap_or_default();
     assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
     let many = small(3, 4, false).err().unwrap_or_default();
-    assert!(many.contains("queue 1 has 3 slots, but is to start with 4 tasks"), "{many}");
+    assert!(many.contains("queue 1 has 3 slots, but starts with 4 tasks"), "{many}");
 }
 
 /// What an atomic did, by the table's words.
@@ -253,7 +253,7 @@ fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
 
 /// What these operations may do to heads and tails, by the table.
 fn tabled(operations: &[Operation], policy: Policy) -> BTreeSet<String> {
-    let steps = operations.iter().flat_map(|&operation| Step::of(operation));
+    let steps = operations.iter().flat_map(|&operation| QueueStep::of(operation));
     let steps = steps.filter(|row| row.variable != Variable::Slot);
     let steps = steps.filter(|row| policy.stealing != Stealing::None || row.side == Side::Owner);
     steps.map(|row| show((row.variable, row.access, row.side, policy.semantics(row.step)))).collect()
@@ -358,11 +358,11 @@ fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
             let popped = queues.pop(&w, 0).await;
             let last = queues.pop(&w, 0).await;
             let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0).await);
-            let task = |theft| if let Theft::Task(task) = theft { task } else { 0 };
+            let task = |theft| if let StealOutcome::Task(task) = theft { task } else { 0 };
             w.store(found, 0, task(stolen)).await;
             w.store(found, 1, popped.unwrap_or(0)).await;
             w.store(found, 2, last.unwrap_or(0)).await;
-            w.store(found, 3, u32::from(ends == (None, Theft::Empty))).await;
+            w.store(found, 3, u32::from(ends == (None, StealOutcome::Empty))).await;
         });
         host.launch(kernel, Grid::new(1, 1)).await;
         Answer::new().with("found", &host.read(found).await)
