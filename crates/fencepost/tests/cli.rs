@@ -273,7 +273,7 @@ fn settings_that_do_not_fit_are_bad_input_even_if_only_the_run_finds_it() {
         assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
     }
     let nodes = ["--set", "depth=10000", "--set", "nodes-max=4294967296"];
-    assert!(refused(&run("hlrc-8cu", "vi", "uts", &nodes)).contains("deeper than 4093"));
+    assert!(refused(&run("hlrc-8cu", "vi", "uts", &nodes)).contains("deeper than the limit of 4093"));
     let broad = refused(&run("hlrc-8cu", "vi", "uts", &["--set", "branching=100", "--set", "depth=6"]));
     let sentence = "about 1.1e11 nodes, expected at most 16777216: lower `branching` or `depth`";
     assert!(broad.contains(sentence), "{broad}");

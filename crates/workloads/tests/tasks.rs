@@ -3,7 +3,7 @@
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Outcome, Schedule};
-use workloads::tasks::{Done, Limits, Plan, Scopes, TaskProgram, Worker, check_work};
+use workloads::tasks::{Limits, Plan, Scopes, TaskProgram, TaskTotals, Worker, check_work};
 use workloads::{Settings, find};
 
 fn options(seed: u64) -> Options {
@@ -79,8 +79,8 @@ fn run<const W: usize, P: TaskProgram<W>>(
     program: P,
     first: Vec<(usize, [u32; W])>,
     options: &Options,
-) -> Result<(Done, Outcome), String> {
-    let done = std::rc::Rc::new(std::cell::RefCell::new(Done::default()));
+) -> Result<(TaskTotals, Outcome), String> {
+    let done = std::rc::Rc::new(std::cell::RefCell::new(TaskTotals::default()));
     let to = done.clone();
     let program = Program::new("tasks", move |host| async move {
         let done = plan.run(&host, program, &first).await;
@@ -229,10 +229,7 @@ fn settings_of_trees_and_queues_that_do_not_fit_are_refused() {
     );
     // Found on the way down: the tree itself has more nodes than anybody can visit.
     let deep = [("depth", "10000"), ("nodes-max", "4294967296")];
-    assert_eq!(
-        error(&deep),
-        "workload `uts`: the tree is deeper than 4093, the most there may be: lower `depth`"
-    );
+    assert_eq!(error(&deep), "workload `uts`: the tree is deeper than the limit of 4093: lower `depth`");
     assert!(error(&[("group-low", "9"), ("group-queue", "8")]).contains("`group-queue`"));
     let bad = uts.defaults().set("probability", "1.5").unwrap_err().to_string();
     assert_eq!(
