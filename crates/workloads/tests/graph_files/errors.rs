@@ -1,4 +1,4 @@
-//! What is wrong is named, with its place, what was found and what was expected.
+//! Error messages name the place, the value found and the expectation.
 
 use workloads::graph::{DefectPolicy, Format, ReadOptions};
 
@@ -27,7 +27,7 @@ fn check(format: Format, cases: &[(&str, &str)]) {
 const MTX: &str = "%%MatrixMarket matrix coordinate";
 
 #[test]
-fn what_is_wrong_with_a_matrix_is_named() {
+fn errors_of_a_matrix_are_named() {
     let cases = [
         ("", "g:1:1: the file ends here, expected `%%MatrixMarket`"),
         ("%%MatrixMarket vector", "g:1:16: found `vector`, expected `matrix`"),
@@ -120,7 +120,7 @@ fn what_is_wrong_with_a_matrix_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_dimacs_file_is_named() {
+fn errors_of_a_dimacs_file_are_named() {
     check(
         Format::Dimacs,
         &[
@@ -160,7 +160,7 @@ fn what_is_wrong_with_a_dimacs_file_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_metis_file_is_named() {
+fn errors_of_a_metis_file_are_named() {
     check(
         Format::Metis,
         &[
@@ -205,7 +205,7 @@ fn what_is_wrong_with_a_metis_file_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_snap_file_is_named() {
+fn errors_of_a_snap_file_are_named() {
     check(
         Format::Snap,
         &[

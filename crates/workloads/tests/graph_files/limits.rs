@@ -1,4 +1,4 @@
-//! Files that are damaged, too large, missing or of no format.
+//! Files that are damaged, too large, missing or of an unknown format.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn a_compressed_file_that_ends_early_or_is_damaged_is_named_with_the_line() {
 }
 
 #[test]
-fn a_small_file_that_unpacks_to_a_large_one_stops_at_the_budget() {
+fn a_small_file_that_decompresses_to_a_large_one_stops_at_the_budget() {
     let packed = gzip("0 1\n".repeat(1 << 20).as_bytes());
     assert!(packed.len() < 1 << 16);
     let options = ReadOptions { format: Some(Format::Snap), memory_bytes: 1 << 20, ..ReadOptions::default() };

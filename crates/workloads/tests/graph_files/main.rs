@@ -1,4 +1,4 @@
-//! Graph files: what is written is read again, and what is wrong is named.
+//! Graph files: round trips, repairs, limits and error messages.
 
 mod errors;
 mod limits;
