@@ -1,7 +1,7 @@
 //! The nearest known name to a misspelled one.
 
-/// The known name with the fewest edits, if these are at most a third of the
-/// letters or one edit. Ties go to the first name.
+/// The known name with the fewest edits. A name qualifies with one edit, or with
+/// edits up to a third of the letters. Ties go to the first name.
 #[must_use]
 pub fn nearest<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str> {
     const LETTERS_MAX: usize = 64;

@@ -89,7 +89,7 @@ where
 
 const DEVICE: Level = Level::Device;
 
-/// The limit of a wait that a race may make endless.
+/// The number of reads after which a wait ends, because a race may make it endless.
 const ATTEMPTS: u32 = 64;
 
 async fn missing_fence(w: Wave, s: Shared) {

@@ -144,7 +144,7 @@ pub enum BadSetting {
     },
 }
 
-/// "a, b, c; did you mean `b`?"
+/// The end of a message: the nearest known name, and all known names.
 pub(crate) fn known_names(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return "there are none".to_owned();

@@ -20,7 +20,7 @@ pub struct GraphInfo {
     pub symmetric: bool,
     /// Arcs from a vertex to itself.
     pub self_loops: u64,
-    /// Arcs beyond the first from one vertex to another.
+    /// Duplicate arcs, without the first of each kind.
     pub parallel_arcs: u64,
     /// The out-degrees of the vertices.
     pub degree: Degrees,

@@ -47,7 +47,7 @@ mod tests {
         let mut degrees: Vec<u32> = (0..csr.vertices()).map(|v| csr.degree(v)).collect();
         degrees.sort_unstable_by(|a, b| b.cmp(a));
         let top: u32 = degrees[..164].iter().sum();
-        // One vertex in a hundred has more than a tenth of all edges, and half of them have few.
+        // A hundredth of the vertices has over a tenth of all edges. Half of the vertices have few.
         assert!(top > 10_000, "{top}");
         assert!(degrees[8192] < 4, "{}", degrees[8192]);
     }

@@ -1,7 +1,7 @@
 //! A graph colouring. In each sweep, an uncoloured vertex with a higher priority
 //! than all its uncoloured neighbours takes the colour of the sweep.
 //!
-//! Priorities are random and distinct, so neighbours never take one colour, and
+//! Priorities are random and distinct, so neighbours never take the same colour, and
 //! at least one vertex is coloured in each sweep. The graph is undirected.
 
 use kernel::Use;

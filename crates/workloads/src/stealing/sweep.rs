@@ -122,7 +122,7 @@ impl Plan {
         self.vertices.div_ceil(self.chunk) as u32
     }
 
-    /// The first tasks of a queue.
+    /// The tasks of a queue at the start of a sweep.
     fn share(&self, queues: u32, queue: u32) -> core::ops::Range<u32> {
         let first = |queue: u32| (u64::from(self.tasks()) * u64::from(queue) / u64::from(queues)) as u32;
         first(queue)..first(queue + 1)

@@ -100,8 +100,9 @@ pub struct Worker<const WORDS: usize> {
     w: Wave,
     /// The start of its private queue.
     private: u64,
-    /// The positions of the oldest front, and after the newest one.
+    /// The position of the oldest front in it.
     head: u32,
+    /// The position after the newest front in it.
     tail: u32,
     /// The open front of each function.
     open: Vec<Option<OpenFront>>,

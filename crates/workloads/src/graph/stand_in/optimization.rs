@@ -7,7 +7,7 @@
 //! A has a row with the variables of each constraint. Most rows have few
 //! entries, and a few have thousands.
 //!
-//! Generator: three variables for each two constraints, variables first. A
+//! Generator: three variables per two constraints, variables first. A
 //! constraint has variables near its position, and a few constraints are wide.
 //! Some variables are hubs, which appear in constraints everywhere: the first
 //! has a degree of a twelfth of the rows, the second half of that, the third a
