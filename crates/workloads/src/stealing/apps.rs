@@ -86,7 +86,7 @@ impl App {
 
     /// The application on this graph. The settings are those of
     /// [`App::workload`]; those in [`App::GRAPH_SETTINGS`] have no effect. The
-    /// seed determines victims of steals, and priorities of a colouring.
+    /// seed determines victims of thefts, and priorities of a colouring.
     ///
     /// # Errors
     /// If the settings contradict each other or the graph.

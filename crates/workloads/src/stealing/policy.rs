@@ -55,7 +55,7 @@ pub struct Scenario {
 /// order of an atomic and the last location of its variable. Section V.C extends
 /// hLRC by scopes: it performs an atomic at work-group scope like one without a
 /// scope, and an atomic at device scope at the L2. `hlrc-scoped` uses that for
-/// steals.
+/// thefts.
 ///
 /// The scenarios at device scope have no races on any machine. `scope-only` has
 /// none on a machine with scopes. `hlrc-scoped` has none on a machine whose
@@ -79,7 +79,7 @@ pub static SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "hlrc-scoped",
         policy: "work-group,steal-device",
-        summary: "own queue without scopes, steals at device scope",
+        summary: "own queue without scopes, thefts at device scope",
     },
 ];
 
@@ -87,13 +87,13 @@ pub static SCENARIOS: [Scenario; 4] = [
 /// programs that share data. It has the name of the machine's protocol.
 ///
 /// On a machine without scopes the program uses work-group scope everywhere, also
-/// for steals. Device scope means something else there: see `hlrc-scoped`.
+/// for thefts. Device scope means something else there: see `hlrc-scoped`.
 #[must_use]
 pub fn for_machine(sharing: Sharing, name: &'static str) -> Option<Scenario> {
     let (policy, summary) = match sharing {
         Sharing::Scoped => return None,
         Sharing::Remote => {
-            ("work-group,steal-remote", "own queue at work-group scope, steals by remote operations")
+            ("work-group,steal-remote", "own queue at work-group scope, thefts by remote operations")
         }
         Sharing::Unscoped => ("work-group,steal-unscoped", "stealing, without scopes"),
     };

@@ -31,7 +31,7 @@ pub struct Worker {
     round: u64,
     own_is_empty: bool,
     gave_up: bool,
-    /// The victim of the last steal.
+    /// The victim of the last theft.
     victim: Option<u32>,
     draws: Rng,
     /// The number of tasks stolen for the whole work-group.
